@@ -1,53 +1,19 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
-import { Annotation, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  type Memory,
-  memoryAnnotation,
-  memoryMiddleware,
-  modelView,
-  recallNode,
-  rememberNode,
-  shownBy,
-  withMemory,
-} from "../../src/index.js";
-import { OfflineChatModel } from "../../src/testing/index.js";
-import { type AnyGraph, addressOf, answering, chatAgent, newThread, say } from "../langgraph/conversation.js";
+import { shownBy } from "../../src/index.js";
+import { addressOf, answering, newThread, say } from "../langgraph/conversation.js";
+import { agentIn, ways } from "../langgraph/ways.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
-
-const State = Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec });
-
-/** The ways to have an agent with memory, each as a compiled graph. */
-const ways: Record<string, (memory: Memory) => unknown> = {
-  withMemory: (memory) =>
-    withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() }),
-  "the middleware": (memory) =>
-    createAgent({
-      ...{ model: new OfflineChatModel(), tools: [], middleware: [memoryMiddleware(memory)] },
-      checkpointer: memory.checkpointer(),
-    }),
-  "nodes of one's own": (memory) =>
-    new StateGraph(State)
-      .addNode("recall", recallNode(memory))
-      .addNode("agent", async ({ messages, mnemograph }: typeof State.State) => ({
-        messages: [await answering().invoke(modelView(messages, mnemograph))],
-      }))
-      .addNode("remember", rememberNode(memory))
-      .addEdge(START, "recall")
-      .addEdge("recall", "agent")
-      .addEdge("agent", "remember")
-      .compile({ checkpointer: memory.checkpointer() }),
-};
+const fresh = () => ({ memory: db.memory(), address: newAddress() });
 
 describe("what each turn was shown", () => {
-  it.each(Object.entries(ways))("is kept by ids, with %s", async (_, way) => {
+  it.each(ways)("is kept by ids, with %s", async (way) => {
     const memory = db.memory();
     const config = newThread();
     const address = addressOf(config);
@@ -58,7 +24,7 @@ describe("what each turn was shown", () => {
       ],
       { scope: address.scope },
     );
-    const graph = way(memory) as AnyGraph;
+    const graph = await agentIn(way, { memory, model: answering() });
     await say(graph, "Do I play chess?", config);
     await memory.memories.add({ text: "The user owns a canoe." }, { scope: address.scope });
     await say(graph, "Good night.", config);
@@ -134,8 +100,7 @@ describe("what each turn was shown", () => {
   });
 
   it("has no text of what was removed since", async () => {
-    const memory = db.memory();
-    const address = newAddress();
+    const { memory, address } = fresh();
     const [gone] = await memory.memories.add({ text: "The user plays chess." }, address);
     const shown = shownBy(await memory.recall(address));
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Hi.")] });
@@ -226,8 +191,7 @@ describe("what each turn was shown", () => {
   });
 
   it("has the score of what was found", async () => {
-    const memory = db.memory();
-    const address = newAddress();
+    const { memory, address } = fresh();
     await memory.memories.add(
       [
         { text: "The user sails a red boat.", category: "event" },

@@ -10,15 +10,9 @@ import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  consentTool,
-  createMemorySupervisor,
-  type Memory,
-  memoryMiddleware,
-  withMemory,
-} from "../../src/index.js";
+import { consentTool, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
-import { delegate, silentModel } from "../support/supervisor-fixture.js";
+import { delegates, supervise } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
@@ -218,13 +212,12 @@ describe("the consent tool", () => {
     const subagent = new ScriptedChatModel({
       replies: [calls({ proposal: id, decision: "approve", quote: "yes, I agree" }), "Done."],
     });
-    const supervisor = await createMemorySupervisor({
+    const graph = await supervise({
       memory,
-      model: new ScriptedChatModel({ replies: [{ toolCalls: [delegate("planner", task)] }, "Done."] }),
+      model: new ScriptedChatModel({ replies: [delegates(["planner", task]), "Done."] }),
       planner: { model: subagent, tools: [consentTool(memory)] },
-      executor: { model: silentModel() },
     });
-    await say(supervisor.compile(), "Plan my day.", thread);
+    await say(graph, "Plan my day.", thread);
     expect(subagent.calls[1]!.messages.at(-1)!.text).toMatch(/^Refused: The user has not answered yet/);
     expect(await known(memory, thread)).toEqual([]);
   });

@@ -9,7 +9,7 @@ import {
 } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
-import { type Memory, type WithMemoryOptions, withMemory } from "../../src/index.js";
+import { type Memory, type MemoryDraft, type WithMemoryOptions, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 
@@ -28,6 +28,19 @@ export function newThread(ids: Record<string, unknown> = {}) {
 /** The thread of `config` as `Memory` addresses it. */
 export function addressOf({ configurable }: ReturnType<typeof newThread>) {
   return { scope: { userId: configurable.user_id }, threadId: configurable.thread_id };
+}
+
+/** What is known of the user of `knownThread`. */
+export const favouriteDish: MemoryDraft = {
+  ...{ category: "profile", key: "dish", value: "zanzibar", importance: 5, origin: "user" },
+  text: "The user's favourite dish is zanzibar.",
+};
+
+/** A new thread of a user of whom one thing is known: zanzibar. */
+export async function knownThread(memory: Memory) {
+  const thread = newThread();
+  await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
+  return thread;
 }
 
 /** One round: the state after `text` was said and answered. */

@@ -2,8 +2,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, mkdirSync, mkdtempSync, readdirSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
-import { AIMessageChunk, HumanMessage } from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
+import { AIMessageChunk } from "@langchain/core/messages";
 import {
   Annotation,
   Command,
@@ -14,16 +13,22 @@ import {
   StateGraph,
 } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
-import { z } from "zod";
-import { createMemorySupervisor } from "../../src/index.js";
 import type { Subagent } from "../../src/langgraph/supervisor/create-memory-supervisor.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { compiled } from "../support/compiled.js";
-import { delegate, newThread, shown, silentModel, told, transcript } from "../support/supervisor-fixture.js";
+import {
+  delegates,
+  newThread,
+  plainTool,
+  says,
+  scripted,
+  shown,
+  supervise,
+  told,
+  transcript,
+} from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const say = (text: string) => ({ messages: [new HumanMessage(text)] });
 
 describe("a supervisor", () => {
   test.each(["saver of the memory", "saver in memory"])(
@@ -31,39 +36,22 @@ describe("a supervisor", () => {
     async (kind) => {
       const memory = db.memory();
       const { config, address } = newThread();
-      const model = new ScriptedChatModel({
-        replies: [
-          { toolCalls: [delegate("planner", "Plan."), delegate("executor", "Deploy.")] },
-          "Deployed.",
-        ],
+      const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
+      const planner = scripted("the plan");
+      const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
+      const deploy = plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`);
+      const graph = await supervise({
+        ...{ memory, model, planner: { model: planner }, executor: { model: executor, tools: [deploy] } },
+        checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
       });
-      const planner = new ScriptedChatModel({ replies: ["the plan"] });
-      const executor = new ScriptedChatModel({
-        replies: [{ toolCalls: [{ name: "deploy", args: {} }] }, "It runs."],
-      });
-      const deploy = tool(() => `answer: ${interrupt("Deploy now?")}`, {
-        name: "deploy",
-        description: "Deploys.",
-        schema: z.object({}),
-      });
-      const supervisor = await createMemorySupervisor({
-        memory,
-        model,
-        planner: { model: planner },
-        executor: { model: executor, tools: [deploy] },
-      });
-      const checkpointer = kind === "saver in memory" ? new MemorySaver() : memory.checkpointer();
-      const graph = supervisor.compile({ checkpointer });
 
-      await graph.invoke(say("Go."), config);
+      await graph.invoke(says("Go."), config);
       const { tasks } = await graph.getState(config);
-      expect(tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value))).toEqual([
-        "Deploy now?",
-      ]);
+      const questions = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
+      expect(questions).toEqual(["Deploy now?"]);
       expect(await transcript(memory, address)).toEqual([]);
 
       const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
-
       expect(told(messages).slice(-1)).toEqual(["ai: Deployed."]);
       expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
       expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
@@ -72,60 +60,33 @@ describe("a supervisor", () => {
   );
 
   test("works without a checkpointer: the transcript alone carries the conversation", async () => {
-    const memory = db.memory();
     const { config } = newThread();
-    const model = new ScriptedChatModel({
-      replies: [{ toolCalls: [delegate("planner", "Plan.")] }, "Planned.", "As said."],
-    });
-    const supervisor = await createMemorySupervisor({
-      memory,
-      model,
-      prompt: "Lead.",
-      planner: { model: new ScriptedChatModel({ replies: ["the plan"] }) },
-      executor: { model: silentModel() },
-    });
-    const graph = supervisor.compile();
-
-    const first = await graph.invoke(say("Plan it."), config);
-    await graph.invoke(say("What was it?"), config);
-
+    const model = scripted(delegates(["planner", "Plan."]), "Planned.", "As said.");
+    const planner = { model: scripted("the plan") };
+    const graph = await supervise({ memory: db.memory(), model, planner, checkpointer: false });
+    const first = await graph.invoke(says("Plan it."), config);
+    await graph.invoke(says("What was it?"), config);
     expect(shown(model.calls[2])).toEqual(["system: Lead.", ...told(first.messages), "human: What was it?"]);
   });
 
   test("streams the tokens of a subagent, under its name", async () => {
-    const { config } = newThread();
-    const model = new ScriptedChatModel({
-      replies: [{ toolCalls: [delegate("executor", "Do.")] }, "All is done."],
-    });
-    const supervisor = await createMemorySupervisor({
-      memory: db.memory(),
-      model,
-      planner: { model: silentModel() },
-      executor: { model: new ScriptedChatModel({ replies: ["I did it."] }) },
-    });
-    const graph = supervisor.compile({ checkpointer: new MemorySaver() });
-
+    const model = scripted(delegates(["executor", "Do."]), "All is done.");
+    const executor = { model: scripted("I did it.") };
+    const graph = await supervise({ memory: db.memory(), model, executor });
     const tokens: Record<string, string[]> = { supervisor: [], executor: [] };
-    const options = { ...config, streamMode: "messages" as const, subgraphs: true as const };
-    for await (const [namespace, [message]] of await graph.stream(say("Go."), options)) {
+    const options = { ...newThread().config, streamMode: "messages" as const, subgraphs: true as const };
+    for await (const [namespace, [message]] of await graph.stream(says("Go."), options)) {
       if (!AIMessageChunk.isInstance(message) || message.text === "") continue;
       const inExecutor = namespace.some((part) => part.startsWith("executor:"));
       tokens[inExecutor ? "executor" : "supervisor"]?.push(message.text);
     }
-
     expect(tokens).toEqual({ executor: ["I", " did", " it."], supervisor: ["All", " is", " done."] });
   });
 
   test("shows its subagents and their insides in the drawing", async () => {
-    const supervisor = await createMemorySupervisor({
-      memory: db.memory(),
-      model: silentModel(),
-      planner: {},
-      executor: { tools: [tool(() => "", { name: "any", description: "Any.", schema: z.object({}) })] },
-    });
-
-    const { nodes } = await supervisor.compile().getGraphAsync({ xray: true });
-
+    const executor = { tools: [plainTool("any", () => "")] };
+    const graph = await supervise({ memory: db.memory(), executor });
+    const { nodes } = await graph.getGraphAsync({ xray: true });
     expect(Object.keys(nodes)).toEqual(
       expect.arrayContaining(["memory.recall", "memory.remember", "supervisor:tools:executor:tools"]),
     );
@@ -134,45 +95,24 @@ describe("a supervisor", () => {
 
   test("lets a subagent that keeps its own state remember its own tasks", async () => {
     const { config } = newThread();
-    const model = new ScriptedChatModel({
-      replies: [
-        { toolCalls: [delegate("planner", "first task")] },
-        "One.",
-        { toolCalls: [delegate("planner", "second task")] },
-        "Two.",
-      ],
-    });
+    const [first, second] = [delegates(["planner", "first task"]), delegates(["planner", "second task"])];
+    const model = scripted(first, "One.", second, "Two.");
     const planner = new StateGraph(Annotation.Root(MessagesAnnotation.spec))
       .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: told(messages).join("; ") }] }))
       .addEdge(START, "plan")
       .compile({ checkpointer: true });
-    const supervisor = await createMemorySupervisor({
-      memory: db.memory(),
-      model,
-      planner,
-      executor: {},
-    });
-    const graph = supervisor.compile({ checkpointer: new MemorySaver() });
-
-    await graph.invoke(say("Go."), config);
-    const { messages } = await graph.invoke(say("Go on."), config);
-
+    const graph = await supervise({ memory: db.memory(), model, planner });
+    await graph.invoke(says("Go."), config);
+    const { messages } = await graph.invoke(says("Go on."), config);
     expect(told(messages).at(-2)).toBe("tool: human: first task; ai: human: first task; human: second task");
   });
 
-  test("is refused without scope or thread, before any model is called", async () => {
-    const supervisor = await createMemorySupervisor({
-      memory: db.memory(),
-      model: silentModel(),
-      planner: {},
-      executor: {},
-    });
-    const graph = supervisor.compile();
-
-    const noScope = graph.invoke(say("Hi."), { configurable: { thread_id: "t" } });
-    await expect(noScope).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
-    const noThread = graph.invoke(say("Hi."), { configurable: { user_id: "ana" } });
-    await expect(noThread).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  test("is told the error of a subagent that fails", async () => {
+    const model = scripted(delegates(["executor", "Do."]), "Sorry.");
+    const executor = { model: scripted(new Error("no such host")) };
+    const graph = await supervise({ memory: db.memory(), model, executor });
+    const { messages } = await graph.invoke(says("Go."), newThread().config);
+    expect(told(messages).slice(-2)).toEqual([expect.stringContaining("no such host"), "ai: Sorry."]);
   });
 
   test.each<[string, { name?: string; agent?: unknown }]>([
@@ -191,29 +131,9 @@ describe("a supervisor", () => {
       },
     ],
   ])("refuses %s", async (_, { name = "other", agent = {} }) => {
-    const made = createMemorySupervisor({
-      memory: db.memory(),
-      model: silentModel(),
-      planner: {},
-      executor: {},
-      agents: [{ name, description: "", agent: agent as Subagent }],
-    });
-    await expect(made).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    const agents = [{ name, description: "", agent: agent as Subagent }];
+    await expect(supervise({ memory: db.memory(), agents })).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
-});
-
-test("a subagent that fails answers with its error", async () => {
-  const supervisor = await createMemorySupervisor({
-    memory: db.memory(),
-    model: new ScriptedChatModel({
-      replies: [{ toolCalls: [delegate("executor", "Do.")] }, "Sorry."],
-    }),
-    planner: {},
-    executor: { model: new ScriptedChatModel({ replies: [new Error("no such host")] }) },
-  });
-  const graph = supervisor.compile({ checkpointer: new MemorySaver() });
-  const { messages } = await graph.invoke(say("Go."), newThread().config);
-  expect(told(messages).slice(-2)).toEqual([expect.stringContaining("no such host"), "ai: Sorry."]);
 });
 
 test("a missing package is named with the command that installs it", () => {

@@ -13,14 +13,9 @@ import {
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { wayIn } from "../../src/way-in.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { answering, chatAgent, say, toolAgent, transcript } from "./conversation.js";
+import { answering, chatAgent, favouriteDish, say, toolAgent, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
-const fact = (value: string) => ({
-  ...{ category: "profile", key: "dish", value, importance: 5, origin: "user" as const },
-  text: `The favourite dish is ${value}.`,
-});
-
 function studio(defaultScope: Scope = { appId: `studio ${crypto.randomUUID()}` }) {
   return { memory: database.memory({ defaultScope }), defaultScope };
 }
@@ -29,7 +24,7 @@ it.each(["memory.checkpointer()", "a saver of the server"])(
   "is whose memory a run has that names nobody (%s)",
   async (saver) => {
     const { memory, defaultScope } = studio();
-    await memory.memories.add(fact("zanzibar"), { scope: defaultScope });
+    await memory.memories.add(favouriteDish, { scope: defaultScope });
     const asks = { toolCalls: [{ name: "memory_query", args: { query: "dish" } }] };
     const { agent, model } = toolAgent([asks, "Zanzibar."], [memoryQueryTool(memory)]);
     const checkpointer = saver.startsWith("a") ? new MemorySaver() : memory.checkpointer();
@@ -48,7 +43,7 @@ it.each(["memory.checkpointer()", "a saver of the server"])(
 
 it("is that of middleware as well", async () => {
   const { memory, defaultScope } = studio();
-  await memory.memories.add(fact("zanzibar"), { scope: defaultScope });
+  await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = new ScriptedChatModel({ replies: ["hello"] });
   const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
   await agent.invoke(
@@ -60,7 +55,7 @@ it("is that of middleware as well", async () => {
 
 it("is not that of a run that names a user, a tenant, or was authenticated", async () => {
   const { memory, defaultScope } = studio({ userId: "owner" });
-  await memory.memories.add(fact("zanzibar"), { scope: defaultScope });
+  await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = answering();
   const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
   const ana = { thread_id: crypto.randomUUID(), user_id: crypto.randomUUID() };

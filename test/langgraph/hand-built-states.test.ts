@@ -34,8 +34,8 @@ import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
-  addressOf,
   answering,
+  knownThread,
   lines,
   newThread,
   say,
@@ -44,19 +44,6 @@ import {
 } from "./conversation.js";
 
 const database = useTestDatabase();
-
-/** A thread of a user of whom one thing is known. */
-async function knownThread(memory: Memory) {
-  const thread = newThread();
-  await memory.memories.add(
-    {
-      ...{ category: "profile", key: "dish", value: "zanzibar", importance: 5, origin: "user" as const },
-      text: "The user's favourite dish is zanzibar.",
-    },
-    { scope: addressOf(thread).scope },
-  );
-  return thread;
-}
 
 interface Seen {
   readonly messages: BaseMessage[];

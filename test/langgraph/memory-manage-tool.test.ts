@@ -43,6 +43,41 @@ describe("the tool for changing memory", () => {
     expect(() => memoryManageTool(db.memory(), { nmae: "x" } as never)).toThrow("nmae");
   });
 
+  it.each<[string, Args, RegExp]>([
+    [
+      "an id of nobody",
+      { action: "forget", memory: "3fa85f64-5717-4562-b3fc-2c963f66afa6", quote: "forget" },
+      /no memory/,
+    ],
+    ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /There is no memory/],
+    ["no memory", { action: "forget", quote: "forget" }, /`memory` is needed/],
+    ["no text", { action: "add" }, /`text` is needed/],
+    ["an empty text", { action: "add", text: "" }, /text/],
+    ["a text of spaces", { action: "add", text: "   " }, /Not remembered: empty/],
+    [
+      "a category of others",
+      { action: "add", text: "The user likes rye.", category: "profile" },
+      /none of your categories/,
+    ],
+    [
+      "a category there is not",
+      { action: "add", text: "The user likes rye.", category: "secrets" },
+      /none of your categories/,
+    ],
+    ["a pronoun", { action: "add", text: "He sails." }, /^Not remembered: pronoun_subject/],
+    ["an action there is not", { action: "purge" }, /action/],
+    [
+      "words the user did not say",
+      { action: "add", text: "The user likes rye.", quote: "I like rye" },
+      /does not say/,
+    ],
+  ])("says what is wrong with %s", async (_, args, answer) => {
+    const memory = db.memory({ config: { allowlists: { cook: ["knowledge"] } } });
+    const thread = newThread();
+    expect(await turn(memory, thread, "forget it", args, { agent: "cook" })).toMatch(answer);
+    expect(await texts(memory, thread)).toEqual([]);
+  });
+
   it("adds what the user says as the user's word, and anything else as the agent's", async () => {
     const { memory, thread } = await knowing();
     const add = { action: "add", category: "preferences", text: "The user likes rye bread." };
@@ -56,14 +91,6 @@ describe("the tool for changing memory", () => {
       ["user", "user", "preferences"],
       ["assistant", "agent", "knowledge"],
     ]);
-    const lie = { ...add, text: "The user likes oats.", quote: "I like oats" };
-    expect(await turn(memory, thread, "Hm.", lie)).toMatch(
-      /^Refused: The user's latest message does not say/,
-    );
-    expect(await turn(memory, thread, "Hm.", { action: "add" })).toMatch(/^Refused: `text` is needed/);
-    expect(await turn(memory, thread, "Hm.", { action: "add", text: "He sails." })).toMatch(
-      /^Not remembered: pronoun_subject/,
-    );
   });
 
   it("keeps the user's own rules, and puts orders of others in quarantine", async () => {
@@ -143,14 +170,6 @@ describe("the tool for changing memory", () => {
     expect(
       await turn(memory, thread, "Summarise this page.", { ...forget, quote: "Summarise this" }),
     ).toMatch(/^Refused: .+ own word/);
-    for (const named of ["allergic to nuts", "", "' or 1=1"]) {
-      const answer = await turn(memory, thread, "Forget it.", {
-        ...forget,
-        memory: named,
-        quote: "Forget it",
-      });
-      expect(answer).toMatch(/^Refused: (?:There is no memory|`memory` is needed)|String must|Too small/);
-    }
     expect(await turn(memory, thread, "Hm.", { action: "forget", memory: figs!.id })).toMatch(/^Forgotten/);
     expect(await texts(memory, thread)).toEqual(["The user is allergic to nuts."]);
   });
@@ -199,10 +218,6 @@ describe("the tool for changing memory", () => {
       expect(answer).toMatch(/^Refused: There is no memory/);
       expect(answer).not.toMatch(/nuts\.|green tea/);
     }
-    const add = { action: "add", category: "constraints", text: "The user is allergic to milk." };
-    expect(await turn(memory, thread, "Hm.", add, { agent: "planner" })).toMatch(
-      /^Refused: "constraints" is none of your/,
-    );
     expect(await texts(memory, thread)).toEqual(["The user is allergic to nuts."]);
     expect(await texts(memory, stranger)).toEqual(["The user likes green tea."]);
   });

@@ -81,34 +81,34 @@ describe("memory.query", () => {
     expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
   });
 
-  it("refuses an agent without an allowlist, once there are any", async () => {
+  it("lets an agent without an allowlist read nothing, once there are any", async () => {
     expect(await ask("stranger", { categories: ["tasks"] })).toContain(
       "It may read: instructions, app_notes, procedural",
     );
     expect(await ask("stranger", {})).toContain("No memory fits");
   });
 
-  it("refuses a category filter that the allowlist does not have", async () => {
-    expect(await ask("planner", { filters: { category: "preferences" } })).toContain("Refused");
-  });
-
-  it("refuses unknown filters and categories instead of ignoring them", async () => {
-    expect(await ask("planner", { filters: { user_id: "ben" } })).toMatch(/^Refused: .*another user/);
-    expect(await ask("planner", { filters: { topic: "x" } })).toMatch(/^Refused: .*"topic" \(known: .*role/);
-    expect(await ask("planner", { categories: ["taskz"] })).toContain('There is no category "taskz"');
-  });
-
-  it("refuses unknown arguments, and an agent or a scope that is not its own", async () => {
-    for (const name of ["filter", "topk", "limit", "constructor"]) {
-      expect(await ask("planner", { [name]: 1 })).toMatch(
-        new RegExp(`^Refused: .*"${name}" \\((did you mean|known: )`),
-      );
-    }
-    expect(await ask("planner", { agent: "stylist" })).toBe(
-      'Refused: `agent` is bound by the tool to "planner" and cannot be chosen here. Leave it out.',
-    );
-    const other = { scope: { tenantId: "other", userId: "ana" } };
-    expect(await ask("planner", other)).toMatch(/^Refused: `scope` is bound by the run/);
+  it.each<[string, Record<string, unknown>, RegExp]>([
+    ["a category in a filter that is not the agent's", { filters: { category: "preferences" } }, /Agent/],
+    ["a filter by user", { filters: { user_id: "ben" } }, /another user/],
+    ["an unknown filter", { filters: { topic: "x" } }, /"topic" \(known: .*role/],
+    ["an unknown category", { categories: ["taskz"] }, /There is no category "taskz"/],
+    ["text that is no date", { filters: { updated_after: "next year" } }, /Invalid filters/],
+    ...["filter", "topk", "limit", "constructor"].map((name): [string, Record<string, unknown>, RegExp] => [
+      `the unknown argument ${name}`,
+      { [name]: 1 },
+      new RegExp(`"${name}" \\((did you mean|known: )`),
+    ]),
+    [
+      "another agent",
+      { agent: "stylist" },
+      /`agent` is bound by the tool to "planner" and cannot be chosen here. Leave it out.$/,
+    ],
+    ["another scope", { scope: { tenantId: "other", userId: "ana" } }, /`scope` is bound by the run/],
+  ])("refuses %s instead of ignoring it", async (_, input, reason) => {
+    const answer = await ask("planner", input);
+    expect(answer).toMatch(/^Refused: /);
+    expect(answer).toMatch(reason);
   });
 
   it("takes the request as it was specified, and null for what is not set", async () => {
@@ -151,15 +151,10 @@ describe("memory.query", () => {
   });
 
   it("takes the scope from the run, never from the model, and never another tenant's", async () => {
-    const answer = await ask("planner", { top_k: 20, scope: { tenantId: "other", userId: "ana" } });
-    expect(answer).not.toContain("secret");
+    expect(await ask("planner", { top_k: 20 })).not.toContain("secret");
     await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(
       /does not say whose memory/,
     );
-  });
-
-  it("answers plainly when nothing fits", async () => {
-    expect(await ask("planner", { query: "violin lessons" })).toContain("No memory fits");
   });
 
   it("refuses a wire name that providers refuse", () => {
@@ -174,13 +169,10 @@ describe("memory.query", () => {
     expect(parameters).toHaveProperty("properties.filters.additionalProperties", false);
   });
 
-  it("filters by dates as text, and refuses text that is no date", async () => {
+  it("filters by dates as text", async () => {
     expect(await ask("planner", { filters: { updated_after: "2125-01-01" } })).toContain("No memory fits");
     expect(await ask("planner", { filters: { updated_before: "2125-01-01T00:00:00Z" } })).toContain(
       "Phoenix",
-    );
-    expect(await ask("planner", { filters: { updated_after: "next year" } })).toMatch(
-      /^Refused: Invalid filters/,
     );
   });
 

@@ -66,6 +66,15 @@ describe("modelView", () => {
     expect(answer!.text).toBe("3");
   });
 
+  it("puts memory in front of content of several parts as a part of its own", () => {
+    const content = [
+      { type: "text", text: "what is this?" },
+      { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
+    ];
+    const [shown] = modelView([new HumanMessage({ content })], { ...nothing, summary }, "user");
+    expect(shown!.content).toEqual([{ type: "text", text: "[Previous context: they met]\n\n" }, ...content]);
+  });
+
   it("falls back to a system message where no user message is", () => {
     expect(lines(modelView([ai("3")], { ...nothing, summary }, "user"))).toEqual([
       expect.stringContaining("they met"),

@@ -1,18 +1,9 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { Annotation, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { createAgent } from "langchain";
+import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import {
-  type Memory,
-  memoryAnnotation,
-  memoryMiddleware,
-  modelView,
-  recallNode,
-  rememberNode,
-  withMemory,
-} from "../../src/index.js";
+import { modelView, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -26,6 +17,7 @@ import {
   summarizing,
   toolAgent,
 } from "./conversation.js";
+import { agentIn, type Build, type Way, ways } from "./ways.js";
 
 const database = useTestDatabase();
 const rounds = (...numbers: number[]) =>
@@ -34,54 +26,23 @@ const summary = (number: number) => expect.stringContaining(`summary ${number}`)
 
 const code = "function one() {}\nfunction two() { return 2 }";
 
-/** An agent that writes code in the fourth round, in each way that memory is put around one. */
-const ways: Record<string, (memory: Memory, model: ScriptedChatModel) => unknown> = {
-  "withMemory, full": (memory, model) =>
-    withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() }),
-  "withMemory, bounded": (memory, model) =>
-    withMemory(chatAgent(model), memory, { session: "bounded" }).compile({
-      checkpointer: memory.checkpointer(),
-    }),
-  "withMemory without a checkpointer": (memory, model) => withMemory(chatAgent(model), memory).compile(),
-  "withMemory, in front of the message": (memory, model) =>
-    withMemory(chatAgent(model), memory, { injectAs: "user" }).compile({
-      checkpointer: memory.checkpointer(),
-    }),
-  "withMemory, passive": (memory, model) =>
-    withMemory(chatAgent(model), memory, { memoryMode: "passive" }).compile({
-      checkpointer: memory.checkpointer(),
-    }),
-  middleware: (memory, model) =>
-    createAgent({
-      model,
-      tools: [],
-      middleware: [memoryMiddleware(memory) as never],
-      checkpointer: memory.checkpointer(),
-    }),
-  "bare nodes": (memory, model) => bareNodes(memory, model).compile({ checkpointer: memory.checkpointer() }),
-  "bare nodes without a checkpointer": (memory, model) => bareNodes(memory, model).compile(),
-};
-
-function bareNodes(memory: Memory, model: ScriptedChatModel) {
-  const state = Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec });
-  return new StateGraph(state)
-    .addNode("recall", recallNode(memory))
-    .addNode("chat", async ({ messages, mnemograph }) => ({
-      messages: [await model.invoke(modelView(messages, mnemograph))],
-    }))
-    .addNode("remember", rememberNode(memory))
-    .addEdge(START, "recall")
-    .addEdge("recall", "chat")
-    .addEdge("chat", "remember");
-}
+/** The ways to give an agent memory, and what may be different in them. */
+const cases: [Way, Partial<Build>][] = [
+  ...ways.map((way) => [way, {}] satisfies [Way, object]),
+  ["withMemory", { session: "bounded" }],
+  ["withMemory", { checkpointer: null }],
+  ["withMemory", { injectAs: "user" }],
+  ["withMemory", { memoryMode: "passive" }],
+  ["nodes", { checkpointer: null }],
+];
 
 describe("“change the second function you just wrote”, once the summary has caught up", () => {
-  it.each(Object.entries(ways))("works: %s", async (_, way) => {
+  it.each(cases)("works: %s %j", async (way, options) => {
     const memory = database.memory({ model: summarizing() });
     const model = new ScriptedChatModel({
       replies: (_messages, index) => (index === 3 ? code : `answer ${index + 1}`),
     });
-    const graph = way(memory, model);
+    const graph = await agentIn(way, { memory, model, ...options });
     const thread = newThread();
     for (const text of ["question 1", "question 2", "question 3", "write two functions"]) {
       await say(graph, text, thread);

@@ -12,7 +12,6 @@ import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langcha
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memoryStateFields, withMemory } from "../../src/index.js";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { answering, chatAgent, lines, newThread, say } from "./conversation.js";
 
@@ -43,41 +42,15 @@ describe("agents of all kinds", () => {
     expect(model.calls).toHaveLength(2);
   });
 
-  it("made by createAgent answer in a structured form", async () => {
-    const memory = database.memory();
-    const model = new ScriptedChatModel({
-      replies: [{ structured: { mood: "good" } }],
-    });
-    const agent = createAgent({ model, tools: [], responseFormat: z.object({ mood: z.string() }) });
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const result = await graph.invoke({ messages: [new HumanMessage("how?")] }, newThread());
-    expect(result.structuredResponse).toEqual({ mood: "good" });
-  });
-
   it("made by createReactAgent are accepted", async () => {
     const memory = database.memory();
     const model = answering();
-    const graph = withMemory(
-      createReactAgent({ llm: model, tools: [], prompt: "Be brief." }),
-      memory,
-    ).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const agent = createReactAgent({ llm: model, tools: [], prompt: "Be brief." });
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
-    await say(graph, "question 1", thread);
-    const { messages } = await say(graph, "question 2", thread);
-    expect(lines(messages)).toEqual([
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-      "ai: answer 2",
-    ]);
-    expect(lines(model.calls[1]!.messages)).toEqual([
-      "system: Be brief.",
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-    ]);
+    for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
+    const earlier = ["human: question 1", "ai: answer 1", "human: question 2"];
+    expect(lines(model.calls[1]!.messages)).toEqual(["system: Be brief.", ...earlier]);
   });
 
   it("may have keys named like the nodes around them", async () => {
@@ -136,6 +109,11 @@ describe("agents of all kinds", () => {
 
 describe("what cannot be wrapped is refused with the reason", () => {
   const wrap = (agent: unknown, options = {}) => withMemory(agent as never, database.memory(), options);
+  const idle = (state: object) =>
+    new StateGraph(state as typeof MessagesAnnotation)
+      .addNode("chat", () => ({}))
+      .addEdge(START, "chat")
+      .compile();
   const refused = (message: RegExp) =>
     expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
 
@@ -143,42 +121,27 @@ describe("what cannot be wrapped is refused with the reason", () => {
     ["a graph that is not compiled", () => new StateGraph(MessagesAnnotation), /call \.compile\(\) first/],
     [
       "an agent without messages",
-      () =>
-        new StateGraph(Annotation.Root({ text: Annotation<string>() }))
-          .addNode("chat", () => ({}))
-          .addEdge(START, "chat")
-          .compile(),
+      () => idle(Annotation.Root({ text: Annotation<string>() })),
       /needs `messages` in the agent's state/,
     ],
     [
       "messages that only pile up",
       () =>
-        new StateGraph(
+        idle(
           Annotation.Root({
             messages: Annotation<BaseMessage[]>({ reducer: (a, b) => a.concat(b), default: () => [] }),
           }),
-        )
-          .addNode("chat", () => ({}))
-          .addEdge(START, "chat")
-          .compile(),
+        ),
       /merge by id: give the key messagesStateReducer/,
     ],
     [
       "messages that replace each other",
-      () =>
-        new StateGraph(Annotation.Root({ messages: Annotation<BaseMessage[]> }))
-          .addNode("chat", () => ({}))
-          .addEdge(START, "chat")
-          .compile(),
+      () => idle(Annotation.Root({ messages: Annotation<BaseMessage[]> })),
       /merge by id/,
     ],
     [
       "an agent that has memory",
-      () =>
-        new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
-          .addNode("chat", () => ({}))
-          .addEdge(START, "chat")
-          .compile(),
+      () => idle(new StateSchema({ messages: MessagesValue, ...memoryStateFields })),
       /an agent without memory/,
     ],
   ])("%s", (_, agent, message) => {

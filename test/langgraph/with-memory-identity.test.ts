@@ -1,52 +1,18 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
-import { MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  type Memory,
-  memoryMiddleware,
-  memoryStateFields,
-  modelView,
-  recallNode,
-  rememberNode,
-  withMemory,
-} from "../../src/index.js";
-import type { ScriptedChatModel } from "../../src/testing/index.js";
+import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, answering, chatAgent, lines, newThread, say } from "./conversation.js";
+import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
 
-/** The ways to give an agent memory; they identify a run alike. */
-const ways: Record<string, (model: ScriptedChatModel, memory: Memory) => unknown> = {
-  withMemory: (model, memory) =>
-    withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() }),
-  nodes: (model, memory) =>
-    new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
-      .addNode("recall", recallNode(memory))
-      .addNode("chat", async ({ messages, mnemograph }) => ({
-        messages: [await model.invoke(modelView(messages, mnemograph))],
-      }))
-      .addNode("remember", rememberNode(memory))
-      .addEdge(START, "recall")
-      .addEdge("recall", "chat")
-      .addEdge("chat", "remember")
-      .compile({ checkpointer: memory.checkpointer() }),
-  middleware: (model, memory) =>
-    createAgent({
-      model,
-      tools: [],
-      middleware: [memoryMiddleware(memory)],
-      checkpointer: memory.checkpointer(),
-    }),
-};
-
-describe.each(Object.entries(ways))("a run with %s", (_, build) => {
-  const start = () => {
+describe.each(ways)("a run by %s", (way) => {
+  const start = async () => {
     const memory = database.memory();
     const model = answering();
-    return { memory, model, graph: build(model, memory) as AnyGraph };
+    return { memory, model, graph: await agentIn(way, { memory, model }) };
   };
   const run = (graph: AnyGraph, config: object) => say(graph, "hello", config);
 
@@ -57,13 +23,13 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
     ["with a blank app beside a user", { thread_id: "t", user_id: "ana", app_id: "" }, "SCOPE_REQUIRED"],
     ["with a blank thread", { thread_id: " ", user_id: "ana" }, "INVALID_INPUT"],
   ])("%s is refused before any model call", async (__, configurable, code) => {
-    const { model, graph } = start();
+    const { model, graph } = await start();
     await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
     expect(model.calls).toHaveLength(0);
   });
 
   it("on the thread of another user of the tenant is refused before any model call", async () => {
-    const { model, graph, memory } = start();
+    const { model, graph, memory } = await start();
     const threadId = randomUUID();
     await run(graph, { configurable: { thread_id: threadId, user_id: "ana", tenant_id: "acme" } });
     await expect(
@@ -75,9 +41,9 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
   });
 
   it("is told by context and configurable together, by ids in either spelling", async () => {
-    const { graph, memory } = start();
+    const { graph, memory } = await start();
     const [ana, thread] = [randomUUID(), randomUUID()];
-    await (graph as AnyGraph).invoke(
+    await graph.invoke(
       { messages: [new HumanMessage("hello")] },
       {
         configurable: { thread_id: thread, user_id: ana, appId: "notes" },
@@ -96,7 +62,7 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
     ["a user it says was authenticated", { configurable: { langgraph_auth_user: { identity: "victim" } } }],
     ["the id of such a user", { configurable: { langgraph_auth_user_id: "victim" } }],
   ])("whose client adds a user by %s is refused before any model call", async (__, added) => {
-    const { model, graph } = start();
+    const { model, graph } = await start();
     const { configurable, ...rest } = added as { configurable?: object };
     const config = {
       configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable },
@@ -108,7 +74,7 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
   });
 
   it("is the authenticated user's, as a LangGraph server names it", async () => {
-    const { graph, memory } = start();
+    const { graph, memory } = await start();
     const [ana, thread] = [randomUUID(), randomUUID()];
     const served = {
       thread_id: thread,
@@ -126,11 +92,10 @@ describe.each(Object.entries(ways))("a run with %s", (_, build) => {
 });
 
 describe("a run without a thread", () => {
-  it.each(["withMemory", "nodes", "middleware"])("is refused before any model call (%s)", async (way) => {
+  it.each(ways)("is refused before any model call (%s)", async (way) => {
     const memory = database.memory();
     const model = answering();
-    const graph = ways[way]!(model, memory) as { checkpointer?: unknown };
-    graph.checkpointer = undefined;
+    const graph = await agentIn(way, { memory, model, checkpointer: null });
     await expect(say(graph, "hello", { configurable: { user_id: "ana" } })).rejects.toMatchObject({
       name: "MemoryError",
       code: "INVALID_INPUT",

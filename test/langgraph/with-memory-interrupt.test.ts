@@ -1,8 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { tool } from "@langchain/core/tools";
 import { Command, interrupt, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -14,7 +12,6 @@ import {
   say,
   summarizing,
   summaryAlone,
-  toolAgent,
   transcript,
 } from "./conversation.js";
 
@@ -130,63 +127,4 @@ describe("an interrupt in the agent", () => {
       expect(await transcript(database, thread)).toHaveLength(9);
     },
   );
-
-  it("works without withMemory's own node re-running a finished tool", async () => {
-    const memory = database.memory();
-    const ran: string[] = [];
-    const done = tool(
-      () => {
-        ran.push("done");
-        return "done";
-      },
-      { name: "done", schema: z.object({}) },
-    );
-    const ask = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
-    const { agent } = toolAgent(
-      [{ toolCalls: [{ name: "done", args: {} }] }, { toolCalls: [{ name: "ask", args: {} }] }, "finished"],
-      [done, ask],
-    );
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
-    await say(graph, "go", thread);
-    const result = await graph.invoke(new Command({ resume: "this one" }), thread);
-    expect(ran).toEqual(["done"]);
-    expect(lines(result.messages)).toEqual([
-      "human: go",
-      "ai: (done)",
-      "tool: done",
-      "ai: (ask)",
-      "tool: this one",
-      "ai: finished",
-    ]);
-    expect((await memory.recall(addressOf(thread))).lastSeq).toBe(5);
-  });
-});
-
-describe("what was recalled", () => {
-  it("is in no checkpoint of the outer graph, also while it waits", async () => {
-    const memory = database.memory({ model: summarizing(), config });
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("ask", ({ messages }) => {
-        if (messages.at(-1)?.text === "wait") interrupt("?");
-        return { messages: [new HumanMessage("noted")] };
-      })
-      .addEdge(START, "ask")
-      .compile();
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
-    await say(graph, "question 1", thread);
-    await say(graph, "wait", thread);
-    for (const table of ["checkpoint_blobs", "checkpoint_writes"]) {
-      const { rows } = await database.pool.query(
-        `select convert_from(blob, 'utf8') as text from "${database.schema}".${table}
-         where thread_id = $1 and checkpoint_ns = '' and blob is not null`,
-        [thread.configurable.thread_id],
-      );
-      expect(rows.length).toBeGreaterThan(0);
-      expect(rows.filter((row) => row.text.includes("summary 1"))).toEqual([]);
-    }
-    const { values } = await graph.getState(thread);
-    expect(Object.keys(values)).toEqual(["messages"]);
-  });
 });

@@ -95,42 +95,6 @@ describe("what was recalled", () => {
     expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
     expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
   });
-
-  it("goes in front of the user's words when asked, and leaves the state's message alone", async () => {
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: everyRound }),
-      { injectAs: "user" },
-    );
-    await say(graph, "question 1", thread);
-    const { messages } = await graph.invoke(
-      { messages: [new HumanMessage({ id: "mine", content: "question 2", name: "ana" })] },
-      thread,
-    );
-    const [shown] = model.calls[1]!.messages;
-    expect(model.calls[1]!.messages).toHaveLength(1);
-    expect(shown).toMatchObject({ id: "mine", name: "ana" });
-    expect(shown!.content).toBe("[Previous context: summary 1]\n\nquestion 2");
-    expect(messages[2]).toMatchObject({ id: "mine", name: "ana", content: "question 2" });
-    expect(messages[2]!.response_metadata).toEqual({});
-  });
-
-  it("goes in front of content of several parts as a part of its own", async () => {
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: everyRound }),
-      { injectAs: "user" },
-    );
-    await say(graph, "question 1", thread);
-    const content = [
-      { type: "text", text: "what is this?" },
-      { type: "image_url", image_url: { url: "data:image/png;base64,AA==" } },
-    ];
-    const { messages } = await graph.invoke({ messages: [new HumanMessage({ content })] }, thread);
-    expect(model.calls[1]!.messages[0]!.content).toEqual([
-      { type: "text", text: "[Previous context: summary 1]\n\n" },
-      ...content,
-    ]);
-    expect(messages[2]!.content).toEqual(content);
-  });
 });
 
 describe("system messages", () => {

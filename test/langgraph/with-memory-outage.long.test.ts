@@ -1,14 +1,12 @@
 import { type AddressInfo, createServer } from "node:net";
 import { HumanMessage } from "@langchain/core/messages";
 import { Command, GraphInterrupt, MemorySaver } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
-import { createMemory, type Memory, MemoryError, memoryMiddleware, withMemory } from "../../src/index.js";
+import { createMemory, type Memory, MemoryError, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
-  type AnyGraph,
   addressOf,
   answering,
   chatAgent,
@@ -18,6 +16,7 @@ import {
   streamed,
   transcript,
 } from "./conversation.js";
+import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
 const pools: pg.Pool[] = [];
@@ -43,29 +42,14 @@ function switching(first: Memory, second: Memory) {
   return { memory, use: (which: Memory) => (current = which), down: second };
 }
 
-const ways = {
-  withMemory: (memory: Memory, checkpointer: MemorySaver, model = answering()) => ({
-    model,
-    graph: withMemory(chatAgent(model), memory).compile({ checkpointer }) as unknown as AnyGraph,
-  }),
-  middleware: (memory: Memory, checkpointer: MemorySaver, model = answering()) => ({
-    model,
-    graph: createAgent({
-      model,
-      tools: [],
-      middleware: [memoryMiddleware(memory)],
-      checkpointer,
-    }) as unknown as AnyGraph,
-  }),
-};
-
 // Each waits for the connection to be tried again and again; they wait together.
-describe.concurrent.each(Object.entries(ways))("when the database is down, %s", (_, build) => {
+describe.concurrent.each(ways)("when the database is down, %s", (way) => {
   it("lets the turn go on, says so, and loses nothing", async () => {
     const up = database.memory();
     const { memory: down, logger } = await unreachable();
     const { memory, use } = switching(up, down);
-    const { graph, model } = build(memory, new MemorySaver());
+    const model = answering();
+    const graph = await agentIn(way, { memory, model, checkpointer: new MemorySaver() });
     const thread = newThread();
     await say(graph, "question 1", thread);
 
@@ -85,11 +69,7 @@ describe.concurrent.each(Object.entries(ways))("when the database is down, %s", 
       ),
       expect.stringMatching(/^error: remember failed for /),
     ]);
-    expect(lines(model.calls[1]!.messages)).toEqual([
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-    ]);
+    expect(shownIn(model.calls[1])).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
     expect(await transcript(database, thread)).toHaveLength(2);
 
     use(up);

@@ -1,5 +1,5 @@
-import { AIMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
-import { END, MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
+import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import { createAgent, summarizationMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
@@ -19,23 +19,27 @@ import {
 const database = useTestDatabase();
 
 describe("an agent that removes messages", () => {
-  /** Before it answers, it removes all but the last `keep` messages. */
-  function trimming(model: ScriptedChatModel, keep: number) {
-    return new StateGraph(MessagesAnnotation)
-      .addNode("trim", ({ messages }) => ({
-        messages: messages.slice(0, -keep).map(({ id }) => new RemoveMessage({ id: id! })),
-      }))
+  /** An agent that answers after, or before, `change` has made something of its messages. */
+  function changing(
+    model: ScriptedChatModel,
+    change: (messages: BaseMessage[]) => BaseMessage[],
+    when: "before" | "after" = "before",
+  ) {
+    const graph = new StateGraph(MessagesAnnotation)
       .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-      .addEdge(START, "trim")
-      .addEdge("trim", "chat")
-      .addEdge("chat", END)
-      .compile();
+      .addNode("change", ({ messages }) => ({ messages: change(messages) }));
+    return when === "before"
+      ? graph.addEdge(START, "change").addEdge("change", "chat").compile()
+      : graph.addEdge(START, "chat").addEdge("chat", "change").compile();
   }
+  /** Before it answers, it removes all but the last three messages. */
+  const trimming = (model: ScriptedChatModel) =>
+    changing(model, (messages) => messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })));
 
   it.each(["full", "bounded"] as const)("is not shown them again (%s session)", async (session) => {
     const memory = database.memory();
     const model = answering();
-    const graph = withMemory(trimming(model, 3), memory, { session }).compile({
+    const graph = withMemory(trimming(model), memory, { session }).compile({
       checkpointer: memory.checkpointer(),
     });
     const thread = newThread();
@@ -59,7 +63,7 @@ describe("an agent that removes messages", () => {
     const summarizer = summarizing();
     const memory = database.memory({ model: summarizer, config: summaryAlone });
     const model = answering();
-    const graph = withMemory(trimming(model, 3), memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(trimming(model), memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
@@ -81,14 +85,12 @@ describe("an agent that removes messages", () => {
   it("has one removed message gone from what it is shown, also when it was the first after a summary", async () => {
     const memory = database.memory({ model: summarizing() });
     const model = answering();
-    const redacting = new StateGraph(MessagesAnnotation)
-      .addNode("chat", async ({ messages }) => {
-        const secret = messages.find((message) => message.text.includes("secret"));
-        const answer = await model.invoke(messages);
-        return { messages: secret ? [answer, new RemoveMessage({ id: secret.id! })] : [answer] };
-      })
-      .addEdge(START, "chat")
-      .compile();
+    const redacting = changing(
+      model,
+      (messages) =>
+        messages.flatMap(({ id, text }) => (text.includes("secret") ? [new RemoveMessage({ id: id! })] : [])),
+      "after",
+    );
     const graph = withMemory(redacting, memory, { session: "bounded" }).compile({
       checkpointer: memory.checkpointer(),
     });
@@ -113,23 +115,15 @@ describe("an agent that removes messages", () => {
   it("may put a message in between, which then stays there", async () => {
     const memory = database.memory();
     const model = answering();
-    const condensing = new StateGraph(MessagesAnnotation)
-      .addNode("condense", ({ messages }) =>
-        messages.length < 5
-          ? {}
-          : {
-              messages: [
-                new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
-                new AIMessage({ id: "digest", content: "digest" }),
-                ...messages.slice(-3),
-              ],
-            },
-      )
-      .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-      .addEdge(START, "condense")
-      .addEdge("condense", "chat")
-      .addEdge("chat", END)
-      .compile();
+    const condensing = changing(model, (messages) =>
+      messages.length < 5
+        ? []
+        : [
+            new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
+            new AIMessage({ id: "digest", content: "digest" }),
+            ...messages.slice(-3),
+          ],
+    );
     const graph = withMemory(condensing, memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);

@@ -1,6 +1,5 @@
-import { ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { type Memory, memoryManageTool, withMemory } from "../../src/index.js";
+import { type Memory, withMemory } from "../../src/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
@@ -86,47 +85,5 @@ describe("what a user of a plain agent says", () => {
       ["The user is often called by the bank.", "The user prefers Portuguese food."],
       [],
     ]);
-  });
-});
-
-describe("the tool for changing memory, called as models do", () => {
-  const wrong: [string, Record<string, unknown>, RegExp][] = [
-    [
-      "an id of nobody",
-      { action: "forget", memory: "3fa85f64-5717-4562-b3fc-2c963f66afa6", quote: "forget" },
-      /no memory/,
-    ],
-    ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /There is no memory/],
-    ["no memory", { action: "forget", quote: "forget" }, /`memory` is needed/],
-    ["no text", { action: "add" }, /`text` is needed/],
-    ["an empty text", { action: "add", text: "" }, /text/],
-    ["a text of spaces", { action: "add", text: "   " }, /Not remembered: empty/],
-    [
-      "a category of others",
-      { action: "add", text: "The user likes rye.", category: "profile" },
-      /none of your categories/,
-    ],
-    [
-      "a category there is not",
-      { action: "add", text: "The user likes rye.", category: "secrets" },
-      /none of your categories/,
-    ],
-    ["an action there is not", { action: "purge" }, /action/],
-    [
-      "words the user did not say",
-      { action: "add", text: "The user likes rye.", quote: "I like rye" },
-      /does not say/,
-    ],
-  ];
-
-  it.each(wrong)("says what is wrong with %s", async (_, args, answer) => {
-    const memory = db.memory({ config: { allowlists: { cook: ["knowledge"] } } });
-    const thread = newThread();
-    const call = { toolCalls: [{ name: "memory_manage", args }] };
-    const { agent } = toolAgent([call, "ok"], [memoryManageTool(memory, { agent: "cook" })]);
-    const done = await say(withMemory(agent, memory).compile(), "forget it", thread);
-    const said = done.messages.find((message) => ToolMessage.isInstance(message))!.text;
-    expect(said).toMatch(answer);
-    expect(await memory.memories.list({ scope: addressOf(thread).scope })).toEqual([]);
   });
 });

@@ -7,7 +7,6 @@ import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
-  agentWithMemory,
   answering,
   chatAgent,
   lines,
@@ -30,19 +29,6 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
 }
 
 describe("without a checkpointer", () => {
-  it("only the new message is passed, and the conversation comes from the transcript", async () => {
-    const memory = database.memory({ model: summarizing(), config: summaryAlone });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile();
-    const thread = newThread();
-    await converse(graph, thread, 1, 2, 3);
-    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
-    const { messages } = await say(graph, "question 4", thread);
-    expect(lines(model.calls[3]!.messages)).toEqual([summary(1), "human: question 4"]);
-    expect(lines(messages)).toEqual(rounds(4));
-    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4));
-  });
-
   it("a round sent twice is recorded once, and shown once", async () => {
     const memory = database.memory();
     const model = answering();
@@ -63,32 +49,6 @@ describe("without a checkpointer", () => {
 });
 
 describe("with a checkpointer", () => {
-  it("a full session keeps every message once, and shows what no summary covers", async () => {
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: summaryAlone }),
-    );
-    await converse(graph, thread, 1, 2, 3, 4);
-    const { messages } = await say(graph, "question 5", thread);
-    expect(lines(messages)).toEqual(rounds(1, 2, 3, 4, 5));
-    expect(lines(model.calls[4]!.messages)).toEqual([summary(2), "human: question 5"]);
-    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5));
-  });
-
-  it("a bounded session keeps what no summary covers, and the transcript keeps the rest", async () => {
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: summaryAlone }),
-      {
-        session: "bounded",
-      },
-    );
-    await converse(graph, thread, 1, 2, 3, 4);
-    expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(4));
-    await converse(graph, thread, 5, 6);
-    expect(lines((await graph.getState(thread)).values.messages)).toEqual(rounds(6));
-    expect(lines(model.calls[5]!.messages)).toEqual([summary(3), "human: question 6"]);
-    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3, 4, 5, 6));
-  });
-
   it("a state that was lost is filled in from the transcript", async () => {
     const memory = database.memory();
     const model = answering();
@@ -148,22 +108,15 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     return { memory, model, graph, thread, at };
   }
 
-  it("to before the first summary: the branch is shown, and nothing of what was abandoned", async () => {
+  it.each([
+    ["before the first summary", 2, rounds(1, 2)],
+    ["between two summaries", 4, [summary(1), ...rounds(4)]],
+    ["where a summary ended", 5, [summary(2)]],
+  ])("to %s: the branch is shown with its own summary, and nothing of what was abandoned", async (...to) => {
+    const [, round, shown] = to;
     const { model, graph, at } = await conversation();
-    await say(graph, "another way", at(undefined, 2));
-    expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: another way"]);
-  });
-
-  it("to between two summaries: the earlier one is used", async () => {
-    const { model, graph, at } = await conversation();
-    await say(graph, "another way", at(undefined, 4));
-    expect(lines(model.calls[6]!.messages)).toEqual([summary(1), ...rounds(4), "human: another way"]);
-  });
-
-  it("to where a summary ended: that one is used", async () => {
-    const { model, graph, at } = await conversation();
-    await say(graph, "another way", at(undefined, 5));
-    expect(lines(model.calls[6]!.messages)).toEqual([summary(2), "human: another way"]);
+    await say(graph, "another way", at(undefined, round));
+    expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
   });
 
   it("goes on in the new branch, with the branch's own rounds", async () => {

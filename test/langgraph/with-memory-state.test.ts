@@ -1,7 +1,6 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import {
   Annotation,
-  END,
   MessagesAnnotation,
   MessagesValue,
   MessagesZodMeta,
@@ -15,77 +14,72 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type AnyGraph, type chatAgent, lines, newThread } from "./conversation.js";
+import { type AnyGraph, lines, newThread } from "./conversation.js";
 
 const database = useTestDatabase();
 
 const append = (left: string[], right: string | string[]) => left.concat(right);
 const add = (left: number, right: number) => left + right;
 
-/** The same agent, its state defined in each of LangGraph's ways. Every round appends, adds, and sets. */
-function countingAgent(kind: "annotation" | "stateSchema" | "zod") {
-  const chat = async ({ count }: { count: number }) => ({
+/** The same state, defined in each of LangGraph's ways. */
+const states = {
+  annotation: Annotation.Root({
+    ...MessagesAnnotation.spec,
+    log: Annotation<string[], string | string[]>({ reducer: append, default: () => ["begin"] }),
+    total: Annotation<number>({ reducer: add, default: () => 10 }),
+    count: Annotation<number>({ reducer: (_, next) => next, default: () => 0 }),
+    untouched: Annotation<string>(),
+  }),
+  stateSchema: new StateSchema({
+    messages: MessagesValue,
+    log: new ReducedValue(
+      z.array(z.string()).default(() => ["begin"]),
+      { inputSchema: z.string(), reducer: append },
+    ),
+    total: new ReducedValue(
+      z.number().default(() => 10),
+      { reducer: add },
+    ),
+    count: z.number().default(0),
+    untouched: z.string().optional(),
+  }),
+  zod: z.object({
+    messages: withLangGraph(z.custom<BaseMessage[]>(), MessagesZodMeta),
+    log: withLangGraph(z.array(z.string()), {
+      default: () => ["begin"],
+      reducer: { schema: z.string(), fn: append },
+    }),
+    total: withLangGraph(z.number(), { default: () => 10, reducer: { fn: add } }),
+    count: z.number().default(0),
+    untouched: z.string().optional(),
+  }),
+};
+
+/** An agent of one node. */
+function agentOf(state: object, chat: object, schemas: object = {}) {
+  return new StateGraph(state as typeof MessagesAnnotation, schemas)
+    .addNode("chat", chat as never)
+    .addEdge(START, "chat")
+    .compile();
+}
+
+/** Every round appends, adds, and sets. */
+const counting = (kind: keyof typeof states) =>
+  agentOf(states[kind], ({ count }: { count: number }) => ({
     messages: [new HumanMessage({ content: `seen ${count}`, name: "counter" })],
     log: `round ${count}`,
     total: 2,
     count: count + 1,
-  });
-  switch (kind) {
-    case "annotation": {
-      const state = Annotation.Root({
-        ...MessagesAnnotation.spec,
-        log: Annotation<string[], string | string[]>({ reducer: append, default: () => ["begin"] }),
-        total: Annotation<number>({ reducer: add, default: () => 10 }),
-        count: Annotation<number>({ reducer: (_, next) => next, default: () => 0 }),
-        untouched: Annotation<string>(),
-      });
-      return new StateGraph(state).addNode("chat", chat).addEdge(START, "chat").compile();
-    }
-    case "stateSchema": {
-      const state = new StateSchema({
-        messages: MessagesValue,
-        log: new ReducedValue(
-          z.array(z.string()).default(() => ["begin"]),
-          {
-            inputSchema: z.string(),
-            reducer: append,
-          },
-        ),
-        total: new ReducedValue(
-          z.number().default(() => 10),
-          { reducer: add },
-        ),
-        count: z.number().default(0),
-        untouched: z.string().optional(),
-      });
-      return new StateGraph(state).addNode("chat", chat).addEdge(START, "chat").compile();
-    }
-    case "zod": {
-      const state = z.object({
-        messages: withLangGraph(z.custom<BaseMessage[]>(), MessagesZodMeta),
-        log: withLangGraph(z.array(z.string()), {
-          default: () => ["begin"],
-          reducer: { schema: z.string(), fn: append },
-        }),
-        total: withLangGraph(z.number(), { default: () => 10, reducer: { fn: add } }),
-        count: z.number().default(0),
-        untouched: z.string().optional(),
-      });
-      return new StateGraph(state).addNode("chat", chat).addEdge(START, "chat").compile();
-    }
-  }
-}
+  }));
 
-describe.each(["annotation", "stateSchema", "zod"] as const)("the keys of an agent made with %s", (kind) => {
+describe.each(Object.keys(states) as (keyof typeof states)[])("the keys of an agent made with %s", (kind) => {
   it("are what they would be without memory, round after round", async () => {
     const memory = database.memory();
     const checkpointer = memory.checkpointer();
-    const plain = countingAgent(kind) as unknown as AnyGraph;
+    const plain = counting(kind) as unknown as AnyGraph;
     const [bare, wrapped] = [newThread(), newThread()];
     Object.assign(plain, { checkpointer });
-    const graph = withMemory(countingAgent(kind) as unknown as ReturnType<typeof chatAgent>, memory).compile({
-      checkpointer,
-    });
+    const graph = withMemory(counting(kind), memory).compile({ checkpointer });
 
     for (const round of [1, 2, 3]) {
       const input = () => ({
@@ -112,6 +106,29 @@ describe.each(["annotation", "stateSchema", "zod"] as const)("the keys of an age
 });
 
 describe("an agent with schemas of its own", () => {
+  const own = {
+    annotation: {
+      state: Annotation.Root({
+        ...MessagesAnnotation.spec,
+        question: Annotation<string>(),
+        answer: Annotation<string>(),
+        visits: Annotation<number>(),
+      }),
+      input: Annotation.Root({ question: Annotation<string>() }),
+      output: Annotation.Root({ answer: Annotation<string>() }),
+    },
+    zod: {
+      state: z.object({
+        messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
+        question: z.string(),
+        answer: z.string(),
+        visits: z.number().optional(),
+      }),
+      input: z.object({ question: z.string() }),
+      output: z.object({ answer: z.string() }),
+    },
+  };
+
   it.each(["annotation", "zod"] as const)(
     "takes its input, gives its output, and keeps the rest (%s)",
     async (kind) => {
@@ -121,38 +138,9 @@ describe("an agent with schemas of its own", () => {
         answer: `${question} ${visits}`,
         visits: visits + 1,
       });
-      const agent =
-        kind === "annotation"
-          ? new StateGraph(
-              Annotation.Root({
-                ...MessagesAnnotation.spec,
-                question: Annotation<string>(),
-                answer: Annotation<string>(),
-                visits: Annotation<number>(),
-              }),
-              {
-                input: Annotation.Root({ question: Annotation<string>() }),
-                output: Annotation.Root({ answer: Annotation<string>() }),
-              },
-            )
-              .addNode("chat", chat)
-              .addEdge(START, "chat")
-              .addEdge("chat", END)
-              .compile()
-          : new StateGraph(
-              z.object({
-                messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
-                question: z.string(),
-                answer: z.string(),
-                visits: z.number().optional(),
-              }),
-              { input: z.object({ question: z.string() }), output: z.object({ answer: z.string() }) },
-            )
-              .addNode("chat", chat)
-              .addEdge(START, "chat")
-              .addEdge("chat", END)
-              .compile();
-      const graph = withMemory(agent as unknown as ReturnType<typeof chatAgent>, memory).compile({
+      const { state, ...schemas } = own[kind];
+      const agent = agentOf(state, chat, schemas);
+      const graph = withMemory(agent, memory).compile({
         checkpointer: memory.checkpointer(),
       }) as unknown as AnyGraph;
       const thread = newThread();
@@ -167,11 +155,10 @@ describe("an agent with schemas of its own", () => {
   it("has its input validated by a StateSchema as before", async () => {
     const memory = database.memory();
     const state = new StateSchema({ messages: MessagesValue, age: z.number().optional() });
-    const agent = new StateGraph(state)
-      .addNode("chat", () => ({}))
-      .addEdge(START, "chat")
-      .compile();
-    const graph = withMemory(agent, memory).compile() as unknown as AnyGraph;
+    const graph = withMemory(
+      agentOf(state, () => ({})),
+      memory,
+    ).compile() as unknown as AnyGraph;
     await expect(graph.invoke({ messages: [], age: "old" }, newThread())).rejects.toThrow(/age/);
   });
 

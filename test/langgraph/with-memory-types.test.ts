@@ -60,6 +60,7 @@ it("an agent of createAgent keeps its structured response", async () => {
   const agent = createAgent({ model, tools: [], responseFormat: z.object({ mood: z.string() }) });
   const graph = withMemory(agent, database.memory()).compile();
   const result = await graph.invoke({ messages: hi() }, newThread());
+  expect(result.structuredResponse).toEqual({ mood: "good" });
   expectTypeOf(result.structuredResponse).toEqualTypeOf<{ mood: string }>();
   expectTypeOf(result.messages).toExtend<BaseMessage[]>();
 });

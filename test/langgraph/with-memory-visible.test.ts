@@ -1,18 +1,21 @@
 import { inspect } from "node:util";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph, type StreamMode } from "@langchain/langgraph";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { textsOf } from "../support/thread-facts.js";
 import {
   type AnyGraph,
   addressOf,
   agentWithMemory,
   answering,
   chatAgent,
+  knownThread,
   lines,
   newThread,
   say,
@@ -61,45 +64,38 @@ describe("streams", () => {
       .filter((text) => text !== "");
 
   it.each(["inline", "background"] as const)(
-    "give the agent's tokens and no summariser's (%s jobs)",
+    "show the agent's tokens and steps, and nothing of background work (%s jobs)",
     async (jobs) => {
+      const secret = "Secretia";
+      const model = taskModel({
+        conversation_summary: () => ({ structured: { reasoning: "", summary: `They spoke of ${secret}.` } }),
+        fact_extraction: (_, call) =>
+          call === 0 ? facts(candidate(`The user works in ${secret}.`, "I work there")) : facts(),
+        episode_summary: () => ({ structured: { reasoning: "", summary: `They met in ${secret}.` } }),
+      });
+      const memories = { extract: true, episodes: true, episodeEveryTurns: 2 };
       const { memory, graph, thread } = agentWithMemory(
-        database.memory({ model: summarizing(), jobs, config }),
+        database.memory({ model, jobs, config: { ...config, memories } }),
       );
-      for (const round of [1, 2, 3]) {
-        const chunks = await streamed(
-          graph,
-          { messages: [new HumanMessage(`question ${round}`)] },
-          { ...thread, streamMode: "messages" },
-        );
-        await memory.idle();
-        expect(tokens(chunks)).toEqual(["answer", ` ${round}`]);
-      }
-      expect(await memory.summaries.list(addressOf(thread))).toHaveLength(3);
-    },
-  );
-
-  it.each(["inline", "background"] as const)(
-    "of subgraphs show the agent's alone (%s jobs)",
-    async (jobs) => {
-      const { memory, graph, thread } = agentWithMemory(
-        database.memory({ model: summarizing(), jobs, config }),
-      );
-      for (const round of [1, 2, 3]) {
-        const chunks = (await streamed(
-          graph,
-          { messages: [new HumanMessage(`question ${round}`)] },
-          { ...thread, streamMode: ["messages", "updates"], subgraphs: true },
-        )) as [string[], string, unknown][];
+      for (const [index, said] of ["I work there.", "Hello."].entries()) {
+        const streamMode: StreamMode[] = ["messages", "updates", "custom"];
+        const input = { messages: [new HumanMessage(said)] };
+        const options = { ...thread, streamMode, subgraphs: true };
+        const chunks = (await streamed(graph, input, options)) as [string[], string, unknown][];
         await memory.idle();
         const inner = chunks.filter(([namespace]) => namespace.length > 0);
         expect(inner.every(([namespace]) => namespace[0]?.startsWith("agent:"))).toBe(true);
-        expect(tokens(inner.filter(([, mode]) => mode === "messages").map(([, , chunk]) => chunk))).toEqual([
-          "answer",
-          ` ${round}`,
-        ]);
+        const messages = chunks.filter(([, mode]) => mode === "messages").map(([, , chunk]) => chunk);
+        expect(tokens(messages)).toEqual(["answer", ` ${index + 1}`]);
+        const names = /fact_extraction|episode_summary|conversation_summary|"(load|extract|compress|save)"/;
+        expect(JSON.stringify(chunks)).not.toMatch(names);
+        expect(JSON.stringify(chunks)).not.toContain(secret);
       }
-      expect(await memory.summaries.list(addressOf(thread))).toHaveLength(3);
+      expect(await memory.summaries.list(addressOf(thread))).toHaveLength(2);
+      expect((await textsOf(memory, addressOf(thread))).toSorted()).toEqual([
+        `The user works in ${secret}.`,
+        `They met in ${secret}.`,
+      ]);
     },
   );
 
@@ -133,16 +129,8 @@ describe("streams", () => {
   });
 
   it("and states show the agent's own keys, and nothing that memory shows it", async () => {
-    const { memory, graph, thread, model } = agentWithMemory(database.memory());
-    const { scope } = addressOf(thread);
-    const fact = {
-      category: "profile",
-      key: "dish",
-      value: "zanzibar",
-      importance: 5,
-      origin: "user" as const,
-    };
-    await memory.memories.add({ ...fact, text: "The user's favourite dish is zanzibar." }, { scope });
+    const { memory, graph, model } = agentWithMemory(database.memory());
+    const thread = await knownThread(memory);
     for (const subgraphs of [false, true]) {
       const input = { messages: [new HumanMessage("What do I like?")] };
       const chunks = await streamed(graph, input, {

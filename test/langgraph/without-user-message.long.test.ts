@@ -1,67 +1,10 @@
 import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  createMemorySupervisor,
-  type Memory,
-  memoryAnnotation,
-  memoryMiddleware,
-  modelView,
-  recallNode,
-  rememberNode,
-  withMemory,
-} from "../../src/index.js";
-import type { SessionMode } from "../../src/langgraph/run/node-options.js";
-import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  addressOf,
-  agentWithMemory,
-  answering,
-  chatAgent,
-  lines,
-  newThread,
-  say,
-  summarizing,
-} from "./conversation.js";
+import { addressOf, agentWithMemory, answering, lines, newThread, say, summarizing } from "./conversation.js";
+import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
-
-interface Way {
-  readonly memory: Memory;
-  readonly model: ScriptedChatModel;
-  readonly session: SessionMode;
-  readonly injectAs: "system" | "user";
-}
-
-/** A graph of each kind, with a checkpointer unless it is `stateless`. */
-const ways: Record<string, (way: Way, checkpointer: object) => Promise<unknown>> = {
-  withMemory: async ({ memory, model, session, injectAs }, saver) =>
-    withMemory(chatAgent(model), memory, { session, injectAs }).compile(saver),
-  nodes: async ({ memory, model, session, injectAs }, saver) =>
-    new StateGraph({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec })
-      .addNode("recall", recallNode(memory))
-      .addNode("chat", async ({ messages, mnemograph }) => ({
-        messages: [await model.invoke(modelView(messages, mnemograph, injectAs))],
-      }))
-      .addNode("remember", rememberNode(memory, { session }))
-      .addEdge(START, "recall")
-      .addEdge("recall", "chat")
-      .addEdge("chat", "remember")
-      .compile(saver),
-  memoryMiddleware: async ({ memory, model, session, injectAs }, saver) =>
-    createAgent({
-      model,
-      tools: [],
-      middleware: [memoryMiddleware(memory, { session, injectAs })],
-      ...saver,
-    }),
-  supervisor: async ({ memory, model, session, injectAs }, saver) =>
-    (await createMemorySupervisor({ memory, model, session, injectAs, planner: {}, executor: {} })).compile(
-      saver,
-    ),
-};
 
 const brought: Record<string, BaseMessage[]> = {
   nothing: [],
@@ -69,7 +12,7 @@ const brought: Record<string, BaseMessage[]> = {
   "an assistant's message": [new AIMessage("By the way …")],
 };
 
-const cases = Object.keys(ways).flatMap((way) =>
+const cases = ways.flatMap((way) =>
   (["full", "bounded", "stateless"] as const).flatMap((session) =>
     (["system", "user"] as const).map((injectAs) => [way, session, injectAs] as const),
   ),
@@ -82,9 +25,8 @@ describe("a run without a user's message, after a summary of all", () => {
       config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
     });
     const model = answering();
-    const saver = session === "stateless" ? {} : { checkpointer: memory.checkpointer() };
-    const kept = session === "stateless" ? "full" : session;
-    const graph = await ways[way]!({ memory, model, session: kept, injectAs }, saver);
+    const kept = session === "stateless" ? { checkpointer: null } : { session };
+    const graph = await agentIn(way, { memory, model, injectAs, ...kept });
     for (const messages of Object.values(brought)) {
       const thread = newThread();
       await say(graph, "question 1", thread);
@@ -93,10 +35,7 @@ describe("a run without a user's message, after a summary of all", () => {
       expect(summary).toMatchObject({ endSeq: 3, startRound: 1, endRound: 2 });
 
       // An agent of `createAgent` that is to answer an answer is done.
-      await (graph as { invoke(input: object, config: object): Promise<unknown> }).invoke(
-        { messages },
-        thread,
-      );
+      await graph.invoke({ messages }, thread);
       const last = model.calls.at(-1)!.messages;
       const shown = lines(last).filter((line) => !line.startsWith("system"));
       expect(shown.filter((line) => line.startsWith("human")).join()).toMatch(/question 2$/);

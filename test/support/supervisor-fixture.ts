@@ -1,19 +1,43 @@
 import { randomUUID } from "node:crypto";
-import type { BaseMessage } from "@langchain/core/messages";
-import type { Memory } from "../../src/index.js";
-import { type ScriptedCall, ScriptedChatModel } from "../../src/testing/index.js";
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { type BaseCheckpointSaver, MemorySaver } from "@langchain/langgraph";
+import { z } from "zod";
+import { createMemorySupervisor, type Memory } from "../../src/index.js";
+import { type ScriptedCall, ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 
-/** A supervisor's call of a subagent, as its model makes it. */
-export function delegate(name: string, task: string) {
-  return { name, args: { task } };
+/** A model that answers with `replies` in order; without any it is never to be called. */
+export const scripted = (...replies: ScriptedReply[]) => new ScriptedChatModel({ replies });
+
+/** A supervisor's reply that gives each subagent its task. */
+export function delegates(...tasks: [name: string, task: string][]) {
+  return { toolCalls: tasks.map(([name, task]) => ({ name, args: { task } })) };
 }
 
-/** A fresh thread of Ana's: its run config and its address in memory. */
+/** A tool without arguments. */
+export const plainTool = (name: string, answer: () => unknown) =>
+  tool(answer, { name, description: `It is ${name}.`, schema: z.object({}) });
+
+type Options = Partial<Parameters<typeof createMemorySupervisor>[0]> & {
+  readonly memory: Memory;
+  readonly checkpointer?: BaseCheckpointSaver | false;
+};
+
+/** A compiled supervisor, "Lead." its instructions; models that are not given are never to be called. */
+export async function supervise({ checkpointer = new MemorySaver(), ...options }: Options) {
+  const own = { model: scripted(), planner: {}, executor: {}, prompt: "Lead." };
+  return (await createMemorySupervisor({ ...own, ...options })).compile({ checkpointer });
+}
+
+/** What a user says, as a graph's input. */
+export const says = (text: string) => ({ messages: [new HumanMessage(text)] });
+
+/** A fresh thread of a new user's: its run config and its address in memory. */
 export function newThread() {
-  const threadId = randomUUID();
+  const [threadId, userId] = [randomUUID(), randomUUID()];
   return {
-    config: { configurable: { thread_id: threadId, user_id: "ana" } },
-    address: { scope: { userId: "ana" }, threadId },
+    config: { configurable: { thread_id: threadId, user_id: userId } },
+    address: { scope: { userId }, threadId },
   };
 }
 
@@ -32,6 +56,3 @@ export const shown = (call: ScriptedCall | undefined) => told(call?.messages ?? 
 export async function transcript(memory: Memory, address: ReturnType<typeof newThread>["address"]) {
   return told((await memory.recall(address)).gap);
 }
-
-/** A model that is never to be called. */
-export const silentModel = () => new ScriptedChatModel({ replies: [] });

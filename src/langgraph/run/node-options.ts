@@ -9,7 +9,7 @@ import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
 /** Whether the graph's state keeps the whole conversation or only what no summary covers. */
-export type SessionMode = "full" | "bounded";
+type SessionMode = "full" | "bounded";
 
 /** Where the memory block goes: a system message, or in front of the current user message. */
 export type InjectAs = z.output<typeof injectAsSchema>;

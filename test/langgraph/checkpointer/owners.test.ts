@@ -1,66 +1,32 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  Command,
-  interrupt,
-  MemorySaver,
-  MessagesAnnotation,
-  MessagesValue,
-  START,
-  StateGraph,
-  StateSchema,
-} from "@langchain/langgraph";
+import { Command, interrupt, MemorySaver, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
-import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import {
-  createMemorySupervisor,
-  type Memory,
-  memoryMiddleware,
-  memoryStateFields,
-  modelView,
-  recallNode,
-  rememberNode,
-  withMemory,
-} from "../../../src/index.js";
+import { type Memory, withMemory } from "../../../src/index.js";
+import type { RoundOptions } from "../../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
-import { type AnyGraph, answering, chatAgent, lines, say } from "../conversation.js";
+import { answering, chatAgent, lines, say } from "../conversation.js";
+import { agentIn, type Way, ways } from "../ways.js";
 
 const database = useTestDatabase();
 
-type Build = (model: ScriptedChatModel, memory: Memory, checkpointer: BaseCheckpointSaver) => unknown;
-
-const ways: Record<string, Build> = {
-  withMemory: (model, memory, checkpointer) => withMemory(chatAgent(model), memory).compile({ checkpointer }),
-  bounded: (model, memory, checkpointer) =>
-    withMemory(chatAgent(model), memory, { session: "bounded" }).compile({ checkpointer }),
-  nodes: (model, memory, checkpointer) =>
-    new StateGraph(new StateSchema({ messages: MessagesValue, ...memoryStateFields }))
-      .addNode("recall", recallNode(memory))
-      .addNode("chat", async ({ messages, mnemograph }) => ({
-        messages: [await model.invoke(modelView(messages, mnemograph))],
-      }))
-      .addNode("remember", rememberNode(memory))
-      .addEdge(START, "recall")
-      .addEdge("recall", "chat")
-      .addEdge("chat", "remember")
-      .compile({ checkpointer }),
-  middleware: (model, memory, checkpointer) =>
-    createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer }),
-  supervisor: async (model, memory, checkpointer) =>
-    (await createMemorySupervisor({ model, memory, planner: {}, executor: {} })).compile({ checkpointer }),
-};
 const checkpointers: Record<string, (memory: Memory) => BaseCheckpointSaver> = {
   "memory's own": (memory) => memory.checkpointer(),
   "another, as in Studio": () => new MemorySaver(),
 };
 
-async function start(way: string) {
+const cases: [Way, RoundOptions][] = [
+  ...ways.map((way): [Way, RoundOptions] => [way, {}]),
+  ["withMemory", { session: "bounded" }],
+];
+
+async function start(way: Way, options: RoundOptions) {
   const memory = database.memory();
   const model = answering();
-  const graph = (await ways[way]!(model, memory, memory.checkpointer())) as AnyGraph;
+  const graph = await agentIn(way, { memory, model, ...options });
   return { memory, model, graph };
 }
 
@@ -75,9 +41,9 @@ const everything = async () => {
   return rows.map(({ content }: { content: string }) => content).join("\n");
 };
 
-describe.each(Object.keys(ways))("%s on memory's checkpointer", (way) => {
+describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
   it("a refused run leaves nothing that the owner's next turn reads", async () => {
-    const { model, graph, memory } = await start(way);
+    const { model, graph, memory } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
     for (const stranger of [ids("eve", thread), ids("ana", thread, { app_id: "other" })]) {
@@ -111,7 +77,12 @@ describe.each(Object.keys(ways))("%s on memory's checkpointer", (way) => {
           return "answer";
         },
       });
-      const graph = (await ways[way]!(model, memory, checkpointers[checkpointer]!(memory))) as AnyGraph;
+      const graph = await agentIn(way, {
+        memory,
+        model,
+        checkpointer: checkpointers[checkpointer]!(memory),
+        ...options,
+      });
       await say(graph, "hello", ids("ana", thread));
       expect(model.calls).toHaveLength(1);
       expect(await everything()).not.toContain(evil);
@@ -119,7 +90,7 @@ describe.each(Object.keys(ways))("%s on memory's checkpointer", (way) => {
   );
 
   it("a message with the id and words of the owner's is the owner's, and one that only has its id is not", async () => {
-    const { model, graph } = await start(way);
+    const { model, graph } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
     const said = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });

@@ -1,0 +1,69 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress, say, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const turns = (from: number, to: number) =>
+  Array.from({ length: to - from + 1 }, (_, index) => new HumanMessage(`Turn ${from + index}.`));
+
+describe.each([
+  ["extraction", "extract"],
+  ["compression", "compress"],
+] as const)("the %s graph", (name, step) => {
+  it("shows its steps, and keeps no checkpoints", async () => {
+    const graph = db.memory().graphs()[name];
+    const { nodes } = await graph.getGraphAsync();
+    expect(Object.keys(nodes)).toEqual(["__start__", "load", step, "validate", "save", "__end__"]);
+    expect([graph.name, graph.checkpointer]).toEqual([name, false]);
+  });
+
+  it("refuses another scope's thread, does nothing for an unknown one, and needs a model", async () => {
+    const memory = db.memory({ model: new OfflineChatModel() });
+    const thread = newAddress();
+    await say(memory, thread, "My name is Ana.");
+    const graph = memory.graphs()[name];
+    await expect(graph.invoke({ ...thread, scope: { userId: "bo" } })).rejects.toMatchObject({
+      code: "THREAD_FORBIDDEN",
+    });
+    expect(await graph.invoke({ ...thread, threadId: "none" })).toMatchObject({ status: "skipped" });
+    await expect(db.memory().graphs()[name].invoke(thread)).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
+  });
+});
+
+it("extracts the facts of a thread by hand, once", async () => {
+  const memory = db.memory({ model: new OfflineChatModel() });
+  const thread = newAddress();
+  await memory.record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
+  const graph = memory.graphs().extraction;
+  const steps: string[] = [];
+  for await (const update of await graph.stream(thread, { streamMode: "updates" })) {
+    steps.push(...Object.keys(update));
+  }
+  expect(steps).toEqual(["load", "extract", "validate", "save"]);
+  expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
+  expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", candidates: [] });
+
+  await memory.record({ ...thread, messages: [new HumanMessage("I work for Mota.")] });
+  const { status, chosen, outcomes } = await graph.invoke(thread);
+  expect([status, chosen.length, outcomes[0]?.outcome]).toEqual(["completed", 1, "created"]);
+});
+
+it("compresses what is due of a thread by hand, one episode a run", async () => {
+  const memory = db.memory({ model: new OfflineChatModel() });
+  const thread = newAddress();
+  const graph = memory.graphs().compression;
+  await memory.record({ ...thread, messages: turns(1, 19) });
+  expect(await graph.invoke(thread)).toMatchObject({ status: "skipped", episode: null });
+  await memory.record({ ...thread, messages: turns(20, 40) });
+  for (const range of [
+    { start: 1, end: 10 },
+    { start: 11, end: 30 },
+  ]) {
+    const { status, work, memoryId } = await graph.invoke(thread);
+    expect([status, work?.turns]).toEqual(["completed", range]);
+    expect((await memory.memories.get(memoryId!, thread))?.turns).toEqual(range);
+  }
+  expect(await graph.invoke(thread)).toMatchObject({ status: "skipped" });
+});

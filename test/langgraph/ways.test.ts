@@ -1,0 +1,78 @@
+import { HumanMessage } from "@langchain/core/messages";
+import { tool } from "@langchain/core/tools";
+import { describe, expect, it } from "vitest";
+import { z } from "zod";
+import type { RoundOptions } from "../../src/langgraph/run/node-options.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { answering, lines, newThread, say, streamed, summarizing, transcript } from "./conversation.js";
+import { agentIn, shownIn, ways } from "./ways.js";
+
+const database = useTestDatabase();
+const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
+const looks = (...places: string[]) => ({
+  toolCalls: places.map((at) => ({ name: "look", args: { at } })),
+});
+
+const sessions: Record<string, RoundOptions & { checkpointer?: null }> = {
+  full: {},
+  bounded: { session: "bounded" },
+  stateless: { checkpointer: null },
+};
+
+describe.each(ways)("an agent that has memory by %s", (way) => {
+  it.each(Object.keys(sessions))(
+    "is shown the summary and what came after it in a %s session; the transcript has all",
+    async (session) => {
+      const config = { summaries: { keepRecentMessages: 0 } };
+      const memory = database.memory({ model: summarizing(), config });
+      const model = answering();
+      const graph = await agentIn(way, { memory, model, ...sessions[session] });
+      const thread = newThread();
+      for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
+      const { messages, ...rest } = await say(graph, "question 4", thread);
+      const earlier = [1, 2].flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
+      expect(shownIn(model.calls[2])).toEqual([...earlier, "human: question 3"]);
+      const summary = expect.stringContaining("summary 1");
+      expect(shownIn(model.calls[3])).toEqual([summary, "human: question 4"]);
+      expect(lines(messages.slice(-2))).toEqual(["human: question 4", "ai: answer 4"]);
+      expect(messages).toHaveLength(session === "full" ? 8 : 2);
+      expect(JSON.stringify(rest)).toBe("{}");
+      expect(await transcript(database, thread)).toHaveLength(8);
+      if (session === "stateless") return;
+      const { values } = await graph.getState(thread);
+      expect(Object.keys(values)).toEqual(["messages"]);
+    },
+  );
+
+  it.each(["system", "user"] as const)(
+    "is shown the same memory in every call of a round with tools, recalled once (as %s)",
+    async (injectAs) => {
+      const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
+      const memory = database.memory({ model: summarizing(), config });
+      const replies = ["answer 1", looks("sky", "sea"), looks("sun"), "answer 2", "answer 3"];
+      const model = new ScriptedChatModel({ replies });
+      const graph = await agentIn(way, { memory, model, tools: [look], injectAs });
+      const thread = newThread();
+      await say(graph, "question 1", thread);
+      const input = { messages: [new HumanMessage("question 2")] };
+      expect(await streamed(graph, input, { ...thread, streamMode: "custom" })).toMatchObject([
+        { type: "memory.recall", status: "ok" },
+        { type: "memory.remember", status: "ok", recorded: 7 },
+      ]);
+      const round = [
+        ...(injectAs === "system"
+          ? [expect.stringContaining("summary 1"), "human: question 2"]
+          : ["human: [Previous context: summary 1]\n\nquestion 2"]),
+        ...["ai: (look) (look)", "tool: saw sky", "tool: saw sea", "ai: (look)", "tool: saw sun"],
+      ];
+      expect(shownIn(model.calls[3])).toEqual(round);
+      expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
+      const { messages } = await say(graph, "question 3", thread);
+      expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
+      // The state's own message is as it was said.
+      expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
+      expect(await transcript(database, thread)).toHaveLength(11);
+    },
+  );
+});

@@ -1,0 +1,94 @@
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import {
+  type BaseCheckpointSaver,
+  MessagesValue,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
+import { createAgent } from "langchain";
+import {
+  createMemorySupervisor,
+  type Memory,
+  memoryMiddleware,
+  memoryStateFields,
+  modelView,
+  recallNode,
+  rememberNode,
+  withMemory,
+} from "../../src/index.js";
+import type { RoundOptions } from "../../src/langgraph/run/node-options.js";
+import type { ScriptedCall, ScriptedChatModel } from "../../src/testing/index.js";
+import { type AnyGraph, lines } from "./conversation.js";
+
+/** An agent, its memory, and how the two ends of a round behave. */
+export interface Build extends RoundOptions {
+  readonly memory: Memory;
+  readonly model: ScriptedChatModel;
+  readonly tools?: StructuredToolInterface[];
+  /** @default the memory's own; null for none. */
+  readonly checkpointer?: BaseCheckpointSaver | null;
+}
+
+const saverOf = ({ memory, checkpointer = memory.checkpointer() }: Build) =>
+  checkpointer === null ? {} : { checkpointer };
+
+function withNodes(build: Build) {
+  const { memory, model, tools = [], session, injectAs, onError, memoryMode } = build;
+  const bound = tools.length > 0 ? model.bindTools(tools) : model;
+  const state = new StateSchema({ messages: MessagesValue, ...memoryStateFields });
+  const chat: typeof state.Node = async ({ messages, mnemograph }) => ({
+    messages: [await bound.invoke(modelView(messages, mnemograph, injectAs))],
+  });
+  return new StateGraph(state)
+    .addNode("recall", recallNode(memory, { onError, memoryMode }))
+    .addNode("chat", chat)
+    .addNode("tools", new ToolNode(tools))
+    .addNode("remember", rememberNode(memory, { session, onError }))
+    .addEdge(START, "recall")
+    .addEdge("recall", "chat")
+    .addConditionalEdges("chat", (now) => (toolsCondition(now) === "tools" ? "tools" : "remember"), [
+      "tools",
+      "remember",
+    ])
+    .addEdge("tools", "chat")
+    .compile(saverOf(build));
+}
+
+const builders = {
+  withMemory(build: Build) {
+    const { memory, model, tools = [], checkpointer: _, ...options } = build;
+    return withMemory(createAgent({ model, tools }), memory, options).compile(saverOf(build));
+  },
+  nodes: withNodes,
+  middleware(build: Build) {
+    const { memory, model, tools = [], checkpointer: _, ...options } = build;
+    return createAgent({ model, tools, middleware: [memoryMiddleware(memory, options)], ...saverOf(build) });
+  },
+  async supervisor(build: Build) {
+    const { checkpointer: _, ...options } = build;
+    const supervisor = await createMemorySupervisor({
+      planner: {},
+      executor: {},
+      prompt: "Lead.",
+      ...options,
+    });
+    return supervisor.compile(saverOf(build));
+  },
+};
+
+export type Way = keyof typeof builders;
+
+/** The ways to give an agent memory. */
+export const ways = Object.keys(builders) as Way[];
+
+/** The agent that asks `model` and calls `tools`, with memory given to it in `way`. */
+export async function agentIn(way: Way, build: Build): Promise<AnyGraph> {
+  return (await builders[way](build)) as unknown as AnyGraph;
+}
+
+/** What an agent was shown in one call of its model; a supervisor's own instructions are left out. */
+export function shownIn(call: ScriptedCall | undefined): string[] {
+  return lines(call?.messages ?? []).filter((line) => line !== "system: Lead.");
+}
