@@ -5,7 +5,6 @@ import {
   type BaseMessageLike,
   HumanMessage,
   RemoveMessage,
-  ToolMessage,
 } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
@@ -15,7 +14,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 let next = 0;
-const fresh = () => ({ scope, threadId: `record ${next++}` });
+const fresh = () => ({ memory: db.memory(), thread: { scope, threadId: `record ${next++}` } });
 const user = (id: string, content = id) => new HumanMessage({ id, content });
 const code = (code: string) => expect.objectContaining({ code });
 
@@ -23,8 +22,7 @@ const idsOf = (messages: readonly BaseMessage[]) => messages.map((message) => me
 
 describe("record", () => {
   it("appends in order from seq 0, and counts only what is new", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: round("r1") })).toEqual({ recorded: 2, lastSeq: 1 });
     const both = [...round("r1"), ...round("r2")];
     expect(await memory.record({ ...thread, messages: both })).toEqual({ recorded: 2, lastSeq: 3 });
@@ -33,8 +31,7 @@ describe("record", () => {
   });
 
   it("keeps the first version of a message that was recorded before", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: [user("a", "first")] });
     await memory.record({ ...thread, messages: [user("a", "second"), user("b")] });
     const { gap } = await memory.recall(thread);
@@ -42,8 +39,7 @@ describe("record", () => {
   });
 
   it("takes the last of several with one id in a call, at the first one's place", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     const messages = [user("a", "draft"), user("b"), user("a", "final")];
     expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 2, lastSeq: 1 });
     expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["final", "b"]);
@@ -60,8 +56,7 @@ describe("record", () => {
   ])(
     "takes %s without an id for one, however often it is given; another that says the same is another",
     async (_, make) => {
-      const memory = db.memory();
-      const thread = fresh();
+      const { memory, thread } = fresh();
       const [one, other] = [make(), make()];
       await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
       expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({
@@ -78,8 +73,7 @@ describe("record", () => {
   );
 
   it("takes what LangGraph takes, and the id that it has", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     const call = { id: "c", name: "look", args: {}, type: "tool_call" as const };
     const messages: BaseMessageLike[] = [
       "hello",
@@ -108,8 +102,7 @@ describe("record", () => {
     [null],
     [{ role: "user", content: "x" }],
   ])("refuses %j with a clear error, and records nothing", async (messages) => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     for (const give of [memory.record, memory.remember])
       await expect(give({ ...thread, messages: messages as never })).rejects.toEqual(
         expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("messages") }),
@@ -127,8 +120,7 @@ describe("record", () => {
     ["[Previous context: of what I read] is unclear", "[Previous context: of what I read] is unclear"],
     ["## User Profile\nI am Ana.", "## User Profile\nI am Ana."],
   ])("of a user's words, leaves out what memory put in front and nothing else: %j", async (said, kept) => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     const parts = [
       { type: "text", text: said },
       { type: "image_url", image_url: "https://x/y.png" },
@@ -144,8 +136,7 @@ describe("record", () => {
   });
 
   it("leaves out a message that is memory alone", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     const block = `<memory>\n# Long-term Memory\n${memoryPreface}\n\n- x: y\n</memory>`;
     const messages: BaseMessageLike[] = [
       { role: "system", content: block },
@@ -159,8 +150,7 @@ describe("record", () => {
   });
 
   it("leaves out what tells a state to drop a message, and keeps that message", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: round("r1") });
     const messages = [new RemoveMessage({ id: "r1-q" }), new RemoveMessage({ id: "unknown" }), user("b")];
     expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 1, lastSeq: 2 });
@@ -168,8 +158,7 @@ describe("record", () => {
   });
 
   it("makes a thread of no messages, without a seq", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: [] })).toEqual({ recorded: 0, lastSeq: -1 });
     expect(await memory.recall(thread)).toMatchObject({
       lastSeq: -1,
@@ -180,8 +169,7 @@ describe("record", () => {
   });
 
   it("takes message ids of any characters, and 1,000 bytes of them", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     const ids = [
       "%",
       "_",
@@ -211,8 +199,7 @@ describe("record", () => {
     ["with a NUL character", "a\u0000"],
     ["with half a surrogate pair", "a\uD800"],
   ])("refuses a message id %s, and records nothing of the call", async (_, id) => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     const recording = memory.record({ ...thread, messages: [user("good"), user(id, "bad")] });
     await expect(recording).rejects.toThrow(code("INVALID_INPUT"));
     expect((await memory.recall(thread)).lastSeq).toBe(-1);
@@ -221,10 +208,10 @@ describe("record", () => {
 
 describe("a thread of another scope", () => {
   it("is refused, and whoever asked for it has counted nothing", async () => {
-    const thread = fresh();
-    await db.memory().record({ ...thread, messages: [user("a")] });
+    const { memory, thread } = fresh();
+    await memory.record({ ...thread, messages: [user("a")] });
     const stranger = { userId: "a stranger" };
-    const attempt = db.memory().record({ ...thread, scope: stranger, messages: [user("b")] });
+    const attempt = memory.record({ ...thread, scope: stranger, messages: [user("b")] });
     await expect(attempt).rejects.toThrow(code("THREAD_FORBIDDEN"));
 
     const { rows } = await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`);
@@ -234,34 +221,11 @@ describe("a thread of another scope", () => {
 
 describe("remember", () => {
   it("says what it recorded, and why it starts no summary", async () => {
-    const memory = db.memory();
-    const thread = fresh();
+    const { memory, thread } = fresh();
     expect(await memory.remember({ ...thread, messages: round("r1") })).toEqual({
       recorded: 2,
       lastSeq: 1,
       summary: { started: false, reason: "no_model" },
-    });
-  });
-
-  it("waits with a summary while a tool call is open", async () => {
-    const { OfflineChatModel } = await import("../../src/testing/index.js");
-    const memory = db.memory({ model: new OfflineChatModel() });
-    const thread = fresh();
-    await memory.record({ ...thread, messages: [...round("1"), ...round("2"), ...round("3")] });
-    const call = { id: "c1", name: "look", args: {}, type: "tool_call" as const };
-    const open = [user("q"), new AIMessage({ id: "calls", content: "", tool_calls: [call] })];
-    const waiting = await memory.remember({ ...thread, messages: open });
-    expect(waiting.summary).toEqual({ started: false, reason: "round_open" });
-
-    const result = new ToolMessage({ id: "result", tool_call_id: "c1", content: "42" });
-    const done = await memory.remember({
-      ...thread,
-      messages: [...open, result, new AIMessage({ id: "a", content: "42" })],
-    });
-    expect(done).toMatchObject({
-      recorded: 2,
-      lastSeq: 9,
-      summary: { started: true, window: { startSeq: 0, endSeq: 9 } },
     });
   });
 });

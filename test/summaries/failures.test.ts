@@ -26,9 +26,6 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
   ["throws", [new Error("overloaded")], /The model call failed: Error/, "MODEL_FAILED"],
   ["throws what quotes the prompt", [new Error("bad: question of 4")], /failed: Error\.$/, "MODEL_FAILED"],
   ["answers with an empty summary", [good("")], /empty summary/, "MODEL_OUTPUT_INVALID"],
-  ["answers with white space", [good(" \n\t ")], /empty summary/, "MODEL_OUTPUT_INVALID"],
-  ["answers with dots", [good("…")], /empty summary/, "MODEL_OUTPUT_INVALID"],
-  ["answers with NUL characters", [good("\u0000\u0000")], /empty summary/, "MODEL_OUTPUT_INVALID"],
   ["returns nothing, twice", ["", ""], /twice gave an answer that is not a valid/, "MODEL_OUTPUT_INVALID"],
   ["answers in prose, twice", ["Sure! It is:", "As I said"], /twice gave an answer/, "MODEL_OUTPUT_INVALID"],
   ["returns broken JSON, twice", ['{"summary": "x', "}{"], /twice gave an answer/, "MODEL_OUTPUT_INVALID"],
@@ -86,16 +83,6 @@ describe("a summary whose model", () => {
     expect(repair[2]).toBeInstanceOf(AIMessage);
     expect(repair[2]?.text).toContain("Here is a summary");
     expect(repair[3]?.text).toMatch(/cannot be used.*conversation_summary/);
-  });
-
-  it("says more than fits is cut at the end of a sentence", async () => {
-    const model = new ScriptedChatModel({ replies: [good("One fact. ".repeat(100))] });
-    const memory = summaryMemory(db, { model, config: { summaries: { maxCharacters: 200 } } });
-    const thread = fresh();
-    await memory.remember({ ...thread, messages: threeRounds });
-    const text = (await memory.recall(thread)).summary?.text ?? "";
-    expect(text.length).toBeLessThanOrEqual(200);
-    expect(text).toMatch(/One fact\.$/);
   });
 });
 

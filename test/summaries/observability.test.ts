@@ -101,10 +101,4 @@ describe("an operator's four queries", () => {
     const [failed] = await memory.summaries.list({ scope, threadId: "average 2" });
     expect(failed).toMatchObject({ status: "failed", generationTimeMs: null });
   });
-
-  it("are empty, not wrong, before the first summary", async () => {
-    const memory = db.memory();
-    const thread = { scope, threadId: "none yet" };
-    expect(await memory.summaries.list(thread)).toEqual([]);
-  });
 });

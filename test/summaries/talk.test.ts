@@ -6,34 +6,25 @@ import {
   ToolMessage,
 } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { ScriptedChatModel } from "../../src/testing/index.js";
 import { round } from "../support/spoken.js";
-import { summaryMemory } from "../support/summary-memory.js";
+import { summarisedThread } from "../support/summary-memory.js";
 import { summaryPrompt } from "../support/summary-prompt.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-const scope = { userId: "ana" };
-const numbered = () =>
-  new ScriptedChatModel({
-    replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
-  });
 const system = (text: string) => new SystemMessage({ id: text.slice(0, 40), content: text });
 
 describe("system messages", () => {
   it("alone make no summary", async () => {
-    const memory = summaryMemory(db, { model: numbered() });
-    const thread = { scope, threadId: "systems" };
+    const { memory, thread } = summarisedThread(db);
     const messages = Array.from({ length: 20 }, (_, index) => system(`rule ${index} ${"x".repeat(9_000)}`));
     const { lastSeq, summary } = await memory.remember({ ...thread, messages });
     expect([lastSeq, summary]).toEqual([19, { started: false, reason: "too_early" }]);
   });
 
   it("are not summarised, and fill neither window nor trigger; they keep their seqs", async () => {
-    const model = numbered();
-    const memory = summaryMemory(db, { model });
-    const thread = { scope, threadId: "between" };
+    const { memory, model, thread } = summarisedThread(db);
     const reasons: unknown[] = [];
     for (let index = 1; index <= 10; index++) {
       const messages = [system(`rule of ${index}`), ...round(`${index}`)];
@@ -54,8 +45,7 @@ describe("system messages", () => {
   });
 
   it("that come after the last summary are nothing new", async () => {
-    const memory = summaryMemory(db, { model: numbered() });
-    const thread = { scope, threadId: "afterwards" };
+    const { memory, thread } = summarisedThread(db);
     await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
     const { summary } = await memory.remember({ ...thread, messages: [system("late rule")] });
     expect(summary).toEqual({ started: false, reason: "nothing_new" });
@@ -68,9 +58,8 @@ describe("a message of very many words", () => {
   it.each([
     ["words", words(60_000)],
     ["characters of three bytes", "语言模型的长期记忆".repeat(4_000)],
-  ])("of %s is summarised in the first round", async (name, content) => {
-    const memory = summaryMemory(db, { model: numbered() });
-    const thread = { scope, threadId: `huge ${name}` };
+  ])("of %s is summarised in the first round", async (_, content) => {
+    const { memory, thread } = summarisedThread(db);
     const messages = [new HumanMessage({ id: "q", content }), new AIMessage({ id: "a", content: "ok" })];
     expect((await memory.remember({ ...thread, messages })).summary).toMatchObject({
       started: true,
@@ -85,12 +74,11 @@ describe("a message of very many words", () => {
 
   it("is counted with those before it, from the number that is configured on", async () => {
     const config = { summaries: { afterTokens: 1_000 } };
-    const memory = summaryMemory(db, { model: numbered(), config });
+    const { memory, thread } = summarisedThread(db, { config });
     const half = (id: string) => [
       new HumanMessage({ id, content: "x".repeat(1_990) }),
       new AIMessage({ id: `${id} a`, content: "ok" }),
     ];
-    const thread = { scope, threadId: "halves" };
     const first = await memory.remember({ ...thread, messages: half("one") });
     expect(first.summary).toMatchObject({ started: false, reason: "too_early" });
     const second = await memory.remember({ ...thread, messages: [...half("two"), ...round("3")] });
@@ -107,8 +95,7 @@ describe("a round with open calls of tools", () => {
   ];
 
   it("is not summarised while results are recorded one by one", async () => {
-    const memory = summaryMemory(db, { model: numbered(), config: { summaries: { afterSeq: 0 } } });
-    const thread = { scope, threadId: "one by one" };
+    const { memory, thread } = summarisedThread(db, { config: { summaries: { afterSeq: 0 } } });
     const remember = async (...messages: BaseMessage[]) =>
       (await memory.remember({ ...thread, messages })).summary;
     const open = { started: false, reason: "round_open" };
@@ -120,8 +107,7 @@ describe("a round with open calls of tools", () => {
   });
 
   it("is not summarised by hand either, until its results are there", async () => {
-    const memory = summaryMemory(db, { model: numbered() });
-    const thread = { scope, threadId: "by hand" };
+    const { memory, thread } = summarisedThread(db);
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking, result("1")] });
     expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
     expect(await memory.summaries.list(thread)).toEqual([]);
@@ -130,8 +116,7 @@ describe("a round with open calls of tools", () => {
   });
 
   it("is closed by the next human message: the results never come", async () => {
-    const memory = summaryMemory(db, { model: numbered() });
-    const thread = { scope, threadId: "given up" };
+    const { memory, thread } = summarisedThread(db);
     await memory.record({ ...thread, messages: [...["1", "2", "3"].flatMap(round), ...asking] });
     expect(await memory.graphs().summarization.invoke(thread)).toMatchObject({ status: "skipped" });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });
