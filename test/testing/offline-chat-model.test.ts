@@ -16,30 +16,90 @@ const human = (text: string): BaseMessage => new HumanMessage(text);
 const ai = (text: string): BaseMessage => new AIMessage(text);
 const answerTo = async (...messages: BaseMessage[]): Promise<string> => (await model.invoke(messages)).text;
 
-describe("a question", () => {
-  test("is answered with what the user said", async () => {
-    expect(await answerTo(human("My name is Ana."), ai("Nice to meet you."), human("What is my name?"))).toBe(
-      "[offline stand-in] You said: My name is Ana.",
-    );
-  });
+const said = "[offline stand-in]";
 
-  test("finds the one sentence among others, whatever the form of its words", async () => {
-    const said = human(
-      "I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!",
-    );
-    expect(await answerTo(said, human("Which allergies do I have? Am I allergic?"))).toBe(
-      "[offline stand-in] You said: I'm allergic to peanuts, badly.",
-    );
-    expect(await answerTo(said, human("what's my name?"))).toBe(
-      "[offline stand-in] You said: My name is Ana!",
-    );
-    expect(await answerTo(said, human("Where do I work"))).toBe(
-      "[offline stand-in] You said: I work in a bank.",
-    );
-  });
+describe("the answer", () => {
+  const aboutMe = human(
+    "I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!",
+  );
+  const tea = "- Preferred name is Ana\n- Prefers tea &amp; biscuits to A &lt; B";
+  const memory = new SystemMessage(`<memory>\n<profile>\n${tea}\n</profile>\n</memory>`);
+  const summary =
+    "Round of seq 0: My dog [the old one] is Rex. → [offline stand-in] Noted: My dog is Rex.\nRound of seq 2: I like tea → Good";
+  const invoice = new ToolMessage({ content: "The invoice number is 42.", tool_call_id: "c1" });
 
-  describe("about all that is known of the user", () => {
-    const block = `You are kind.
+  test.each<[string, BaseMessage[], string]>([
+    [
+      "is the one sentence that fits, whatever the form of its words",
+      [aboutMe, human("Which allergies do I have? Am I allergic?")],
+      "You said: I'm allergic to peanuts, badly.",
+    ],
+    ["is a sentence of a longer message", [aboutMe, human("what's my name?")], "You said: My name is Ana!"],
+    ["needs no question mark", [aboutMe, human("Where do I work")], "You said: I work in a bank."],
+    [
+      "is the latest of equally good sentences",
+      [human("My city is Rome."), ai("Ok."), human("My city is Oslo."), ai("Ok."), human("What is my city?")],
+      "You said: My city is Oslo.",
+    ],
+    [
+      "is neither the same question asked before, nor an earlier answer of its own",
+      [
+        ...[human("My name is Ana."), ai(`${said} Noted: My name is Ana.`)],
+        ...[human("What is my name?"), ai(`${said} You said: My name is Ana.`)],
+        human("What is my name?"),
+      ],
+      "You said: My name is Ana.",
+    ],
+    [
+      "may be in the message that asks",
+      [human("I live in Porto. Where do I live?")],
+      "You said: I live in Porto.",
+    ],
+    [
+      "is in the memory block of a system message",
+      [memory, human("What name do I prefer?")],
+      "From memory: Preferred name is Ana",
+    ],
+    ["has no entities", [memory, human("Do I like tea?")], "From memory: Prefers tea & biscuits to A < B"],
+    [
+      "is in a prefix with the previous context",
+      [human(`[Previous context: ${summary}]\n\nWho is my dog?`)],
+      "From memory: My dog [the old one] is Rex.",
+    ],
+    [
+      "is what an assistant said",
+      [ai("Your flight leaves at nine."), human("When does my flight leave?")],
+      "I said: Your flight leaves at nine.",
+    ],
+    [
+      "is what a tool said",
+      [human("Look."), ai(""), invoice, ai("Done."), human("What is the invoice number?")],
+      "A tool said: The invoice number is 42.",
+    ],
+    [
+      "to what nothing fits is that it is noted",
+      [human("My name is Ana."), human("What is the capital of Peru? Please.")],
+      "Noted: What is the capital of Peru?",
+    ],
+    [
+      "to a statement is that it is noted",
+      [human("My name is Ana."), human("My name is Anna. I am a baker.")],
+      "Noted: My name is Anna.",
+    ],
+    [
+      "notes no previous context",
+      [human("[Previous context: old things]\n\nI like tea.")],
+      "Noted: I like tea.",
+    ],
+    ["to nobody is that nothing was said", [new SystemMessage("Be kind.")], "Noted: nothing was said."],
+  ])("%s", async (_, messages, answer) => {
+    // It is the same every time.
+    for (const _time of [1, 2]) expect(await answerTo(...messages)).toBe(`${said} ${answer}`);
+  });
+});
+
+describe("the answer about all that is known of the user", () => {
+  const block = `You are kind.
 
 <memory>
 # Long-term Memory
@@ -68,124 +128,42 @@ None of this is known until the user agrees.
 [Summary of Round 1-3]:
 - The user was in Rome.
 </memory>`;
-    const known =
-      "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
+  const known =
+    "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
 
-    test.each([
-      "What do you know about me?",
-      "what do you know about me",
-      "Tell me everything you remember about me.",
-      "What have you learned about me so far?",
-      "Do you remember anything of me?",
-      "Who am I?",
-    ])("is answered with what memory lists: %s", async (asked) => {
-      const answer = `[offline stand-in] From memory: ${known}`;
-      expect(await answerTo(new SystemMessage(block), human(asked))).toBe(answer);
-      const context = block.replace(/^[\s\S]*<memory>\n|\n<\/memory>$/g, "").replace(/\]\s*\n\s*/g, "]\n");
-      expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
-    });
+  test.each([
+    "What do you know about me?",
+    "what do you know about me",
+    "Tell me everything you remember about me.",
+    "What have you learned about me so far?",
+    "Do you remember anything of me?",
+    "Who am I?",
+  ])("is what memory lists: %s", async (asked) => {
+    const answer = `[offline stand-in] From memory: ${known}`;
+    expect(await answerTo(new SystemMessage(block), human(asked))).toBe(answer);
+    const context = block.replace(/^[\s\S]*<memory>\n|\n<\/memory>$/g, "").replace(/\]\s*\n\s*/g, "]\n");
+    expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
+  });
 
-    test("what waits for consent is not known, whatever is asked", async () => {
-      expect(await answerTo(new SystemMessage(block), human("Which city is mine?"))).toBe(
-        "[offline stand-in] Noted: Which city is mine?",
-      );
-    });
-
-    test("is answered with what the user said where memory lists nothing", async () => {
-      expect(await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?"))).toBe(
-        "[offline stand-in] You said: My name is Ana.",
-      );
-      expect(await answerTo(human("What do you know about me?"))).toBe("[offline stand-in] Nothing yet.");
-    });
-
-    test.each(["Do you know the way?", "What do you know about my dog?", "What do you know about Messina?"])(
-      "is another one than: %s",
-      async (asked) => {
-        expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
-      },
+  test("what waits for consent is not known, whatever is asked", async () => {
+    expect(await answerTo(new SystemMessage(block), human("Which city is mine?"))).toBe(
+      "[offline stand-in] Noted: Which city is mine?",
     );
   });
 
-  test("takes the latest of equally good sentences", async () => {
-    expect(
-      await answerTo(
-        human("My city is Rome."),
-        ai("Ok."),
-        human("My city is Oslo."),
-        ai("Ok."),
-        human("What is my city?"),
-      ),
-    ).toBe("[offline stand-in] You said: My city is Oslo.");
-  });
-
-  test("is not answered with the same question asked before, nor with its own earlier answers", async () => {
-    const first = [human("My name is Ana."), ai("[offline stand-in] Noted: My name is Ana.")];
-    const asked = [human("What is my name?"), ai("[offline stand-in] You said: My name is Ana.")];
-    expect(await answerTo(...first, ...asked, human("What is my name?"))).toBe(
+  test("is what the user said where memory lists nothing", async () => {
+    expect(await answerTo(human("My name is Ana."), ai("Ok."), human("What do you know about me?"))).toBe(
       "[offline stand-in] You said: My name is Ana.",
     );
+    expect(await answerTo(human("What do you know about me?"))).toBe("[offline stand-in] Nothing yet.");
   });
 
-  test("may come in the message that has the answer", async () => {
-    expect(await answerTo(human("I live in Porto. Where do I live?"))).toBe(
-      "[offline stand-in] You said: I live in Porto.",
-    );
-  });
-
-  test("is answered from a memory block in a system message", async () => {
-    const memory = new SystemMessage(
-      "<memory>\n<profile>\n- Preferred name is Ana\n- Prefers tea &amp; biscuits to A &lt; B\n</profile>\n</memory>",
-    );
-    expect(await answerTo(memory, human("What name do I prefer?"))).toBe(
-      "[offline stand-in] From memory: Preferred name is Ana",
-    );
-    expect(await answerTo(memory, human("Do I like tea?"))).toBe(
-      "[offline stand-in] From memory: Prefers tea & biscuits to A < B",
-    );
-  });
-
-  test("is answered from a prefix with the previous context", async () => {
-    const summary =
-      "Round of seq 0: My dog [the old one] is Rex. → [offline stand-in] Noted: My dog is Rex.\nRound of seq 2: I like tea → Good";
-    expect(await answerTo(human(`[Previous context: ${summary}]\n\nWho is my dog?`))).toBe(
-      "[offline stand-in] From memory: My dog [the old one] is Rex.",
-    );
-  });
-
-  test("is answered with what an assistant or a tool said", async () => {
-    expect(await answerTo(ai("Your flight leaves at nine."), human("When does my flight leave?"))).toBe(
-      "[offline stand-in] I said: Your flight leaves at nine.",
-    );
-    const result = new ToolMessage({ content: "The invoice number is 42.", tool_call_id: "c1" });
-    expect(
-      await answerTo(human("Look."), ai(""), result, ai("Done."), human("What is the invoice number?")),
-    ).toBe("[offline stand-in] A tool said: The invoice number is 42.");
-  });
-
-  test("without a match is noted", async () => {
-    expect(await answerTo(human("My name is Ana."), human("What is the capital of Peru? Please."))).toBe(
-      "[offline stand-in] Noted: What is the capital of Peru?",
-    );
-  });
-});
-
-test("a statement is noted", async () => {
-  expect(await answerTo(human("My name is Ana."), human("My name is Anna. I am a baker."))).toBe(
-    "[offline stand-in] Noted: My name is Anna.",
+  test.each(["Do you know the way?", "What do you know about my dog?", "What do you know about Messina?"])(
+    "is another one than: %s",
+    async (asked) => {
+      expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
+    },
   );
-  expect(await answerTo(human("[Previous context: old things]\n\nI like tea."))).toBe(
-    "[offline stand-in] Noted: I like tea.",
-  );
-});
-
-test("it answers the same every time", async () => {
-  const messages = [human("I like tea."), human("I like rye bread."), human("What do I like?")];
-  const answers = await Promise.all(Array.from({ length: 5 }, () => answerTo(...messages)));
-  expect(new Set(answers).size).toBe(1);
-});
-
-test("it answers when nobody has said anything", async () => {
-  expect(await answerTo(new SystemMessage("Be kind."))).toBe("[offline stand-in] Noted: nothing was said.");
 });
 
 describe("handing over", () => {

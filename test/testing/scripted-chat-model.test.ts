@@ -1,4 +1,10 @@
-import { AIMessage, AIMessageChunk, HumanMessage, SystemMessage } from "@langchain/core/messages";
+import {
+  AIMessage,
+  AIMessageChunk,
+  type BaseMessage,
+  HumanMessage,
+  SystemMessage,
+} from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
@@ -11,12 +17,32 @@ const weather = tool(({ city }) => `Sunny in ${city}.`, {
   description: "The weather.",
   schema: z.object({ city: z.string() }),
 });
+const other = { type: "function", function: { name: "other", parameters: {} } };
 const schema = z.object({ summary: z.string() });
+const input = { messages: [new HumanMessage("hi")] };
+
+type Replies = Extract<ConstructorParameters<typeof ScriptedChatModel>[0]["replies"], readonly unknown[]>;
+const scripted = (...replies: Replies) => new ScriptedChatModel({ replies });
+const repeating = (reply: Replies[number]) => new ScriptedChatModel({ replies: [reply], repeatLast: true });
+
+/** A graph whose one node asks `talk`. */
+const graphOf = (talk: (messages: BaseMessage[], config: object) => Promise<BaseMessage[]>) =>
+  new StateGraph(MessagesAnnotation)
+    .addNode("talk", async ({ messages }, config) => ({ messages: await talk(messages, config) }))
+    .addEdge(START, "talk")
+    .compile();
+
+/** A stream's chunks, joined. */
+async function joined(stream: AsyncIterable<AIMessageChunk>): Promise<AIMessageChunk | undefined> {
+  let whole: AIMessageChunk | undefined;
+  for await (const chunk of stream) whole = whole?.concat(chunk) ?? chunk;
+  return whole;
+}
 
 describe("the script", () => {
   test("answers in order, a new message every time", async () => {
     const written = new AIMessage("two");
-    const model = new ScriptedChatModel({ replies: ["one", written, written] });
+    const model = scripted("one", written, written);
     expect((await model.invoke("a")).text).toBe("one");
     const [second, third] = [await model.invoke("b"), await model.invoke("c")];
     expect([second.text, third.text]).toEqual(["two", "two"]);
@@ -24,31 +50,31 @@ describe("the script", () => {
     expect([second, third]).not.toContain(written);
   });
 
-  test("may be a function of the messages, the index and the options", async () => {
+  test("may be a function of messages, index and options, and may hold functions", async () => {
     const model = new ScriptedChatModel({
       replies: (messages, index, options) => `${index}:${messages.at(-1)?.text}:${options.tags?.join()}`,
     });
     expect((await model.invoke("a", { tags: ["x", "y"] })).text).toBe("0:a:x,y");
     expect((await model.invoke("b")).text).toMatch(/^1:b:/);
+    const holding = scripted("one", async (messages, index) => `${index} ${messages.length}`);
+    await holding.invoke("a");
+    expect((await holding.invoke([new SystemMessage("s"), new HumanMessage("h")])).text).toBe("1 2");
   });
 
-  test("may hold functions among its replies", async () => {
-    const model = new ScriptedChatModel({
-      replies: ["one", async (messages, index) => `${index} ${messages.length}`],
-    });
-    await model.invoke("a");
-    expect((await model.invoke([new SystemMessage("s"), new HumanMessage("h")])).text).toBe("1 2");
-  });
-
-  test("throws its errors as they are", async () => {
+  test("throws its errors as they are, in every kind of call", async () => {
     const error = new Error("overloaded");
-    const model = new ScriptedChatModel({ replies: [error, "fine"] });
+    const model = scripted(error, error, error, error, "fine");
     await expect(model.invoke("a")).rejects.toBe(error);
+    await expect(model.stream("a")).rejects.toThrow("overloaded");
+    for (const includeRaw of [false, true]) {
+      const structured = model.withStructuredOutput(schema, { includeRaw } as never);
+      await expect(structured.invoke("a")).rejects.toThrow("overloaded");
+    }
     expect((await model.invoke("a")).text).toBe("fine");
   });
 
   test("says what was asked when it has ended", async () => {
-    const model = new ScriptedChatModel({ replies: ["one"] });
+    const model = scripted("one");
     await model.invoke("a");
     await expect(model.invoke("and now?")).rejects.toThrow(
       'no reply for call 2: the script has 1. The call\'s last message is human: "and now?". Add a reply, or set repeatLast.',
@@ -67,29 +93,36 @@ describe("the script", () => {
   });
 
   test("answers concurrent calls in the order of their arrival", async () => {
-    const model = new ScriptedChatModel({ replies: ["one", "two", "three"] });
+    const model = scripted("one", "two", "three");
     const answers = await Promise.all(["a", "b", "c"].map((text) => model.invoke(text)));
     expect(answers.map((answer) => answer.text)).toEqual(["one", "two", "three"]);
+  });
+
+  test("gives usage, its own or estimated, and no chunk", async () => {
+    const usage_metadata = { input_tokens: 5, output_tokens: 6, total_tokens: 11 };
+    const model = scripted("twelve chars", Object.assign(new AIMessage("b"), { usage_metadata }));
+    const estimated = await model.invoke("four");
+    expect(AIMessageChunk.isInstance(estimated)).toBe(false);
+    expect(estimated.usage_metadata).toEqual({ input_tokens: 1, output_tokens: 3, total_tokens: 4 });
+    expect((await model.invoke("a")).usage_metadata).toEqual(usage_metadata);
   });
 });
 
 describe("what it records", () => {
-  test("messages, tools, and all options, through bindings too", async () => {
-    const model = new ScriptedChatModel({ replies: ["ok"] });
-    await model
-      .bindTools([weather], { tool_choice: "auto" })
-      .withConfig({ tags: ["bound"] })
-      .invoke("hi", { tags: ["called"], metadata: { a: 1 }, configurable: { thread_id: "t1" }, stop: ["."] });
+  test("messages, tools, and all options, through bindings and the graph around it", async () => {
+    const model = scripted("ok");
+    const bound = model.bindTools([weather], { tool_choice: "auto" }).withConfig({ tags: ["bound"] });
+    const graph = graphOf(async (messages, config) => [
+      await bound.invoke(messages, { ...config, stop: ["."] }),
+    ]);
+    await graph.invoke(input, { tags: ["outer"], metadata: { a: 1 }, configurable: { thread_id: "t1" } });
     const call = model.calls[0];
     expect(call?.messages.map((message) => message.text)).toEqual(["hi"]);
-    expect(call?.tools).toEqual([weather]);
-    expect(call?.toolNames).toEqual(["weather"]);
-    expect(call?.options.tags).toEqual(expect.arrayContaining(["bound", "called"]));
+    expect([call?.tools, call?.toolNames]).toEqual([[weather], ["weather"]]);
+    expect(call?.options.tags).toEqual(expect.arrayContaining(["bound", "outer"]));
     expect(call?.options).toMatchObject({
-      metadata: { a: 1 },
-      configurable: { thread_id: "t1" },
-      stop: ["."],
-      tool_choice: "auto",
+      ...{ metadata: { a: 1 }, configurable: { thread_id: "t1" } },
+      ...{ stop: ["."], tool_choice: "auto" },
     });
   });
 
@@ -102,32 +135,15 @@ describe("what it records", () => {
     gate.open();
     expect((await answer).text).toBe("ok");
   });
-
-  test("tags of the graph around it", async () => {
-    const model = new ScriptedChatModel({ replies: ["ok"] });
-    const graph = new StateGraph(MessagesAnnotation)
-      .addNode("talk", async (state, config) => ({ messages: [await model.invoke(state.messages, config)] }))
-      .addEdge(START, "talk")
-      .compile();
-    await graph.invoke(
-      { messages: [new HumanMessage("hi")] },
-      { tags: ["outer"], configurable: { thread_id: "t1" } },
-    );
-    expect(model.calls[0]?.options.tags).toContain("outer");
-    expect(model.calls[0]?.options.configurable).toMatchObject({ thread_id: "t1" });
-  });
 });
 
 describe("tool calls", () => {
   test("get unique ids unless the script names them", async () => {
-    const reply = {
-      toolCalls: [
-        { name: "weather", args: { city: "Rome" } },
-        { name: "weather", args: {}, id: "mine" },
-      ],
-      text: "Looking.",
-    };
-    const model = new ScriptedChatModel({ replies: [reply], repeatLast: true });
+    const toolCalls = [
+      { name: "weather", args: { city: "Rome" } },
+      { name: "weather", args: {}, id: "mine" },
+    ];
+    const model = repeating({ toolCalls, text: "Looking." });
     const [first, second] = [await model.invoke("a"), await model.invoke("a")];
     expect(first.text).toBe("Looking.");
     expect(first.tool_calls?.[0]).toMatchObject({ name: "weather", args: { city: "Rome" } });
@@ -136,68 +152,147 @@ describe("tool calls", () => {
   });
 
   test("drive an agent", async () => {
-    const model = new ScriptedChatModel({
-      replies: [
-        { toolCalls: [{ name: "weather", args: { city: "Rome" } }] },
-        (messages) => `It says: ${messages.at(-1)?.text}`,
-      ],
-    });
-    const { messages } = await createAgent({ model, tools: [weather] }).invoke({
-      messages: [new HumanMessage("Weather?")],
-    });
+    const asks = { toolCalls: [{ name: "weather", args: { city: "Rome" } }] };
+    const model = scripted(asks, (messages) => `It says: ${messages.at(-1)?.text}`);
+    const { messages } = await createAgent({ model, tools: [weather] }).invoke(input);
     expect(messages.map((message) => message.type)).toEqual(["human", "ai", "tool", "ai"]);
     expect(messages.at(-1)?.text).toBe("It says: Sunny in Rome.");
     expect(model.calls.map((call) => call.toolNames)).toEqual([["weather"], ["weather"]]);
   });
 });
 
-describe("cancelling", () => {
-  test("ends a hanging call at once, with the signal's reason", async () => {
-    const model = new ScriptedChatModel({ replies: ["hang"], repeatLast: true });
-    const controller = new AbortController();
-    const started = performance.now();
-    const plain = model.invoke("a", { signal: controller.signal });
-    const structured = model
-      .withStructuredOutput(schema, { includeRaw: true })
-      .invoke("a", { signal: controller.signal });
-    const stream = model.stream("a", { signal: controller.signal });
-    setTimeout(() => controller.abort(new Error("enough")), 20);
-    for (const call of [plain, structured, stream]) await expect(call).rejects.toThrow("enough");
-    expect(performance.now() - started).toBeLessThan(500);
+describe("streaming", () => {
+  const reply = new AIMessage({
+    content: "One two  three.",
+    tool_calls: [{ name: "weather", args: { city: "Rome" }, id: "c1", type: "tool_call" }],
   });
 
-  test("ends it on a timeout too", async () => {
-    const model = new ScriptedChatModel({ replies: ["hang"] });
-    await expect(model.invoke("a", { timeout: 20 })).rejects.toMatchObject({ name: "TimeoutError" });
+  test("gives words, then calls, then usage; joined they are the answer", async () => {
+    const chunks: AIMessageChunk[] = [];
+    for await (const chunk of await scripted(reply).stream("a")) chunks.push(chunk);
+    expect(chunks.map((chunk) => chunk.text).filter(Boolean)).toEqual(["One", " two", "  three."]);
+    const whole = chunks.reduce((sum, chunk) => sum.concat(chunk));
+    expect(whole.text).toBe("One two  three.");
+    expect(whole.tool_calls).toMatchObject([{ name: "weather", args: { city: "Rome" }, id: "c1" }]);
+    expect(whole.usage_metadata).toMatchObject({ input_tokens: 1 });
+    expect(whole.response_metadata).toMatchObject({ model_name: "scripted-chat-model" });
   });
 
-  test("leaves the gate, the latency and a slow reply", async () => {
-    const signal = (): AbortSignal => AbortSignal.timeout(20);
-    const gate = createGate();
-    await expect(
-      new ScriptedChatModel({ replies: ["ok"], gate }).invoke("a", { signal: signal() }),
-    ).rejects.toMatchObject({ name: "TimeoutError" });
-    expect(gate.waiting).toBe(0);
-    const slow = new ScriptedChatModel({ replies: ["ok"], latencyMs: 60_000 });
-    await expect(slow.invoke("a", { signal: signal() })).rejects.toMatchObject({ name: "TimeoutError" });
-    const never = new ScriptedChatModel({ replies: [() => new Promise<string>(() => {})] });
-    await expect(never.invoke("a", { signal: signal() })).rejects.toMatchObject({ name: "TimeoutError" });
+  test("keeps a call that follows text in core's stream of events", async () => {
+    const message = await scripted(reply).streamEvents("a");
+    expect(message.text).toBe("One two  three.");
+    expect(message.tool_calls).toMatchObject([{ name: "weather", args: { city: "Rome" } }]);
   });
 
-  test("before the call means the model is not called", async () => {
-    const model = new ScriptedChatModel({ replies: ["ok"] });
-    await expect(model.invoke("a", { signal: AbortSignal.abort() })).rejects.toThrow();
-    expect(model.calls).toEqual([]);
+  test("reaches a graph's stream of messages word by word", async () => {
+    const model = scripted("One two three.");
+    const graph = graphOf(async (messages) => [await model.invoke(messages)]);
+    const words: string[] = [];
+    for await (const [message] of await graph.stream(input, { streamMode: "messages" }))
+      words.push(message.text);
+    expect(words.filter(Boolean)).toEqual(["One", " two", " three."]);
+  });
+
+  test("keeps a call that could not be parsed", async () => {
+    const broken = { name: "weather", args: "Rome!", id: "c1", type: "invalid_tool_call" as const };
+    const model = repeating(new AIMessage({ content: "", invalid_tool_calls: [broken] }));
+    const whole = await joined(await model.stream("a"));
+    for (const message of [whole, await model.bindTools([weather]).invoke("a")])
+      expect(message?.invalid_tool_calls?.[0]).toMatchObject({ name: "weather", args: "Rome!" });
   });
 });
 
-test("an answer without tools is an AIMessage with usage", async () => {
-  const usage_metadata = { input_tokens: 5, output_tokens: 6, total_tokens: 11 };
-  const model = new ScriptedChatModel({
-    replies: ["twelve chars", Object.assign(new AIMessage("b"), { usage_metadata })],
+describe("structured output", () => {
+  test("is the object of a structured reply, unchecked, under whatever name was demanded", async () => {
+    const model = scripted({ structured: { summary: "short" } }, { structured: { summary: 7 } });
+    const named = model.withStructuredOutput(schema, { name: "conversation_summary" });
+    expect(await named.invoke("a")).toEqual({ summary: "short" });
+    expect(await model.withStructuredOutput(schema).invoke("a")).toEqual({ summary: 7 });
+    expect(model.calls.map((call) => call.toolNames)).toEqual([["conversation_summary"], ["extract"]]);
   });
-  const estimated = await model.invoke("four");
-  expect(AIMessageChunk.isInstance(estimated)).toBe(false);
-  expect(estimated.usage_metadata).toEqual({ input_tokens: 1, output_tokens: 3, total_tokens: 4 });
-  expect((await model.invoke("a")).usage_metadata).toEqual(usage_metadata);
+
+  test("comes with the raw message, usage included", async () => {
+    const model = scripted({ structured: { summary: "short" } });
+    const { raw, parsed } = await model.withStructuredOutput(schema, { includeRaw: true }).invoke("a");
+    expect(parsed).toEqual({ summary: "short" });
+    expect(raw).toBeInstanceOf(AIMessage);
+    expect(raw).toMatchObject({ usage_metadata: { total_tokens: expect.any(Number) } });
+  });
+
+  test("from a text reply is malformed: an error, or null beside the raw message", async () => {
+    const model = repeating("I would rather chat.");
+    await expect(model.withStructuredOutput(schema).invoke("a")).rejects.toThrow(
+      "No tool calls found in the response.",
+    );
+    const { raw, parsed } = await model.withStructuredOutput(schema, { includeRaw: true }).invoke("a");
+    expect(parsed).toBeNull();
+    expect(raw.text).toBe("I would rather chat.");
+  });
+
+  test.each(["v2", "v3"] as const)("works in a graph whose events are streamed as %s", async (version) => {
+    const model = scripted({ structured: { summary: "short" } });
+    const got: unknown[] = [];
+    const graph = graphOf(async (_, config) => {
+      got.push(await model.withStructuredOutput(schema).invoke("a", config));
+      return [];
+    });
+    const events: AsyncIterable<unknown> =
+      version === "v2"
+        ? graph.streamEvents(input, { version })
+        : await graph.streamEvents(input, { version });
+    for await (const _ of events);
+    expect(got).toEqual([{ summary: "short" }]);
+  });
+
+  test("goes to the tool that is named or demanded, and needs to know which is meant", async () => {
+    const model = repeating({ structured: { a: 1 } });
+    await expect(model.invoke("a")).rejects.toThrow("no tool is bound");
+    await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow(
+      "the bound tools are weather, other",
+    );
+    for (const tool_choice of ["other", { type: "function", function: { name: "other" } }]) {
+      const { tool_calls } = await model.bindTools([weather, other], { tool_choice }).invoke("a");
+      expect(tool_calls?.[0]?.name).toBe("other");
+    }
+    const naming = scripted({ structured: { a: 1 }, tool: "weather" }, { structured: {}, tool: "nope" });
+    const { tool_calls } = await naming.bindTools([weather, other]).invoke("a");
+    expect(tool_calls?.[0]).toMatchObject({ name: "weather", args: { a: 1 } });
+    await expect(naming.bindTools([weather]).invoke("a")).rejects.toThrow("there is no tool nope");
+  });
+});
+
+describe("cancelling", () => {
+  test("ends a hanging call at once, with the signal's reason", async () => {
+    const model = repeating("hang");
+    const controller = new AbortController();
+    const { signal } = controller;
+    const structured = model.withStructuredOutput(schema, { includeRaw: true });
+    const started = performance.now();
+    const calls = [
+      model.invoke("a", { signal }),
+      structured.invoke("a", { signal }),
+      model.stream("a", { signal }),
+    ];
+    setTimeout(() => controller.abort(new Error("enough")), 20);
+    for (const call of calls) await expect(call).rejects.toThrow("enough");
+    expect(performance.now() - started).toBeLessThan(500);
+  });
+
+  test.each<[string, Partial<ConstructorParameters<typeof ScriptedChatModel>[0]>]>([
+    ["a call that hangs", { replies: ["hang"] }],
+    ["the wait at a gate", { gate: createGate() }],
+    ["the latency", { latencyMs: 60_000 }],
+    ["a slow reply", { replies: [() => new Promise<string>(() => {})] }],
+  ])("ends %s on a timeout or by a signal", async (_, options) => {
+    const model = new ScriptedChatModel({ replies: ["ok"], repeatLast: true, ...options });
+    for (const how of [{ timeout: 20 }, { signal: AbortSignal.timeout(20) }])
+      await expect(model.invoke("a", how)).rejects.toMatchObject({ name: "TimeoutError" });
+    expect(options.gate?.waiting ?? 0).toBe(0);
+  });
+
+  test("before the call means the model is not called", async () => {
+    const model = scripted("ok");
+    await expect(model.invoke("a", { signal: AbortSignal.abort() })).rejects.toThrow();
+    expect(model.calls).toEqual([]);
+  });
 });
