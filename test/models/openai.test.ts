@@ -3,12 +3,9 @@ import { ChatOpenAI } from "@langchain/openai";
 import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { callStructured } from "../../src/models/call-structured.js";
+import type { TokenUsage } from "../../src/models/token-usage.js";
 import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
-import { round } from "../support/spoken.js";
-import { summaryMemory } from "../support/summary-memory.js";
-import { useTestDatabase } from "../support/test-database.js";
 
-const db = useTestDatabase();
 const schema = z.object({ reasoning: z.string(), summary: z.string() });
 const good = { reasoning: "…", summary: "They talked." };
 let stub: OpenAIStub;
@@ -21,7 +18,7 @@ beforeAll(() => void vi.spyOn(console, "warn").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
 
 async function model(
-  options: { maxRetries?: number; model?: string; streaming?: boolean },
+  options: { maxRetries?: number; model?: string; streaming?: boolean; maxTokens?: number },
   ...script: StubBehaviour[]
 ) {
   stub = await startOpenAIStub(...script);
@@ -34,7 +31,10 @@ async function model(
   });
 }
 
-const ask = (chat: ChatOpenAI, timeoutMs = 60_000) =>
+/** As the stub reports it of every answer. */
+const reported = { inputTokens: 12, outputTokens: 7 };
+
+const ask = (chat: ChatOpenAI, timeoutMs = 60_000, charges: TokenUsage[] = []) =>
   callStructured({
     model: chat,
     name: "conversation_summary",
@@ -42,6 +42,7 @@ const ask = (chat: ChatOpenAI, timeoutMs = 60_000) =>
     instructions: "Summarize.",
     input: "<new_messages></new_messages>",
     timeoutMs,
+    charge: async (tokens) => void charges.push(tokens),
   });
 const code = (code: string) => expect.objectContaining({ code });
 
@@ -78,15 +79,29 @@ describe("structured output from an OpenAI endpoint", () => {
     expect(stub.requests).toHaveLength(1);
   });
 
+  it.each<StubBehaviour>([{ status: 500 }, { status: 429 }, { status: 401 }, "silent"])(
+    "that never came is not charged: %j",
+    async (failure) => {
+      const charges: TokenUsage[] = [];
+      const asking = ask(await model({ maxRetries: 0 }, failure), 2_000, charges);
+      await expect(asking).rejects.toThrow(code("MODEL_FAILED"));
+      expect(charges).toEqual([]);
+    },
+  );
+
   it.each<[string, StubBehaviour]>([
     ["prose", { text: "Sure! They talked." }],
     ["JSON cut short", { text: '{"reasoning": "…", "summ' }],
     ["another shape", { structured: { text: "They talked." } }],
     ["nothing", { text: "" }],
     ["a body that is not JSON", "malformed"],
-  ])("that is %s is sent back once", async (_, bad) => {
+  ])("that is %s is sent back once, and charged", async (_, bad) => {
     const chat = await model({ maxRetries: 0 }, bad, { structured: good });
-    expect(await ask(chat)).toEqual(good);
+    const charges: TokenUsage[] = [];
+    expect(await ask(chat, 60_000, charges)).toEqual(good);
+    // A client that throws the answer away throws its report away as well: then it is counted.
+    if (bad !== "malformed") expect(charges[0]?.inputTokens).toBeGreaterThanOrEqual(12);
+    expect(charges.at(-1)).toEqual(reported);
     expect(stub.requests).toHaveLength(2);
     const repair = stub.requests[1]?.body.messages ?? [];
     expect(repair.map((message) => message.role)).toEqual(["system", "user", "assistant", "user"]);
@@ -117,26 +132,44 @@ describe("structured output from an OpenAI endpoint", () => {
     describe.each([false, true])("streaming: %s", (streaming) => {
       const options = { maxRetries: 0, model: name, streaming };
 
+      it("is charged once, as the endpoint reports it", async () => {
+        const charges: TokenUsage[] = [];
+        await ask(await model(options, { structured: good }), 60_000, charges);
+        expect(charges).toEqual([reported]);
+      });
+
       it.each([whole, whole.slice(0, -3), '{"reasoning":"…",', ""])(
-        "cut by the token limit is a failure, whatever is there: %s",
+        "cut by the token limit is a failure, whatever is there, and charged: %s",
         async (written) => {
-          const asking = ask(await model(options, { written, finish: "length" }));
-          await expect(asking).rejects.toMatchObject({
+          const charges: TokenUsage[] = [];
+          const cut = await model({ ...options, maxTokens: 30 }, { written, finish: "length" });
+          await expect(ask(cut, 60_000, charges)).rejects.toMatchObject({
             code: "MODEL_FAILED",
             message: expect.stringMatching(/token limit.*raise maxTokens/),
           });
+          // By the report, or by the limit.
+          expect(charges).toHaveLength(1);
+          expect([7, 30]).toContain(charges[0]?.outputTokens);
+          expect(charges[0]?.inputTokens).toBeGreaterThanOrEqual(12);
         },
       );
 
-      it("stopped by a filter is a failure at once", async () => {
-        const filtered = ask(await model(options, { written: whole, finish: "content_filter" }));
-        await expect(filtered).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
+      it("stopped by a filter is a failure at once, and not charged as if it had been cut", async () => {
+        const charges: TokenUsage[] = [];
+        const filtered = { written: whole, finish: "content_filter" };
+        const chat = await model({ ...options, maxTokens: 300 }, filtered);
+        await expect(ask(chat, 60_000, charges)).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
+        expect(charges).toHaveLength(1);
+        expect(charges[0]?.inputTokens).toBeGreaterThanOrEqual(12);
+        expect(charges[0]?.outputTokens).toBeLessThan(300);
       });
 
-      it("refused is none", async () => {
+      it("refused is none, and charged", async () => {
+        const charges: TokenUsage[] = [];
         const refusal = { refusal: "I cannot help with that." };
-        const refused = ask(await model(options, refusal, refusal));
+        const refused = ask(await model(options, refusal, refusal), 60_000, charges);
         await expect(refused).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
+        expect(charges[0]).toEqual(reported);
       });
 
       it("that was never closed is asked for again, though the provider says that it is done", async () => {
@@ -164,20 +197,5 @@ describe("structured output from an OpenAI endpoint", () => {
     await expect(ask(chat, 300)).rejects.toThrow(code("MODEL_FAILED"));
     // The first return alone would come after a minute.
     expect(performance.now() - startedAt).toBeLessThan(60_000);
-  });
-});
-
-describe("summaries by an OpenAI endpoint", () => {
-  it("are made, and their failures leave the previous one in use", async () => {
-    const chat = await model({ maxRetries: 0 }, { structured: good }, { status: 500 });
-    const memory = summaryMemory(db, { model: chat });
-    const thread = { scope: { userId: "ana" }, threadId: "openai" };
-    await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
-    await memory.remember({ ...thread, messages: round("4") });
-    expect(await memory.summaries.list(thread)).toMatchObject([
-      { status: "completed", text: "They talked." },
-      { status: "failed", error: expect.stringContaining("The model call failed") },
-    ]);
-    expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
   });
 });
