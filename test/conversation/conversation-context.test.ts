@@ -3,34 +3,28 @@ import { describe, expect, it } from "vitest";
 import { conversationContext } from "../../src/conversation/conversation-context.rule.js";
 import { Conversation, isUser, type Session } from "./conversation-model.js";
 
+/** One thing that may happen to a conversation, and how often beside the others. */
+const happening = <Name extends string, Fields extends object>(
+  weight: number,
+  name: Name,
+  fields: Fields,
+) => ({
+  weight,
+  arbitrary: fc.record({ do: fc.constant(name), ...fields } as never) as fc.Arbitrary<
+    { do: Name } & { [Key in keyof Fields]: number }
+  >,
+});
+const answers = fc.integer({ min: 1, max: 4 });
 const step = fc.oneof(
-  {
-    weight: 6,
-    arbitrary: fc.record({ do: fc.constant("round" as const), answers: fc.integer({ min: 1, max: 4 }) }),
-  },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("crashBeforeAnswer" as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("crashBeforeRecord" as const),
-      answers: fc.integer({ min: 1, max: 4 }),
-    }),
-  },
-  {
-    weight: 1,
-    arbitrary: fc.record({
-      do: fc.constant("crashAfterRecord" as const),
-      answers: fc.integer({ min: 1, max: 4 }),
-    }),
-  },
-  { weight: 2, arbitrary: fc.record({ do: fc.constant("retryRound" as const) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("claim" as const) }) },
-  { weight: 4, arbitrary: fc.record({ do: fc.constant("complete" as const) }) },
-  { weight: 1, arbitrary: fc.record({ do: fc.constant("fail" as const) }) },
-  {
-    weight: 1,
-    arbitrary: fc.record({ do: fc.constant("rollback" as const), back: fc.integer({ min: 1, max: 3 }) }),
-  },
+  happening(6, "round", { answers }),
+  happening(1, "crashBeforeAnswer", {}),
+  happening(1, "crashBeforeRecord", { answers }),
+  happening(1, "crashAfterRecord", { answers }),
+  happening(2, "retryRound", {}),
+  happening(4, "claim", {}),
+  happening(4, "complete", {}),
+  happening(1, "fail", {}),
+  happening(1, "rollback", { back: fc.integer({ min: 1, max: 3 }) }),
 );
 type Step = typeof step extends fc.Arbitrary<infer Each> ? Each : never;
 

@@ -21,18 +21,6 @@ describe("wrapping", () => {
     );
   });
 
-  test("fills lines: the first word of a line had no room in the one before", () => {
-    fc.assert(
-      fc.property(fc.array(fc.stringMatching(/^[a-z]{1,12}$/), { minLength: 1 }), widths, (said, width) => {
-        const lines = wrapped(said.join(" "), width);
-        for (const [index, line] of lines.slice(1).entries()) {
-          const first = line.split(" ")[0] ?? "";
-          expect(`${lines[index]} ${first}`.length).toBeGreaterThan(width);
-        }
-      }),
-    );
-  });
-
   test("comes out the same, however the text arrives", () => {
     fc.assert(
       fc.property(fc.string({ unit: "grapheme" }), fc.array(fc.nat(20)), widths, (text, cuts, width) => {

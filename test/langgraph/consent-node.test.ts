@@ -43,13 +43,6 @@ function asking() {
 }
 
 describe("the consent node", () => {
-  it("passes when nothing waits", async () => {
-    const { graph, thread } = asking();
-    expect(lines((await say(graph, "hello", thread)).messages)).toEqual(["human: hello", "ai: answer 1"]);
-    const state = await graph.getState(thread);
-    expect(state.next).toEqual([]);
-  });
-
   it("asks before the agent's turn, in plain words and with a schema, and does as the answer says", async () => {
     const { memory, model, graph, thread, resume } = asking();
     await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });

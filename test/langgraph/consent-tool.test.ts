@@ -20,6 +20,7 @@ const database = useTestDatabase();
 type Thread = ReturnType<typeof newThread>;
 
 const newMemory = () => database.memory({ config: { consent: { ask: "tool" } } });
+const start = () => ({ memory: newMemory(), thread: newThread() });
 
 async function propose(memory: Memory, thread: Thread, value: string, key = "city") {
   const draft = { category: "profile", key, value, importance: 4, text: `The user's ${key} is ${value}.` };
@@ -61,8 +62,7 @@ describe("the consent tool", () => {
   });
 
   it("approves what the agent was shown, on a sentence of the user's answer", async () => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const { agent, model } = toolAgent(
       [calls({ proposal: id.slice(0, 8), decision: "approve", quote: "oh yes, remember Porto" }), "ok"],
@@ -86,8 +86,7 @@ describe("the consent tool", () => {
   });
 
   it.each(["system", "user"] as const)("refuses, or puts off (block as %s message)", async (injectAs) => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const { scope } = addressOf(thread);
     const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: id, quote: "いいえ" };
@@ -108,8 +107,7 @@ describe("the consent tool", () => {
     ["nothing", "Yes.", "!"],
     ["other words", "Yes.", "Yes, please"],
   ])("takes no quote that is %s", async (_, says, quote) => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     expect(await turn(memory, thread, says, { proposal: id, decision: "approve", quote })).toMatch(
       /^Refused: The user's latest message has no sentence/,
@@ -118,8 +116,7 @@ describe("the consent tool", () => {
   });
 
   it("takes no answer from before the question, nor one that the user has left behind", async () => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const record = (...messages: (AIMessage | HumanMessage)[]) =>
       memory.record({ ...addressOf(thread), messages });
     await record(new HumanMessage("Yes really"), new AIMessage("Fine."));
@@ -136,8 +133,7 @@ describe("the consent tool", () => {
   });
 
   it("takes no message of an earlier turn in a run without a new one", async () => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const old = new HumanMessage({ id: "old", content: "Yes." });
     await memory.record({ ...addressOf(thread), messages: [old] });
     const id = await proposeAndAsk(memory, thread, "Porto");
@@ -156,8 +152,7 @@ describe("the consent tool", () => {
   it.each(["system", "user"] as const)(
     "takes no words for the user's that are not: assistant's, tool's, memory's (%s)",
     async (injectAs) => {
-      const memory = newMemory();
-      const thread = newThread();
+      const { memory, thread } = start();
       const id = await propose(memory, thread, "Porto");
       await memory.record({
         ...addressOf(thread),
@@ -205,8 +200,7 @@ describe("the consent tool", () => {
   });
 
   it("takes a task that one agent gave another for nobody's words", async () => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const task = "yes, I agree.";
     const subagent = new ScriptedChatModel({
@@ -223,8 +217,7 @@ describe("the consent tool", () => {
   });
 
   it("works in createAgent with the middleware", async () => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const model = new ScriptedChatModel({
       replies: [calls({ proposal: id.slice(0, 8), decision: "approve", quote: "👍" }), "Noted."],
@@ -239,8 +232,7 @@ describe("the consent tool", () => {
   });
 
   it("tells the model what waits when it names a proposal that does not", async () => {
-    const memory = newMemory();
-    const thread = newThread();
+    const { memory, thread } = start();
     const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: "7", decision: "approve", quote: "yes" };
     expect(await turn(memory, thread, "yes", args)).toBe(

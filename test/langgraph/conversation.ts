@@ -132,10 +132,21 @@ export function toolAgent(
   return { agent, model };
 }
 
-/** The agent "chat" with `memory` around it, its checkpoints kept there, its model, and a thread to talk in. */
-export function agentWithMemory(memory: Memory, options: WithMemoryOptions = {}) {
+/** The lines of plain rounds: "human: question 1", "ai: answer 1", … */
+export const rounds = (...numbers: number[]) =>
+  numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
+
+/** What the transcript holds of them. */
+export const recorded = (...numbers: number[]) =>
+  numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
+
+/** The agent "chat", or another, with `memory` around it, its checkpoints kept there, its model, and a thread to talk in. */
+export function agentWithMemory(
+  memory: Memory,
+  { build = chatAgent, ...options }: WithMemoryOptions & { build?: typeof chatAgent } = {},
+) {
   const model = answering();
-  const graph = withMemory(chatAgent(model), memory, options).compile({
+  const graph = withMemory(build(model), memory, options).compile({
     checkpointer: memory.checkpointer(),
   });
   return { memory, model, graph, thread: newThread() };

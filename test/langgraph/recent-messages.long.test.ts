@@ -13,6 +13,7 @@ import {
   chatAgent,
   lines,
   newThread,
+  rounds,
   say,
   summarizing,
   toolAgent,
@@ -20,8 +21,6 @@ import {
 import { agentIn, type Build, type Way, ways } from "./ways.js";
 
 const database = useTestDatabase();
-const rounds = (...numbers: number[]) =>
-  numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 const summary = (number: number) => expect.stringContaining(`summary ${number}`);
 
 const code = "function one() {}\nfunction two() { return 2 }";

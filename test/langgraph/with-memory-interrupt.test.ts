@@ -9,6 +9,7 @@ import {
   chatAgent,
   lines,
   newThread,
+  recorded,
   say,
   summarizing,
   summaryAlone,
@@ -87,10 +88,7 @@ describe("an interrupt in the agent", () => {
     ]);
     expect(lines(done.messages)).toEqual(["human: question 3", "human: [yes]", "ai: answer 1"]);
     expect(await transcript(database, thread)).toEqual([
-      "question 1",
-      "answer 1",
-      "question 2",
-      "answer 2",
+      ...recorded(1, 2),
       "question 3",
       "[yes]",
       "answer 1",

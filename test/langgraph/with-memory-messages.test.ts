@@ -12,6 +12,8 @@ import {
   chatAgent,
   lines,
   newThread,
+  recorded,
+  rounds,
   say,
   summarizing,
   toolAgent,
@@ -83,14 +85,7 @@ describe("what was recalled", () => {
     );
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
-    expect(await transcript(database, thread)).toEqual([
-      "question 1",
-      "answer 1",
-      "question 2",
-      "answer 2",
-      "question 3",
-      "answer 3",
-    ]);
+    expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
     const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
     expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
     expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
@@ -119,12 +114,7 @@ describe("system messages", () => {
     const systems = messages.filter((message) => message.getType() === "system");
     expect(lines(systems)).toEqual(["system: Be kind.", "system: Be brief."]);
     if (session === "bounded") {
-      expect(lines(messages)).toEqual([
-        "system: Be kind.",
-        "system: Be brief.",
-        "human: question 4",
-        "ai: answer 4",
-      ]);
+      expect(lines(messages)).toEqual(["system: Be kind.", "system: Be brief.", ...rounds(4)]);
     }
   });
 
@@ -146,12 +136,7 @@ describe("system messages", () => {
     }
     expect(lines(model.calls[3]!.messages)).toEqual([
       "system: Be kind.",
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-      "ai: answer 2",
-      "human: question 3",
-      "ai: answer 3",
+      ...rounds(1, 2, 3),
       "human: question 4",
     ]);
   });

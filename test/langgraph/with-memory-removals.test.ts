@@ -7,9 +7,12 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
+  agentWithMemory,
   answering,
+  type chatAgent,
   lines,
   newThread,
+  rounds,
   say,
   summarizing,
   summaryAlone,
@@ -28,43 +31,31 @@ describe("an agent that removes messages", () => {
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("chat", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
       .addNode("change", ({ messages }) => ({ messages: change(messages) }));
-    return when === "before"
-      ? graph.addEdge(START, "change").addEdge("change", "chat").compile()
-      : graph.addEdge(START, "chat").addEdge("chat", "change").compile();
+    const edged =
+      when === "before"
+        ? graph.addEdge(START, "change").addEdge("change", "chat")
+        : graph.addEdge(START, "chat").addEdge("chat", "change");
+    return edged.compile() as unknown as ReturnType<typeof chatAgent>;
   }
   /** Before it answers, it removes all but the last three messages. */
   const trimming = (model: ScriptedChatModel) =>
     changing(model, (messages) => messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })));
 
   it.each(["full", "bounded"] as const)("is not shown them again (%s session)", async (session) => {
-    const memory = database.memory();
-    const model = answering();
-    const graph = withMemory(trimming(model), memory, { session }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build: trimming, session });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
-    expect(lines(model.calls[3]!.messages)).toEqual([
-      "human: question 3",
-      "ai: answer 3",
-      "human: question 4",
-    ]);
-    expect(lines(messages)).toEqual([
-      "human: question 3",
-      "ai: answer 3",
-      "human: question 4",
-      "ai: answer 4",
-    ]);
+    expect(lines(model.calls[3]!.messages)).toEqual([...rounds(3), "human: question 4"]);
+    expect(lines(messages)).toEqual(rounds(3, 4));
     expect(await transcript(database, thread)).toHaveLength(8);
   });
 
   it("has what it removed summarised all the same", async () => {
     const summarizer = summarizing();
-    const memory = database.memory({ model: summarizer, config: summaryAlone });
-    const model = answering();
-    const graph = withMemory(trimming(model), memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(
+      database.memory({ model: summarizer, config: summaryAlone }),
+      { build: trimming },
+    );
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
     expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(6);
@@ -72,14 +63,7 @@ describe("an agent that removes messages", () => {
       expect.stringContaining("summary 1"),
       "human: question 4",
     ]);
-    expect(lines(messages)).toEqual([
-      "human: question 2",
-      "ai: answer 2",
-      "human: question 3",
-      "ai: answer 3",
-      "human: question 4",
-      "ai: answer 4",
-    ]);
+    expect(lines(messages)).toEqual(rounds(2, 3, 4));
   });
 
   it("has one removed message gone from what it is shown, also when it was the first after a summary", async () => {
@@ -128,13 +112,7 @@ describe("an agent that removes messages", () => {
     const thread = newThread();
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { values } = await graph.getState(thread);
-    expect(lines(values.messages)).toEqual([
-      "ai: digest",
-      "human: question 2",
-      "ai: answer 2",
-      "human: question 3",
-      "ai: answer 3",
-    ]);
+    expect(lines(values.messages)).toEqual(["ai: digest", ...rounds(2, 3)]);
     expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
   });
 

@@ -2,7 +2,6 @@ import { inspect } from "node:util";
 import { type AIMessageChunk, HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph, type StreamMode } from "@langchain/langgraph";
-import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { withMemory } from "../../src/index.js";
@@ -98,16 +97,6 @@ describe("streams", () => {
       ]);
     },
   );
-
-  it("give the tokens of an agent of createAgent", async () => {
-    const agent = createAgent({ model: answering(), tools: [] });
-    const memory = database.memory();
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const input = { messages: [new HumanMessage("hello")] };
-    const chunks = await streamed(graph, input, { ...newThread(), streamMode: "messages" });
-    expect(tokens(chunks)).toEqual(["answer", " 1"]);
-    expect((chunks[0] as [unknown, { langgraph_node: string }])[1].langgraph_node).toBe("model_request");
-  });
 
   it("of a graph in the agent are asked for by `subgraphs`, where LangGraph does so", async () => {
     const inner = chatAgent(answering());

@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { expect, it } from "vitest";
-import { ScriptedChatModel } from "../../src/testing/index.js";
+import { createGate, ScriptedChatModel } from "../../src/testing/index.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { say } from "../support/thread-facts.js";
@@ -56,6 +56,22 @@ it("the statements of docs/sql.md say what the API says", async () => {
     })),
   );
   expect(await ask("Work that hangs")).toEqual([]);
+  const gate = createGate();
+  const hangs = { scope, threadId: "hangs" };
+  // Begun five minutes ago, by its clock.
+  const clock = () => new Date(Date.now() - 300_000);
+  const hanging = summaryMemory(db, {
+    model: new ScriptedChatModel({ gate, replies: ["late"] }),
+    jobs: "background",
+    clock,
+  });
+  for (const said of ["One.", "Two.", "Three."]) await say(hanging, hangs, said);
+  await expect.poll(() => gate.waiting).toBe(1);
+  expect(await ask("Work that hangs")).toMatchObject([{ thread_id: "hangs", age: { minutes: 5 } }]);
+  await memory.threads.delete(hangs);
+  gate.open();
+  await hanging.idle();
+
   const times = latest.map(({ generationTimeMs }) => generationTimeMs ?? 0);
   expect(await ask("How long a summary takes")).toMatchObject([
     { completed: String(latest.length), max_ms: Math.max(...times) },

@@ -49,7 +49,13 @@ describe("a summary whose model", () => {
     expect(summary).toMatchObject({ started: true });
 
     const [, failed] = await memory.summaries.list(thread);
-    expect(failed).toMatchObject({ status: "failed", text: null, attempts: 1, leaseUntil: null });
+    expect(failed).toMatchObject({
+      status: "failed",
+      text: null,
+      generationTimeMs: null,
+      attempts: 1,
+      leaseUntil: null,
+    });
     expect(failed?.error).toMatch(error);
     expect(failed?.retryAt).toBeInstanceOf(Date);
     expect(model.calls).toHaveLength(1 + replies.length);

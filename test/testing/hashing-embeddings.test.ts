@@ -22,20 +22,11 @@ describe("any text", () => {
 
   test("gives the same vector every time, alone or among others", async () => {
     await fc.assert(
-      fc.asyncProperty(anyText, anyText, async (text, other) => {
-        const again = await new HashingEmbeddings().embedDocuments([other, text]);
-        expect(again[1]).toEqual(await embeddings.embedQuery(text));
-      }),
-    );
-  });
-
-  test("is as similar as can be to itself, and similarity is symmetric and within bounds", async () => {
-    await fc.assert(
       fc.asyncProperty(anyText, anyText, async (a, b) => {
+        const among = await new HashingEmbeddings().embedDocuments([b, a]);
+        expect(among[1]).toEqual(await embeddings.embedQuery(a));
         expect(await similarity(a, a)).toBeCloseTo(1, 9);
-        const ab = await similarity(a, b);
-        expect(ab).toBeCloseTo(await similarity(b, a), 12);
-        expect(Math.abs(ab)).toBeLessThanOrEqual(1 + 1e-9);
+        expect(Math.abs(await similarity(a, b))).toBeLessThanOrEqual(1 + 1e-9);
       }),
     );
   });

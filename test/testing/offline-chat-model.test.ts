@@ -7,9 +7,9 @@ import {
 } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { createAgent } from "langchain";
-import { describe, expect, test, vi } from "vitest";
+import { describe, expect, test } from "vitest";
 import { z } from "zod";
-import { createGate, OfflineChatModel } from "../../src/testing/index.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 
 const model = new OfflineChatModel();
 const human = (text: string): BaseMessage => new HumanMessage(text);
@@ -232,33 +232,4 @@ describe("structured output", () => {
     });
     expect(await ruled.withStructuredOutput(facts, { name: "facts" }).invoke("a")).toEqual({ facts: ["a"] });
   });
-});
-
-test("streams word by word", async () => {
-  const words: string[] = [];
-  for await (const chunk of await model.stream("I like tea.")) words.push(chunk.text);
-  expect(words.filter(Boolean)).toEqual(["[offline", " stand-in]", " Noted:", " I", " like", " tea."]);
-});
-
-test("counts its tokens", async () => {
-  expect((await model.invoke("I like tea.")).usage_metadata).toMatchObject({
-    input_tokens: 3,
-    output_tokens: 10,
-  });
-});
-
-test("takes its time, unless told to stop", async () => {
-  const slow = new OfflineChatModel({ latencyMs: 60 });
-  const started = performance.now();
-  await slow.invoke("a");
-  expect(performance.now() - started).toBeGreaterThanOrEqual(55);
-  await expect(slow.invoke("a", { timeout: 10 })).rejects.toMatchObject({ name: "TimeoutError" });
-});
-
-test("waits at its gate", async () => {
-  const gate = createGate();
-  const answer = new OfflineChatModel({ gate }).invoke("I like tea.");
-  await vi.waitUntil(() => gate.waiting === 1);
-  gate.open();
-  expect((await answer).text).toBe("[offline stand-in] Noted: I like tea.");
 });

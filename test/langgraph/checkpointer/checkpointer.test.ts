@@ -23,26 +23,6 @@ describe("memory.checkpointer()", () => {
     expect(rows).toEqual([{ thread_id: "one" }]);
   });
 
-  it("keeps many threads apart that run at once", async () => {
-    const graph = graphOn(db.memory().checkpointer());
-    const threads = Array.from({ length: 20 }, (_, index) => `apart ${index}`);
-    await Promise.all(
-      threads.map(async (thread_id) => {
-        const config = { configurable: { thread_id } };
-        for (const said of ["1", "2", "3"]) {
-          await graph.invoke({ messages: [new HumanMessage(`${said} of ${thread_id}`)] }, config);
-        }
-      }),
-    );
-    for (const thread_id of threads) {
-      const { values } = await graph.getState({ configurable: { thread_id } });
-      const said = (values as typeof MessagesAnnotation.State).messages.filter(HumanMessage.isInstance);
-      expect(said.map((message) => message.text)).toEqual(
-        ["1", "2", "3"].map((each) => `${each} of ${thread_id}`),
-      );
-    }
-  });
-
   it("reports what the database says as every other call does", async () => {
     const saver = db.memory().checkpointer();
     const configurable = { thread_id: "reports", user_id: "ana" };

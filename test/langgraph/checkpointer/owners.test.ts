@@ -23,7 +23,7 @@ const cases: [Way, RoundOptions][] = [
   ["withMemory", { session: "bounded" }],
 ];
 
-async function start(way: Way, options: RoundOptions) {
+async function start(way: Way, options: RoundOptions = {}) {
   const memory = database.memory();
   const model = answering();
   const graph = await agentIn(way, { memory, model, ...options });
@@ -206,9 +206,7 @@ describe("memory.checkpointer()", () => {
   });
 
   it("keeps tenants apart under equal thread ids", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
+    const { memory, model, graph } = await start("withMemory");
     const thread = randomUUID();
     const users = [
       ids("ana", thread, { tenant_id: "acme" }),
