@@ -1,6 +1,5 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { roundStarts } from "../../src/conversation/conversation-context.rule.js";
 import { summaryWindow } from "../../src/summaries/summary-window.rule.js";
 import type { MessageRole } from "../../src/text/message-text.js";
 
@@ -9,7 +8,7 @@ const roles = fc.array(role, { minLength: 1, maxLength: 60, size: "max" });
 const windowMessages = fc.integer({ min: 2, max: 20 });
 
 const startsOf = (sequence: readonly MessageRole[]) =>
-  roundStarts(sequence.map((each, seq) => ({ seq, role: each })));
+  sequence.flatMap((each, seq) => (each === "user" ? [seq] : []));
 
 /** Rounds of user and assistant only: users speak at even seqs. */
 const plainStarts = (lastSeq: number) =>
