@@ -205,15 +205,6 @@ describe("the graphs in Studio's dev server", () => {
     );
   });
 
-  it.each(["extraction", "compression"])("do nothing twice when asked: %s", async (graph) => {
-    const threadId = await newThread();
-    await say("assistant", threadId, "My cat is called Minka.");
-    const input = { scope: { appId: "studio" }, threadId };
-    const run = () => server.call<{ status: string }>("POST", "/runs/wait", { assistant_id: graph, input });
-    expect(["completed", "skipped"]).toContain((await run()).status);
-    expect((await run()).status).toBe("skipped");
-  });
-
   it("summarise one conversation when asked, and background work goes on after that", async () => {
     const threadId = await newThread();
     for (const text of ["One.", "Two.", "Three."]) await say("assistant", threadId, text);
