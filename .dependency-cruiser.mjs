@@ -108,17 +108,16 @@ const mayImport = {
     ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes"],
   ],
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
-  "http/answers": ["text", "conversation", "memories/item", "search", "rounds"],
-  "http/route": ["text", "scope", "forgetting", "http/answers"],
-  "http/routes": [
-    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "notes"],
-    ...["transfer", "jobs", "http/answers", "http/route"],
+  // Their one list: what ways in for programs elsewhere are made from.
+  operations: [
+    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "rounds"],
+    ...["transfer", "jobs"],
   ],
-  "http/inspector": ["http/route"],
-  http: ["text", "scope", "http/answers", "http/inspector", "http/route", "http/routes"],
-  mcp: ["text", "scope", "memories/item", "search"],
+  "http/inspector": ["http", "operations"],
+  http: ["text", "scope", "operations", "http/inspector"],
+  mcp: ["text", "scope", "memories/item", "operations"],
   cli: [
-    ...["http", "http/answers", "http/inspector", "http/route", "mcp", "postgres", "scope", "text"],
+    ...["operations", "http", "http/inspector", "mcp", "postgres", "scope", "text"],
     ...["conversation", "jobs", "forgetting", "memories/item", "memories/write", "summaries"],
     ...["transfer", "usage", "langgraph/checkpointer"],
   ],
@@ -130,7 +129,7 @@ const mayImport = {
 const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`. */
-const waysIn = "^src/(langgraph|http|mcp|cli)/";
+const waysIn = "^src/(langgraph|operations|http|mcp|cli)/";
 
 const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.ts$`;
 
@@ -192,8 +191,15 @@ export default {
     {
       name: "contract-only",
       severity: "error",
-      from: { path: "^src/(langgraph|http|mcp)/" },
+      from: { path: "^src/(langgraph|operations|http|mcp)/" },
       to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/(memory|way-in)\\.ts$"] },
+    },
+    {
+      name: "operations-know-no-protocol",
+      comment: "Routes, commands and tools are made from operations, and not the other way round.",
+      severity: "error",
+      from: { path: "^src/operations/" },
+      to: { path: isPackage("hono", "@hono/[^/]+", "@modelcontextprotocol/[^/]+", "commander") },
     },
     {
       name: "rules-are-pure",

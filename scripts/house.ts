@@ -3,8 +3,8 @@ import { dirname, join, normalize, relative } from "node:path";
 import ts from "typescript";
 import { createProgram } from "../src/cli/program.js";
 import { createMemory } from "../src/create-memory.js";
-import { routes } from "../src/http/routes.js";
 import { memoryOptionsSchema } from "../src/memory-input.js";
+import { operations } from "../src/operations/operations.js";
 import { configSchema } from "../src/options.js";
 import ceilings from "./house-ceilings.json" with { type: "json" };
 
@@ -134,7 +134,7 @@ const measured = {
   settings: leaves(configSchema) + Object.keys(memoryOptionsSchema.shape).length,
   calls: calls(createMemory({ database: "postgresql://nobody@127.0.0.1:1/nothing" })),
   exports: nodesOf(sourceAt("index.ts")).filter(ts.isExportSpecifier).length,
-  routes: Object.keys(routes).length,
+  routes: Object.keys(operations).length,
   commands: createProgram().commands.length,
   errorCodes: errorCodes(),
   tables: tables(),

@@ -33,18 +33,14 @@ async function call(
   { json, ...flags }: CallFlags,
   command: Command,
 ): Promise<void> {
-  const { describeOperation, listOperations, prepareOperation } = await import("./call-operation.js");
   if (name === undefined) {
-    const operations = aligned(listOperations()).map((line) => `  ${line}`);
-    process.stdout.write(`${[command.helpInformation(), "Operations:", ...operations].join("\n")}\n`);
-    return;
+    const { operationList } = await import("../operations/operations.js");
+    const operations = aligned(operationList.map(([known, { does }]) => [`  ${known}`, does]));
+    return console.log([command.helpInformation(), "Operations:", ...operations].join("\n"));
   }
-  if (flags.help) {
-    process.stdout.write(`${describeOperation(name)}\n`);
-    return;
-  }
+  const { describeOperation, prepareOperation } = await import("./call-operation.js");
+  if (flags.help) return console.log(describeOperation(name));
   const { tenant: tenantId, user: userId, app: appId, actor } = flags;
-  const named = { tenantId, userId, appId };
-  const done = await prepareOperation(name, json, named, { role: "operator", actor });
+  const done = await prepareOperation(name, json, { tenantId, userId, appId }, { role: "operator", actor });
   await useMemory(flags, done);
 }

@@ -31,48 +31,37 @@ export interface MemoryFlags extends DatabaseFlags {
 }
 
 /** `command` with the flags that say which database. */
-export function withPlace(command: Command): Command {
-  return command
+export const withPlace = (command: Command): Command =>
+  command
     .option("--database <url>", "connection string of a PostgreSQL server (default: DATABASE_URL)")
     .option("--data-dir <dir>", "folder of the embedded database (default without a server: .mnemograph)")
     .option("--schema <name>", "schema that holds the tables", "mnemograph");
-}
 
 /** `command` with `DatabaseFlags`. */
-export function withDatabase(command: Command): Command {
-  return withPlace(command).option("--json", "print JSON");
-}
+export const withDatabase = (command: Command): Command => withPlace(command).option("--json", "print JSON");
 
 /** `command` with the flags of the application's settings. */
-export function withSettings(command: Command): Command {
-  return command
+export const withSettings = (command: Command): Command =>
+  command
     .option(
       "--embeddings <module>",
       "search by meaning too: file or package that exports LangChain embeddings as default or as `embeddings`",
     )
     .option("--config <file>", "YAML file with the application's settings, such as its categories");
-}
 
 /** `command` with the flags of a memory. */
-export function withMemory(command: Command): Command {
-  return withSettings(withDatabase(command));
-}
+export const withMemory = (command: Command): Command => withSettings(withDatabase(command));
 
 /** `command` with the model of background work. */
-export function withModel(command: Command): Command {
-  return command.option(
+export const withModel = (command: Command): Command =>
+  command.option(
     "--model <module>",
     "file or package that exports a LangChain chat model as default or as `model`",
   );
-}
 
 /** `command` with the flags that say whose memory; `user` says what follows without them, where that is no error. */
-export function withScope(command: Command, user = "the user; this or --app is needed"): Command {
-  return command
-    .option("--user <id>", user)
-    .option("--app <id>", "the app")
-    .option("--tenant <id>", "the tenant");
-}
+export const withScope = (command: Command, user = "the user; this or --app is needed"): Command =>
+  command.option("--user <id>", user).option("--app <id>", "the app").option("--tenant <id>", "the tenant");
 
 /** Reads a flag's value as a whole number from 1 to `max`. */
 export function wholeNumber(max: number): (text: string) => number {

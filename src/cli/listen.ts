@@ -1,4 +1,5 @@
 import { once } from "node:events";
+import type { AddressInfo } from "node:net";
 import { MemoryError } from "../errors.js";
 import { stopSignal } from "./use-memory.js";
 
@@ -13,28 +14,19 @@ interface Served {
   readonly port: number;
   /** Aborted when the process is asked to end. */
   readonly ending: AbortController;
-  /** Told once the server listens. @default says so on standard error */
-  readonly listening?: (origin: string) => void;
+  /** Called once the server listens. */
+  readonly listening: (origin: string) => void;
 }
 
 /** Serves `fetch` until a signal ends the process; calls that are under way end before it resolves. @throws MemoryError `PEER_MISSING` */
-export async function serveUntilStopped({
-  fetch,
-  host,
-  port,
-  ending,
-  listening = announce,
-}: Served): Promise<void> {
+export async function serveUntilStopped({ fetch, host, port, ending, listening }: Served): Promise<void> {
   const node = await peers("@hono/node-server", () => import("@hono/node-server"));
   const server = node.createAdaptorServer({ fetch });
   // An import may take long; every other body has the app's own limit.
   if ("requestTimeout" in server) server.requestTimeout = 0;
   server.listen(port, host);
   await once(server, "listening");
-  const at = server.address();
-  const place =
-    typeof at === "object" && at !== null ? `${host.includes(":") ? `[${host}]` : host}:${at.port}` : host;
-  listening(`http://${place}`);
+  listening(`http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
   await stopSignal();
   ending.abort(new MemoryError("CLOSED", "The server ends."));
   const closed = new Promise((resolve) => server.close(resolve));
@@ -47,18 +39,13 @@ export async function serveUntilStopped({
   clearTimeout(timer);
 }
 
-function announce(origin: string): void {
-  process.stderr.write(`Listening at ${origin}\n`);
-}
-
 /** `load`, of which the package `name` may be missing. @throws MemoryError `PEER_MISSING` */
 export async function peers<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    throw new MemoryError("PEER_MISSING", `This needs packages that are not installed: npm install ${name}`, {
-      cause,
-    });
+    const what = `This needs packages that are not installed: npm install ${name}`;
+    throw new MemoryError("PEER_MISSING", what, { cause });
   }
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from "node:url";
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { createMemory } from "../create-memory.js";
-import { MemoryError } from "../errors.js";
+import { MemoryError, messageOf } from "../errors.js";
 import type { QueueOption } from "../jobs/job-queue.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
@@ -32,18 +32,10 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` */
-export function scopeOf({ tenant, user, app }: MemoryFlags): Scope {
-  if (user === undefined && app === undefined) {
-    throw new MemoryError(
-      "SCOPE_REQUIRED",
-      "Say whose memory: --user ID, --app ID, or both (of --tenant ID).",
-    );
-  }
-  return parseScope({
-    ...(tenant !== undefined && { tenantId: tenant }),
-    ...(user !== undefined && { userId: user }),
-    ...(app !== undefined && { appId: app }),
-  });
+export function scopeOf({ tenant: tenantId, user: userId, app: appId }: MemoryFlags): Scope {
+  const named = Object.entries({ tenantId, userId, appId }).filter(([, id]) => id !== undefined);
+  if (userId !== undefined || appId !== undefined) return parseScope(Object.fromEntries(named));
+  throw new MemoryError("SCOPE_REQUIRED", "Say whose memory: --user ID, --app ID, or both (of --tenant ID).");
 }
 
 /** The database that flags and environment name. */
@@ -113,11 +105,11 @@ export async function isolationOf(
   }
 }
 
-/** What a module may export, and how it is known. */
+/** What a module may export, and functions by which it is known. */
 const exported = {
-  embeddings: { is: isEmbeddings, asked: "no embeddings: export an instance of LangChain's Embeddings" },
-  model: { is: isChatModel, asked: "no chat model: export an instance of a LangChain chat model" },
-  authenticate: { is: isFunction, asked: "no function: export one that says who sends a request" },
+  embeddings: { has: ["embedDocuments", "embedQuery"], asked: "an instance of LangChain's Embeddings" },
+  model: { has: ["invoke", "_generate"], asked: "an instance of a LangChain chat model" },
+  authenticate: { has: ["call"], asked: "a function that says who sends a request" },
 } as const;
 
 /**
@@ -127,22 +119,24 @@ const exported = {
  * @throws MemoryError `INVALID_INPUT`
  */
 export async function loadExport<Found>(name: string, what: keyof typeof exported): Promise<Found> {
-  const exports = await importModule(name, what);
-  // A CommonJS module arrives as the default export.
-  const inner = (exports.default ?? {}) as { readonly [name: string]: unknown };
-  const { is, asked } = exported[what];
-  const found = [exports.default, exports[what], inner.default, inner[what]].find(is);
-  if (found) return found as Found;
-  throw new MemoryError("INVALID_INPUT", `${name} exports ${asked}, as default or as \`${what}\`.`);
-}
-
-async function importModule(name: string, what: string): Promise<Record<string, unknown>> {
+  let module: Record<string, unknown>;
   try {
-    return await import(locate(name));
+    module = await import(locate(name));
   } catch (cause) {
-    const detail = cause instanceof Error ? cause.message : String(cause);
-    throw new MemoryError("INVALID_INPUT", `The ${what} ${name} cannot be loaded: ${detail}`, { cause });
+    const detail = `The ${what} ${name} cannot be loaded: ${messageOf(cause)}`;
+    throw new MemoryError("INVALID_INPUT", detail, { cause });
   }
+  // A CommonJS module arrives as the default export.
+  const inner = (module.default ?? {}) as Readonly<Record<string, unknown>>;
+  const { has, asked } = exported[what];
+  const isThat = (value: unknown) =>
+    has.every((name) => typeof (value as Record<string, unknown> | undefined)?.[name] === "function");
+  const found = [module.default, module[what], inner.default, inner[what]].find(isThat);
+  if (found) return found as Found;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `${name} exports no ${what}: export ${asked}, as default or as \`${what}\`.`,
+  );
 }
 
 /** A package is looked for from the current folder, as its own programs would find it. */
@@ -155,18 +149,4 @@ function locate(name: string): string {
     // It is not there, or has no entry for `require`.
     return name;
   }
-}
-
-function isFunction(value: unknown): boolean {
-  return typeof value === "function";
-}
-
-function isChatModel(value: unknown): boolean {
-  const { invoke, bindTools, _generate } = (value ?? {}) as Record<string, unknown>;
-  return isFunction(invoke) && (isFunction(_generate) || isFunction(bindTools));
-}
-
-function isEmbeddings(value: unknown): boolean {
-  const { embedDocuments, embedQuery } = (value ?? {}) as Record<string, unknown>;
-  return isFunction(embedDocuments) && isFunction(embedQuery);
 }

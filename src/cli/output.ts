@@ -1,5 +1,3 @@
-import { SingleBar } from "cli-progress";
-
 /** Prints a result: as JSON where that was asked for, else in words. */
 export function print({ json }: { readonly json?: true }, result: unknown, words: () => string): void {
   console.log(json ? JSON.stringify(result) : words());
@@ -30,26 +28,4 @@ export function oneLine(text: string): string {
     .replace(/\s+/gu, " ")
     .replace(/[\p{Cc}\u200e\u200f\u202a-\u202e\u2066-\u2069]/gu, "\ufffd")
     .trim();
-}
-
-/** A bar on standard error that shows how far long work has come. */
-export interface ProgressBar {
-  update(progress: { readonly done: number; readonly total: number }): void;
-  stop(): void;
-}
-
-/** A bar for people: none where standard error is no terminal, or JSON is asked for. */
-export function progressBar({ json }: { readonly json?: true }): ProgressBar {
-  if (json || !process.stderr.isTTY) return { update: () => {}, stop: () => {} };
-  const bar = new SingleBar({ format: "{bar} {value}/{total} {eta_formatted}" });
-  let started = false;
-  return {
-    update({ done, total }) {
-      if (!started) bar.start(total, done);
-      started = true;
-      bar.setTotal(total);
-      bar.update(done);
-    },
-    stop: () => bar.stop(),
-  };
 }

@@ -1,17 +1,12 @@
 import { readFileSync } from "node:fs";
 import { Command } from "commander";
 import { callCommand } from "./call-command.js";
-import { exportCommand } from "./export-command.js";
-import { forgetCommand } from "./forget-command.js";
-import { importCommand } from "./import-command.js";
-import { inspectCommand } from "./inspect-command.js";
-import { migrateCommand } from "./migrate-command.js";
+import { migrateCommand, reembedCommand, upkeepCommand } from "./database-commands.js";
 import { oneLine } from "./output.js";
-import { reembedCommand } from "./reembed-command.js";
 import { searchCommand } from "./search-command.js";
-import { mcpCommand, serveCommand } from "./serve-commands.js";
+import { inspectCommand, mcpCommand, serveCommand } from "./serve-commands.js";
 import { statusCommand } from "./status-command.js";
-import { upkeepCommand } from "./upkeep-command.js";
+import { exportCommand, forgetCommand, importCommand } from "./transfer-commands.js";
 import { workerCommand } from "./worker-command.js";
 
 /** In the order of the help. */

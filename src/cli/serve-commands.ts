@@ -1,10 +1,14 @@
 import { once } from "node:events";
 import { isIP } from "node:net";
+import { userInfo } from "node:os";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/app-options.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel, withScope } from "./flags.js";
 import { peers, serveUntilStopped } from "./listen.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
+
+const mcpPackage = "@modelcontextprotocol/sdk";
+const loadApp = () => peers("hono", () => import("../http/memory-app.js"));
 
 interface ServeFlags extends MemoryFlags {
   readonly host: string;
@@ -38,21 +42,23 @@ export const serveCommand: CliCommand = {
 async function serve(flags: ServeFlags): Promise<void> {
   const { host, port } = flags;
   const authenticate = await authenticateOf(flags);
-  if (authenticate === undefined && !isLoopback(host)) {
+  const isLoopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
+  if (authenticate === undefined && !isLoopback) {
     throw new MemoryError(
       "INVALID_INPUT",
       `Others reach ${host}: say who may ask, by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.`,
     );
   }
-  const { createMemoryApp } = await peers("hono", () => import("../http/memory-app.js"));
-  const mcp = flags.mcp && (await peers("@modelcontextprotocol/sdk", () => import("../mcp/mcp-handler.js")));
+  const { createMemoryApp } = await loadApp();
+  const mcp = flags.mcp && (await peers(mcpPackage, () => import("../mcp/mcp-handler.js")));
   await useMemory(flags, async (memory) => {
     const ending = new AbortController();
-    const app = createMemoryApp(memory, {
+    const { fetch } = createMemoryApp(memory, {
       ...{ signal: ending.signal, ...(authenticate && { authenticate }) },
       ...(mcp && { mcp: mcp.mcpHandler(memory) }),
     });
-    await serveUntilStopped({ fetch: app.fetch, host, port, ending });
+    const listening = (origin: string) => void process.stderr.write(`Listening at ${origin}\n`);
+    await serveUntilStopped({ fetch, host, port, ending, listening });
   });
 }
 
@@ -67,10 +73,6 @@ async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["a
   return bearerTokens({ [token]: { role: "operator" } });
 }
 
-function isLoopback(host: string): boolean {
-  return host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
-}
-
 /** `mnemograph mcp`: one scope's memory for a client of the Model Context Protocol, over standard input and output. */
 export const mcpCommand: CliCommand = {
   name: "mcp",
@@ -78,21 +80,64 @@ export const mcpCommand: CliCommand = {
   examples: [["mcp --user ana", "a client runs this, and its model has ana's memory"]],
   flags: (command) =>
     withMemory(withScope(command)).option("--agent <name>", "only the categories that this agent may read"),
-  run: mcp,
+  async run(flags: MemoryFlags & { readonly agent?: string }) {
+    const { createMcpServer } = await peers(mcpPackage, () => import("../mcp/memory-server.js"));
+    const { StdioServerTransport } = await import("@modelcontextprotocol/sdk/server/stdio.js");
+    const { agent } = flags;
+    await useScope(flags, async (memory, scope) => {
+      const server = createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) });
+      await server.connect(new StdioServerTransport());
+      await Promise.race([once(process.stdin, "end"), once(process.stdin, "close"), stopSignal()]);
+      await server.close();
+    });
+  },
 };
 
-async function mcp(flags: MemoryFlags & { readonly agent?: string }): Promise<void> {
-  const sdk = "@modelcontextprotocol/sdk";
-  const { createMcpServer } = await peers(sdk, () => import("../mcp/memory-server.js"));
-  const { StdioServerTransport } = await peers(
-    sdk,
-    () => import("@modelcontextprotocol/sdk/server/stdio.js"),
-  );
-  const { agent } = flags;
-  await useScope(flags, async (memory, scope) => {
-    const server = createMcpServer(memory, { scope, ...(agent !== undefined && { agent }) });
-    await server.connect(new StdioServerTransport());
-    await Promise.race([once(process.stdin, "end"), once(process.stdin, "close"), stopSignal()]);
-    await server.close();
+interface InspectFlags extends MemoryFlags {
+  readonly port?: number;
+  readonly operator?: string;
+}
+
+/** `mnemograph inspect`: the inspector's page for a person at this machine, until a signal ends it. */
+export const inspectCommand: CliCommand = {
+  name: "inspect",
+  description: "show what is remembered, and why, in a browser on this machine; change it there",
+  examples: [
+    ["inspect", "prints an address that is good for one visit"],
+    ["inspect --user ana --operator joe", "begins with ana; what joe changes stands under that name"],
+  ],
+  flags: (command) =>
+    withMemory(withScope(command, "begin with this user"))
+      .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
+      .option(
+        "--operator <name>",
+        "who looks and changes, for the audit trail (default: the name of your login)",
+      ),
+  run: inspect,
+};
+
+/** @throws MemoryError `SETUP_REQUIRED` when there is no database, `PEER_MISSING` */
+async function inspect(flags: InspectFlags): Promise<void> {
+  const { tenant, user, app, port = 0, operator = userInfo().username } = flags;
+  const { createMemoryApp } = await loadApp();
+  const { isLocal } = await import("../http/authenticate.js");
+  const { createInspectorSession } = await import("../http/inspector-session.js");
+  await useMemory(flags, async (memory) => {
+    const ending = new AbortController();
+    const { token, authenticate, before } = createInspectorSession(operator);
+    const api = createMemoryApp(memory, { signal: ending.signal, authenticate, inspector: true });
+    const serve = before((request, env) => api.fetch(request, env as object));
+    const refused = () => new Response("This is for a browser on this machine.\n", { status: 403 });
+    // A page whose name was turned to 127.0.0.1, another machine and a proxy are no part of this.
+    const fetch = (request: Request, env: unknown) =>
+      isLocal(request, env) ? serve(request, env) : refused();
+    const listening = (origin: string) => {
+      const named = Object.entries({ token, tenant, user, app }).filter(([, id]) => id !== undefined);
+      process.stderr.write(
+        "Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.\n",
+      );
+      process.stdout.write(`${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`);
+    };
+    await serveUntilStopped({ fetch, host: "127.0.0.1", port, ending, listening });
   });
 }

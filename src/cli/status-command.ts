@@ -1,7 +1,4 @@
 import { MemoryError } from "../errors.js";
-import type { TableSize } from "../postgres/table-sizes.js";
-import type { EnergyToday } from "../usage/energy-statements.js";
-import type { Backlog } from "./backlog.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
 import { aligned, print } from "./output.js";
 import type { SetupStatus } from "./set-up.js";
@@ -25,6 +22,9 @@ async function status(flags: DatabaseFlags): Promise<void> {
   if (contents === null) throw outdated(schema, migrations);
 }
 
+/** Tables named in words; --json has them all. */
+const largestTables = 5;
+
 function describe(schema: string, { place, migrations, contents }: SetupStatus): string {
   const { applied, pending } = migrations;
   const rows: (string | number)[][] = [
@@ -32,61 +32,45 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
     ["Schema", schema],
     ["Migrations", `${applied.length} applied, ${pending.length} pending`],
   ];
-  if (contents) {
-    const { threads, messages, memories, summaries, stuck, deadLetters } = contents;
-    const { completed, processing, failed } = summaries;
-    rows.push(
-      ["Threads", threads],
-      ["Messages", messages],
-      ["Memories", listed(memories.map(({ kind, state, count }) => `${count} ${kind} ${state}`))],
-      ["Summaries", `${completed} completed, ${processing} processing, ${failed} failed`],
-      ["Stuck", `${stuck} (processing for more than 5 minutes)`],
-      ["Given up", listed(deadLetters.map(({ task, count }) => `${count} ${task}`))],
-      [
-        "Due",
-        listed(contents.due.map(({ work, count, since }) => `${count} ${work} since ${isoTime(since)}`)),
-      ],
-      ["Waiting", `${contents.waiting.consents} for consent, ${contents.waiting.quarantine} in quarantine`],
-      ["Expired", `${contents.expired} not swept yet`],
-      ["Without vector", missing(contents)],
-      ["Energy", energyLine(contents.energy)],
-      ["Size", `${megabytes(contents.tables.reduce((sum, { bytes }) => sum + bytes, 0))} with indexes`],
-      ...contents.tables.slice(0, largestTables).map(tableRow),
-    );
-  }
+  if (contents === null) return aligned(rows).join("\n");
+  const { summaries, waiting, missingVectors: missing, pgvector, energy, tables } = contents;
+  const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
+  rows.push(
+    ["Threads", contents.threads],
+    ["Messages", contents.messages],
+    ["Memories", listed(contents.memories, ({ kind, state, count }) => `${count} ${kind} ${state}`)],
+    ["Summaries", listed(Object.entries(summaries), ([status, count]) => `${count} ${status}`)],
+    ["Stuck", `${contents.stuck} (processing for more than 5 minutes)`],
+    ["Given up", listed(contents.deadLetters, ({ task, count }) => `${count} ${task}`)],
+    [
+      "Due",
+      listed(contents.due, ({ work, count, since }) => `${count} ${work} since ${since.toISOString()}`),
+    ],
+    ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
+    ["Expired", `${contents.expired} not swept yet`],
+    ["pgvector", pgvector ?? "not installed"],
+    [
+      "Without vector",
+      missing ? listed(missing, ({ space, count }) => `${count} in ${space}`) : "no vectors are kept",
+    ],
+    ["Energy", `${Math.floor(energy.level)} % left, where it is least`],
+    ["Used today", `${Math.round(energy.unitsToday)} units in ${energy.callsToday} calls`],
+    ["Size", `${megabytes(bytes)} with indexes`],
+    ...tables
+      .slice(0, largestTables)
+      .map(({ table, rows, bytes }) => [
+        ...[`Table ${table}`, `${megabytes(bytes)}${rows === null ? "" : `, some ${rows} rows`}`],
+      ]),
+  );
   return aligned(rows).join("\n");
-}
-
-/** Tables named in words; --json has them all. */
-const largestTables = 5;
-
-function tableRow({ table, rows, bytes }: TableSize): string[] {
-  const counted = rows === null ? "" : `, some ${rows} rows`;
-  return [`Table ${table}`, `${megabytes(bytes)}${counted}`];
 }
 
 function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function isoTime(time: Date): string {
-  return time.toISOString();
-}
-
-function missing({ missingVectors, pgvector }: Backlog): string {
-  const installed = pgvector === null ? "pgvector is not installed" : `pgvector ${pgvector}`;
-  if (missingVectors === null) return `no vectors are kept (${installed})`;
-  return `${listed(missingVectors.map(({ space, count }) => `${count} in ${space}`))} (${installed})`;
-}
-
-/** What the tenant has left that has least, and what all used today. */
-function energyLine({ level, unitsToday, callsToday }: EnergyToday): string {
-  const calls = callsToday === 1 ? "1 call" : `${callsToday} calls`;
-  return `${Math.floor(level)} % left, where it is least; ${Math.round(unitsToday)} units in ${calls} today`;
-}
-
-function listed(counts: readonly string[]): string {
-  return counts.length > 0 ? counts.join(", ") : "none";
+function listed<Row>(rows: readonly Row[], words: (row: Row) => string): string {
+  return rows.map(words).join(", ") || "none";
 }
 
 function outdated(schema: string, { applied, pending, unknown }: SetupStatus["migrations"]): MemoryError {

@@ -1,8 +1,6 @@
 import { once } from "node:events";
-import { createServer, type Server } from "node:http";
+import { createServer } from "node:http";
 import type { JobKind } from "../jobs/job-kinds.rule.js";
-import type { JobWorker } from "../jobs/queue-work.js";
-import type { Memory } from "../memory.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel } from "./flags.js";
 import { stopSignal } from "./use-memory.js";
 
@@ -27,56 +25,44 @@ export const workerCommand: CliCommand = {
   run: work,
 };
 
-/** How often progress is told, in ms. */
-const tellEveryMs = 30_000;
+/** How often progress is reported, in ms. */
+const reportEveryMs = 30_000;
 
 async function work(flags: WorkerFlags): Promise<void> {
   const { openMemory } = await import("./open-memory.js");
   const { kind, queueSchema, host, port, json } = flags;
   const memory = await openMemory(flags, { pgBoss: { schema: queueSchema } });
-  let server: Server | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  try {
-    const asked = stopSignal();
-    const worker = await memory.work({ ...(kind && { kinds: kind as JobKind[] }) });
-    let ending = false;
-    if (port !== undefined) server = await answerProbes(memory, worker, { host, port, ending: () => ending });
-    let last = "";
-    const tell = () => {
-      const { done, failed, running } = worker.status();
-      const text = `${done} jobs done, ${failed} failed, ${running} running`;
-      if (!json && text !== last) process.stderr.write(`${text}\n`);
-      last = text;
-    };
-    process.stderr.write("At work.\n");
-    timer = setInterval(tell, tellEveryMs);
-    await asked;
-    ending = true;
-    await worker.stop();
-    tell();
-  } finally {
-    clearInterval(timer);
-    server?.close();
-    server?.closeAllConnections();
-    await memory.close();
-  }
-}
-
-/** `/healthz`: the process answers. `/readyz`: it takes jobs, and the database answers. */
-async function answerProbes(
-  memory: Memory,
-  worker: JobWorker,
-  { host, port, ending }: { readonly host: string; readonly port: number; readonly ending: () => boolean },
-): Promise<Server> {
+  const asked = stopSignal();
+  let [timer, ending, last]: [NodeJS.Timeout | undefined, boolean, string] = [undefined, false, ""];
+  // `/healthz`: the process answers. `/readyz`: it takes jobs, and the database answers.
   const server = createServer((request, response) => {
-    const status = worker.status();
-    const ready = status.ready && !ending() && memory.databaseStatus().state === "up";
-    const [path] = (request.url ?? "").split("?");
-    const code = path === "/healthz" ? 200 : path === "/readyz" ? (ready ? 200 : 503) : 404;
+    const status = worker?.status();
+    const ready = Boolean(status?.ready) && !ending && memory.databaseStatus().state === "up";
+    const codes: Readonly<Record<string, number>> = { "/healthz": 200, "/readyz": ready ? 200 : 503 };
+    const code = codes[(request.url ?? "").split("?")[0] ?? ""] ?? 404;
     response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
     response.end(JSON.stringify(code === 404 ? {} : { ...status, ready }));
   });
-  server.listen(port, host);
-  await once(server, "listening");
-  return server;
+  let worker: Awaited<ReturnType<typeof memory.work>> | undefined;
+  const report = () => {
+    const { done = 0, failed = 0, running = 0 } = worker?.status() ?? {};
+    const text = `${done} jobs done, ${failed} failed, ${running} running`;
+    if (!json && text !== last) process.stderr.write(`${text}\n`);
+    last = text;
+  };
+  try {
+    worker = await memory.work({ ...(kind && { kinds: kind as JobKind[] }) });
+    if (port !== undefined) await once(server.listen(port, host), "listening");
+    process.stderr.write("At work.\n");
+    timer = setInterval(report, reportEveryMs);
+    await asked;
+    ending = true;
+    await worker.stop();
+    report();
+  } finally {
+    clearInterval(timer);
+    server.close();
+    server.closeAllConnections();
+    await memory.close();
+  }
 }

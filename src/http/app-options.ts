@@ -1,9 +1,9 @@
 import { z } from "zod";
 import type { Logger } from "../logger.js";
+import type { Caller } from "../operations/caller.js";
 import type { Scope } from "../scope/scope.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { Authenticate } from "./authenticate.js";
-import type { Caller } from "./route/caller.js";
 
 /** A request that may go on or wait. */
 export interface LimitedRequest {
@@ -48,23 +48,15 @@ export interface MemoryAppOptions {
   readonly logger?: Logger;
 }
 
-const optionsSchema = z.strictObject({
-  authenticate: listener().optional(),
-  rateLimit: listener().optional(),
-  maxBodyBytes: z.number().optional(),
-  maxImportBytes: z.number().optional(),
-  timeoutMs: z.number().optional(),
-  inspector: z.boolean().optional(),
-  mcp: listener().optional(),
-  signal: abortSignal.optional(),
-  logger: z.unknown().optional(),
-});
+const optionsSchema = z
+  .strictObject({
+    ...{ authenticate: listener(), rateLimit: listener(), mcp: listener(), signal: abortSignal },
+    ...{ maxBodyBytes: z.number(), maxImportBytes: z.number(), timeoutMs: z.number() },
+    ...{ inspector: z.boolean(), logger: z.unknown() },
+  })
+  .partial();
 
-/**
- * Sees to it that there is nothing else in `options`: a limit or a check that is misspelt would not be there.
- *
- * @throws MemoryError `INVALID_INPUT`
- */
+/** Refuses unknown options: a limit or a check that is misspelt would not be there. @throws MemoryError `INVALID_INPUT` */
 export function checkAppOptions(options: MemoryAppOptions): void {
   parseInput(optionsSchema, options, "options of createMemoryApp");
 }

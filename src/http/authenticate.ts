@@ -1,6 +1,6 @@
 import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { MemoryError } from "../errors.js";
-import { type Caller, parseCaller } from "./route/caller.js";
+import { type Caller, parseCaller } from "../operations/caller.js";
 
 /** Says who sends a request; null for nobody who is known. */
 export type Authenticate = (request: Request) => Caller | null | Promise<Caller | null>;
@@ -36,18 +36,13 @@ export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authent
     );
   });
   return (request) => {
-    const token = bearerTokenOf(request);
-    if (token === null) return null;
-    const given = digest(token);
+    const given = digest(bearerTokenOf(request) ?? "");
     // All of them, so that nobody learns which one was nearly right.
-    return known.reduce<Caller | null>(
-      (found, each) => (timingSafeEqual(each.digest, given) ? each.caller : found),
-      null,
-    );
+    return known.filter((each) => timingSafeEqual(each.digest, given))[0]?.caller ?? null;
   };
 }
 
-/** The part of Node's request that says where it came from: `@hono/node-server` gives it beside the request. */
+/** Where a request came from: `@hono/node-server` gives it beside the request. */
 interface NodeBindings {
   readonly incoming?: {
     readonly socket?: { readonly localAddress?: string; readonly remoteAddress?: string };
@@ -69,7 +64,14 @@ export function isLocal(request: Request, bindings: unknown): boolean {
     (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
   if (!loopbackAddress.test(localAddress) || !loopbackAddress.test(remoteAddress)) return false;
   if (forwarded.some((name) => request.headers.has(name))) return false;
-  if (!loopbackHost.test(new URL(request.url).hostname)) return false;
+  return loopbackHost.test(new URL(request.url).hostname) && isFromPage(request);
+}
+
+/**
+ * Whether no other site is behind a request. A browser says by itself where a request comes from; programs say nothing,
+ * and have no cookies that somebody else could use.
+ */
+export function isFromPage(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;
   const origin = request.headers.get("origin");

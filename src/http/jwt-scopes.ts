@@ -1,9 +1,9 @@
 import type { JWTPayload, JWTVerifyGetKey } from "jose";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import type { Caller } from "../operations/caller.js";
 import { listener, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
-import type { Caller } from "./route/caller.js";
 
 /** How tokens are checked, and whom they name. */
 export interface JwtScopes {
@@ -41,28 +41,18 @@ export interface JwtScopes {
 export function jwtScopes(options: JwtScopes): Authenticate {
   // A claim that is not looked at for a misspelt name would let in others than are meant.
   parseInput(optionsSchema, options, "JWT settings");
-  const {
-    jwksUrl,
-    secret,
-    issuer,
-    audience,
-    caller = userOfSubject,
-    clockToleranceSeconds: clockTolerance = 5,
-  } = options;
-  const algorithms = [...(options.algorithms ?? (options.secret === undefined ? asymmetric : ["HS256"]))];
+  const { jwksUrl, secret, issuer, audience, clockToleranceSeconds: clockTolerance = 5 } = options;
+  const { caller = userOfSubject } = options;
+  const algorithms = [...(options.algorithms ?? (secret === undefined ? asymmetric : ["HS256"]))];
+  const checks = { audience, algorithms, clockTolerance, requiredClaims: ["exp"], ...(issuer && { issuer }) };
   let key: JWTVerifyGetKey | undefined;
   return async (request) => {
     const token = bearerTokenOf(request);
     if (token === null) return null;
     const { createRemoteJWKSet, jwtVerify, errors } = await loadJose();
-    key ??=
-      jwksUrl === undefined
-        ? async () => new TextEncoder().encode(secret)
-        : createRemoteJWKSet(new URL(jwksUrl));
+    key ??= jwksUrl ? createRemoteJWKSet(new URL(jwksUrl)) : async () => new TextEncoder().encode(secret);
     try {
-      const checks = { audience, algorithms, clockTolerance, requiredClaims: ["exp"] };
-      const { payload } = await jwtVerify(token, key, { ...checks, ...(issuer !== undefined && { issuer }) });
-      return await caller(payload);
+      return await caller((await jwtVerify(token, key, checks)).payload);
     } catch (error) {
       // A token that is none, against keys that could not be read.
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null;

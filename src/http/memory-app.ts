@@ -2,23 +2,18 @@ import { type Context, Hono } from "hono";
 import { MemoryError, messageOf } from "../errors.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
+import { actorOf, type Caller, namedIds, notThere, parseCaller, whoseOf } from "../operations/caller.js";
+import type { Operation } from "../operations/operation.js";
+import { operationList } from "../operations/operations.js";
+import { parseInput } from "../text/parse-input.js";
 import { checkAppOptions, type MemoryAppOptions } from "./app-options.js";
-import { isLocal } from "./authenticate.js";
-import { addInspectorPage } from "./inspector/inspector-files.js";
-import { isFromPage } from "./inspector/inspector-session.js";
+import { isFromPage, isLocal } from "./authenticate.js";
+import type { MemoryApp } from "./client.js";
+import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
-import { actorOf, type Caller, notThere, parseCaller, type Reach, whoseOf } from "./route/caller.js";
-import { etagOf, HttpProblem, problemOf, problemResponse } from "./route/problem.js";
-import {
-  bodyWithin,
-  defaultBodyBytes,
-  defaultImportBytes,
-  readBytes,
-  readRequest,
-} from "./route/read-request.js";
-import type { Asked, Route } from "./route/route.js";
-import { within } from "./route/within.js";
-import { type MemoryApp, routes } from "./routes.js";
+import { HttpProblem, problemOf, problemResponse } from "./problem.js";
+import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readRequest } from "./read-request.js";
+import { jsonResponse, linesResponse } from "./write-answer.js";
 
 /**
  * The HTTP API of `memory`, to be served as it is, or mounted in another Hono app or as LangGraph's `http.app`. Describes
@@ -36,29 +31,20 @@ import { type MemoryApp, routes } from "./routes.js";
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
   checkAppOptions(options);
   const app = new Hono();
-  const { logger = defaultLogger } = options;
-  const report = (error: unknown, operation: string) => {
-    const { status } = problemOf(error).problem;
-    if (status < 500) return;
-    logger.error(
-      `${operation} failed: ${messageOf(error)}`,
-      MemoryError.is(error) ? { code: error.code } : {},
-    );
+  const { logger = defaultLogger, mcp } = options;
+  const failed = (error: unknown, operation: string): Response => {
+    if (problemOf(error).problem.status >= 500) {
+      const code = MemoryError.is(error) ? { code: error.code } : {};
+      logger.error(`${operation} failed: ${messageOf(error)}`, code);
+    }
+    return problemResponse(error);
   };
-  const answering =
-    (operation: string, work: (context: Context) => Promise<Response>) => async (context: Context) => {
-      try {
-        return await work(context);
-      } catch (error) {
-        report(error, operation);
-        return problemResponse(error);
-      }
-    };
-  for (const [operation, route] of Object.entries(routes) as unknown as [string, Route][]) {
-    const answer = (context: Context) => answerRoute({ memory, options, route, operation, context });
-    app.on(route.method.toUpperCase(), route.path, answering(operation, answer));
+  const answering = (name: string, answer: (context: Context) => Promise<Response>) => (context: Context) =>
+    answer(context).catch((error) => failed(error, name));
+  for (const [name, operation] of operationList) {
+    const answer = (context: Context) => answerOperation({ memory, options, name, operation, context });
+    app.on(operation.method.toUpperCase(), operation.path, answering(name, answer));
   }
-  const { mcp } = options;
   if (mcp)
     app.all(
       "/mcp",
@@ -66,62 +52,39 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
     );
   addProbes(app, memory);
   if (options.inspector) addInspectorPage(app);
-  app.get("/openapi.json", (context) => context.json(openApiDocument(routes)));
-  app.notFound(() => problemResponse(new MemoryError("NOT_FOUND", "There is no such path.")));
-  app.onError((error) => {
-    report(error, "request");
-    return problemResponse(error);
-  });
+  app.get("/openapi.json", (context) => context.json(openApiDocument()));
+  app.notFound(() => problemResponse(new HttpProblem("NOT_FOUND", "There is no such path.")));
+  app.onError((error) => failed(error, "request"));
   return app as unknown as MemoryApp;
 }
 
 interface Answering {
   readonly memory: Memory;
   readonly options: MemoryAppOptions;
-  readonly route: Route;
-  readonly operation: string;
+  readonly name: string;
+  readonly operation: Operation;
   readonly context: Context;
 }
 
-async function answerRoute({ memory, options, route, operation, context }: Answering): Promise<Response> {
+async function answerOperation({ memory, options, name, operation, context }: Answering): Promise<Response> {
   const request = context.req.raw;
-  const caller = await admit(options, context, operation);
-  if (route.operators && caller.role !== "operator") throw notThere();
+  const caller = await admit(options, context, name);
+  if (operation.operators && caller.role !== "operator") throw notThere();
   const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
-  const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes } = options;
+  const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes, timeoutMs } = options;
   const work = async () => {
-    const { params, query, body, named, match } = await readRequest(
-      route,
-      request,
-      context.req.param(),
-      maxBodyBytes,
+    const { input, named, match } = await readRequest(operation, request, context.req.param(), maxBodyBytes);
+    const whose = whoseOf(operation.reach, caller, named, input.appId as string | undefined);
+    const stream = bodyWithin(request, maxImportBytes);
+    const answer = operation.call(
+      { memory, caller, whose, actor: actorOf(caller), match, signal, stream },
+      input,
     );
-    const whose = whoseOf(route.reach, caller, named, (params as { appId?: string }).appId);
-    const asked: Asked<Reach, unknown, unknown, unknown> = {
-      ...{ memory, caller, whose, params, query, body, match, signal, actor: actorOf(caller) },
-      stream: bodyWithin(request, maxImportBytes),
-    };
-    return route.call(asked as Parameters<Route["call"]>[0]);
+    return operation.lines === "out"
+      ? linesResponse(answer as AsyncIterable<unknown>, signal)
+      : jsonResponse(operation, request, await answer);
   };
-  const answer = await (route.streams === "in" ? work() : within(options.timeoutMs ?? 60_000, work));
-  return isResponse(answer) ? answer : written(route, request, answer);
-}
-
-/** By its tag: servers put classes of their own in place of `Response`, whose `Response.json` makes none of theirs. */
-function isResponse(answer: unknown): answer is Response {
-  return Object.prototype.toString.call(answer) === "[object Response]";
-}
-
-function written(route: Route, request: Request, answer: unknown): Response {
-  const headers = new Headers({ "cache-control": "no-store" });
-  const { revision } = (answer ?? {}) as { readonly revision?: unknown };
-  if (route.versioned && typeof revision === "number") {
-    const etag = etagOf(revision);
-    headers.set("etag", etag);
-    if (route.method === "get" && request.headers.get("if-none-match") === etag)
-      return new Response(null, { status: 304, headers });
-  }
-  return Response.json(answer, { headers });
+  return operation.lines === "in" ? work() : within(timeoutMs, work);
 }
 
 /** Who asks, once that is known and may go on. @throws HttpProblem `UNAUTHENTICATED`, `RATE_LIMITED` */
@@ -136,14 +99,11 @@ async function admit(
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
   }
   const caller = authenticate ? await authenticate(request) : isLocal(request, context.env) ? local : null;
-  if (caller === null || caller === undefined) {
+  if (!caller)
     throw new HttpProblem(
       "UNAUTHENTICATED",
-      authenticate
-        ? "Say who you are: Authorization: Bearer …"
-        : "This server knows no callers, so it answers programs of its own machine only.",
+      authenticate ? "Say who you are: Authorization: Bearer …" : localOnly,
     );
-  }
   const known = parseCaller(caller);
   const limited = await rateLimit?.({ caller: known, operation, request });
   if (!limited) return known;
@@ -152,6 +112,7 @@ async function admit(
 }
 
 const local: Caller = { role: "operator" };
+const localOnly = "This server knows no callers, so it answers programs of its own machine only.";
 
 async function answerMcp(
   mcp: NonNullable<MemoryAppOptions["mcp"]>,
@@ -159,15 +120,9 @@ async function answerMcp(
   context: Context,
 ): Promise<Response> {
   const caller = await admit(options, context, "mcp");
-  const { userId, appId, tenantId } = context.req.query();
-  const named = {
-    ...(tenantId !== undefined && { tenantId }),
-    ...(userId !== undefined && { userId }),
-    ...(appId !== undefined && { appId }),
-  };
-  const { scope } = whoseOf("scope", caller, named);
+  const { scope } = whoseOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
   const { method, url, headers } = context.req.raw;
-  const { maxBodyBytes = defaultBodyBytes, timeoutMs = 60_000 } = options;
+  const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
   return within(timeoutMs, async () => {
     const body = method === "POST" ? await readBytes(context.req.raw, maxBodyBytes) : null;
     return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
@@ -186,4 +141,26 @@ function addProbes(app: Hono, memory: Memory): void {
       return context.json({ status: "unavailable", code }, 503);
     }
   });
+}
+
+/**
+ * What `work` gives, if it does so in time. Work that was begun goes on: it holds itself to its own limits.
+ *
+ * @throws HttpProblem `REQUEST_TIMEOUT`
+ */
+async function within<Result>(limitMs = 60_000, work: () => Promise<Result>): Promise<Result> {
+  const begun = work();
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const refuse = () =>
+      reject(new HttpProblem("REQUEST_TIMEOUT", `There was no answer within ${limitMs} ms.`, 1));
+    timer = setTimeout(refuse, limitMs);
+  });
+  try {
+    return await Promise.race([begun, late]);
+  } finally {
+    clearTimeout(timer);
+    // Nobody waits for it any more.
+    begun.catch(() => {});
+  }
 }

@@ -1,17 +1,20 @@
 import { z } from "zod";
-import { described } from "./answers/fields.js";
-import { statusOf } from "./route/problem.js";
-import { namedIds, nothing, type Route } from "./route/route.js";
+import { namedIds } from "../operations/caller.js";
+import { described } from "../operations/fields.js";
+import type { Operation } from "../operations/operation.js";
+import { operationList } from "../operations/operations.js";
+import { statusOf } from "./problem.js";
+import { requestParts } from "./read-request.js";
 
 type Json = Record<string, unknown>;
 
-/** The description of an app with these `routes`, as OpenAPI 3.1. */
-export function openApiDocument(routes: Readonly<Record<string, unknown>>): Json {
-  const schemas: Json = { Problem: problemSchema() };
+/** The description of the app, as OpenAPI 3.1. */
+export function openApiDocument(): Json {
+  const schemas: Json = { Problem: problemSchema };
   const paths: Record<string, Json> = {};
-  for (const [operationId, route] of Object.entries(routes) as [string, Route][]) {
-    const path = route.path.replace(/:(\w+)/g, "{$1}");
-    paths[path] = { ...paths[path], [route.method]: operationOf(operationId, route, schemas) };
+  for (const [name, operation] of operationList) {
+    const path = operation.path.replace(/:(\w+)/g, "{$1}");
+    paths[path] = { ...paths[path], [operation.method]: describe(name, operation, schemas) };
   }
   return {
     openapi: "3.1.0",
@@ -24,39 +27,40 @@ export function openApiDocument(routes: Readonly<Record<string, unknown>>): Json
     },
     servers: [{ url: "/" }],
     security: [{ bearer: [] }],
-    paths: { ...paths, ...probes() },
+    paths: { ...paths, ...probes },
     components: { schemas, securitySchemes: { bearer: { type: "http", scheme: "bearer" } } },
   };
 }
 
-function operationOf(operationId: string, route: Route, schemas: Json): Json {
-  const { summary, reach, method, streams, versioned } = route;
+/** The ids that an operator may name, where not all of them. */
+const namedOf: Partial<Record<Operation["reach"], readonly string[]>> = {
+  ...{ everything: [], tenant: ["tenantId"], app: ["tenantId"] },
+};
+
+function describe(operationId: string, operation: Operation, schemas: Json): Json {
+  const { does: summary, reach, method, lines, versioned } = operation;
+  const { path, query, body } = requestParts(operation);
   const schemaOf = (schema: z.ZodType, io: "input" | "output") => jsonSchema(schema, io, schemas);
   const inLines = { "application/x-ndjson": { schema: { type: "string" } } };
-  const body =
-    streams === "in"
-      ? { requestBody: { required: true, content: inLines } }
-      : route.body && {
-          requestBody: { content: { "application/json": { schema: schemaOf(route.body, "input") } } },
-        };
-  const answer =
-    streams === "out" ? inLines : { "application/json": { schema: schemaOf(route.answer, "output") } };
-  const named =
-    reach === "everything" ? [] : reach === "tenant" || reach === "app" ? ["tenantId"] : undefined;
+  const inJson = (schema: z.ZodType, io: "input" | "output") => ({
+    "application/json": { schema: schemaOf(schema, io) },
+  });
+  const hasBody = Object.keys(body.shape).length > 0;
   return {
     ...{ operationId, summary },
     parameters: [
-      ...parametersOf("path", schemaOf(route.params ?? nothing, "input")),
-      ...parametersOf("query", schemaOf(route.query ?? nothing, "input")),
-      ...parametersOf("query", schemaOf(namedIds, "input"), named),
+      ...parametersOf("path", schemaOf(path, "input")),
+      ...parametersOf("query", schemaOf(query, "input")),
+      ...parametersOf("query", schemaOf(namedIds, "input"), namedOf[reach]),
       ...(versioned && method !== "get" ? [ifMatch] : []),
     ],
-    ...body,
+    ...(lines === "in" && { requestBody: { required: true, content: inLines } }),
+    ...(hasBody && { requestBody: { content: inJson(body, "input") } }),
     responses: {
       200: {
         description: "It went well.",
         ...(versioned && { headers: { ETag: { schema: { type: "string" }, description: "Its revision." } } }),
-        content: answer,
+        content: lines === "out" ? inLines : inJson(operation.answer, "output"),
       },
       default: {
         description: `What went wrong; \`code\` says what: ${Object.keys(statusOf).join(", ")}, …`,
@@ -86,13 +90,11 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
 
 /** `schema` as JSON Schema, whose named parts are added to `schemas`. */
 function jsonSchema(schema: z.ZodType, io: "input" | "output", schemas: Json): Json {
-  const written = z.toJSONSchema(schema, {
-    io,
-    metadata: described,
-    unrepresentable: "any",
-    reused: "inline",
-  });
-  const text = JSON.stringify(written).replaceAll('"#/$defs/', '"#/components/schemas/');
+  const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
+  const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll(
+    '"#/$defs/',
+    '"#/components/schemas/',
+  );
   const { $schema: _, $defs = {}, id, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
   for (const [name, { id: __, ...part }] of Object.entries($defs)) schemas[name] = part;
   if (typeof id !== "string") return own;
@@ -100,21 +102,20 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output", schemas: Json): J
   return { $ref: `#/components/schemas/${id}` };
 }
 
-function problemSchema(): Json {
-  const text = { type: "string" };
-  return {
-    type: "object",
-    required: ["type", "title", "status", "detail", "code"],
-    properties: {
-      ...{ type: text, title: text, status: { type: "integer" }, detail: text, code: text },
-      current: { description: "What the memory or request is instead." },
-    },
-  };
-}
+const text = { type: "string" };
+const problemSchema = {
+  type: "object",
+  required: ["type", "title", "status", "detail", "code"],
+  properties: {
+    ...{ type: text, title: text, status: { type: "integer" }, detail: text, code: text },
+    current: { description: "What the memory or request is instead." },
+  },
+};
 
-function probes(): Record<string, Json> {
-  const probe = (summary: string) => ({
-    get: { summary, security: [], responses: { 200: { description: "Yes." }, 503: { description: "No." } } },
-  });
-  return { "/healthz": probe("Does the process answer?"), "/readyz": probe("Does its database answer?") };
-}
+const probe = (summary: string) => ({
+  get: { summary, security: [], responses: { 200: { description: "Yes." }, 503: { description: "No." } } },
+});
+const probes = {
+  "/healthz": probe("Does the process answer?"),
+  "/readyz": probe("Does its database answer?"),
+};

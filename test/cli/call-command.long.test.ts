@@ -2,10 +2,11 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { beforeAll, describe, expect, it, vi } from "vitest";
 import { prepareOperation } from "../../src/cli/call-operation.js";
+import { operationList } from "../../src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { useCommandLine } from "../support/command-line.js";
 import { compiled } from "../support/compiled.js";
-import { allRoutes, fillSample, namedFor, samples } from "../support/sample-requests.js";
+import { fillSample, namedFor, sampleOf } from "../support/sample-requests.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -23,8 +24,8 @@ describe("mnemograph call", () => {
     for (const args of [["call"], ["call", "--help"]]) {
       const { code, out } = await run(args);
       expect(code).toBe(0);
-      for (const [operation, { summary }] of allRoutes)
-        expect(out).toMatch(new RegExp(`^ +${operation} +${summary.replace(/[()`;.]/g, "\\$&")}$`, "m"));
+      for (const [operation, { does }] of operationList)
+        expect(out).toMatch(new RegExp(`^ +${operation} +${does.replace(/[()`;.]/g, "\\$&")}$`, "m"));
     }
     const { out } = await run(["call", "listMemories", "--help"]);
     expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories/);
@@ -36,10 +37,10 @@ describe("mnemograph call", () => {
     const known = await fillSample(memory, scope);
     const printed = vi.spyOn(console, "log").mockReturnValue();
     const last = ["purgeAppMemories", "uninstallApp", "deleteThread"];
-    const ordered = allRoutes.toSorted(([one], [other]) => last.indexOf(one) - last.indexOf(other));
-    for (const [operation, route] of ordered.filter(([, { streams }]) => streams === undefined)) {
-      const { params, query, body, status = 200 } = samples[operation](known);
-      const json = JSON.stringify({ ...namedFor(route, scope), ...params, ...query, ...(body as object) });
+    const ordered = operationList.toSorted(([one], [other]) => last.indexOf(one) - last.indexOf(other));
+    for (const [operation, described] of ordered.filter(([, { lines }]) => lines === undefined)) {
+      const { input, status = 200 } = sampleOf(operation, known);
+      const json = JSON.stringify({ ...namedFor(described, scope), ...input });
       const done = await prepareOperation(operation, json, {}, { role: "operator", actor: "joe" });
       if (status === 200) await done(memory);
       else
@@ -81,7 +82,11 @@ describe("mnemograph call", () => {
       2,
       /"foo".*"txt".*at memories\[0\]\.text/,
     ],
-    [["listMemories", ...ana, "--json", '{"limit":"many"}'], 2, /whole number from 1 to 1000 → at limit/],
+    [
+      ["listMemories", ...ana, "--json", '{"limit":"many"}'],
+      2,
+      /expected number, received string → at limit/,
+    ],
     [["recall", ...ana], 2, /at threadId/],
     [["recall", "--json", '{"threadId":"t"}'], 2, /userId/],
     [["recall", ...ana, "--json", "{"], 2, /--json is no JSON/],
@@ -106,7 +111,8 @@ describe("mnemograph upkeep", () => {
     await new Promise((resolve) => setTimeout(resolve, 1_000));
     const model = JSON.stringify(compiled("src/testing/index"));
     const lines = [
-      `import { OfflineChatModel } from ${model};`,
+      `import { operationList } from "../../src/operations/operations.js";
+import { OfflineChatModel } from ${model};`,
       "export const model = new OfflineChatModel();",
     ];
     writeFileSync(join(folder, "model.mjs"), lines.join("\n"));

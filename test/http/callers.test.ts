@@ -6,9 +6,10 @@ import { beforeAll, describe, expect, it } from "vitest";
 import { bearerTokens, isLocal } from "../../src/http/authenticate.js";
 import { type JwtScopes, jwtScopes } from "../../src/http/jwt-scopes.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
-import type { Caller } from "../../src/http/route/caller.js";
 import type { Memory } from "../../src/memory.js";
-import { addressOf, allRoutes, fillSample, type Sample, samples } from "../support/sample-requests.js";
+import type { Caller } from "../../src/operations/caller.js";
+import { operationList } from "../../src/operations/operations.js";
+import { fillSample, requestOf, type Sample, sampleOf } from "../support/sample-requests.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
@@ -29,7 +30,7 @@ const clients = () =>
 describe("who asks", () => {
   it("is asked of every call: without a token that is known there is nothing", async () => {
     const { app } = clients();
-    for (const [operation, { method, path }] of allRoutes) {
+    for (const [operation, { method, path }] of operationList) {
       const init = { method: method.toUpperCase() };
       for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
         const headers = authorization === null ? {} : { authorization };
@@ -94,21 +95,22 @@ describe("what is another's", () => {
     const { ana, bob, acme, operator } = clients();
     const ids = await fillSample(memory, { userId: "ana", appId: "shop" });
     const { id, threadId } = ids;
-    const named = allRoutes.filter(([, { path, operators }]) => /:(id|threadId)/.test(path) && !operators);
+    const named = operationList.filter(
+      ([, { path, operators }]) => /:(id|threadId)/.test(path) && !operators,
+    );
     expect(named.length).toBeGreaterThan(12);
     for (const [operation, route] of named.filter(([, { reach }]) => reach === "scope")) {
-      const sample = samples[operation](ids);
-      const ask = async (params: Sample["params"]) => {
-        const { method, path } = addressOf(route, { ...sample, ...(params && { params }) });
-        const { status, body } = await bob(method, path, sample.body);
-        const words = JSON.stringify({ status, body });
-        return Object.values(params ?? {}).reduce((text, one) => text.replaceAll(one, "…"), words);
+      const sample = sampleOf(operation, ids);
+      const [, idOf = ""] = /:(\w+)/.exec(route.path) ?? [];
+      const ask = async (input: Sample["input"]) => {
+        const { method, path, body } = requestOf(route, { input });
+        const answer = await bob(method, path, body);
+        return JSON.stringify([answer.status, answer.body]).replaceAll(String(input[idOf]), "…");
       };
-      const hers = await ask(sample.params);
-      const unknown = Object.keys(sample.params ?? {}).map((name) => [name, randomUUID()]);
-      expect(hers, operation).toBe(await ask(Object.fromEntries(unknown)));
+      const hers = await ask(sample.input);
+      expect(hers, operation).toBe(await ask({ ...sample.input, [idOf]: randomUUID() }));
       // What can be listed is empty.
-      if (!/summaries|shown|messages/i.test(operation)) expect(hers, operation).toContain('"status":404');
+      if (!/summaries|shown|messages/i.test(operation)) expect(hers, operation).toMatch(/^\[404/);
     }
     expect((await bob("POST", "/recall", { threadId })).status).toBe(404);
     expect((await bob("POST", "/remember", { threadId, messages: [] })).status).toBe(404);
@@ -131,16 +133,15 @@ describe("what is another's", () => {
   it("is not there: what only operators may, and what a tenant's operator may not", async () => {
     const { ana, acme, operator } = clients();
     const ids = await fillSample(memory, { userId: "ana", appId: "shop" });
-    const forOperators = allRoutes.filter(
+    const forOperators = operationList.filter(
       ([, { reach, operators }]) => reach === "tenant" || reach === "everything" || operators,
     );
     expect(forOperators.map(([operation]) => operation)).toEqual(
       expect.arrayContaining(["approveMemory", "import", "listJobs", "listUsers", "retryJob", "upkeep"]),
     );
     for (const [operation, route] of forOperators) {
-      const sample = samples[operation](ids);
-      const { method, path } = addressOf(route, sample);
-      expect((await ana(method, path, sample.body)).status, operation).toBe(404);
+      const { method, path, body } = requestOf(route, sampleOf(operation, ids));
+      expect((await ana(method, path, body)).status, operation).toBe(404);
     }
     for (const [, { method, path }] of forOperators.filter(([, { reach }]) => reach === "everything"))
       expect((await acme(method.toUpperCase() as "GET", path)).status, path).toBe(404);

@@ -2,10 +2,9 @@ import { expect } from "vitest";
 import type { MemoryAppOptions } from "../../src/http/app-options.js";
 import { bearerTokens } from "../../src/http/authenticate.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
-import type { Caller } from "../../src/http/route/caller.js";
-import type { Route } from "../../src/http/route/route.js";
 import type { Memory } from "../../src/memory.js";
-import { allRoutes } from "../support/sample-requests.js";
+import type { Caller } from "../../src/operations/caller.js";
+import { operationList } from "../../src/operations/operations.js";
 import { silentLogger } from "../support/silent-logger.js";
 
 /** An answer as it came. */
@@ -71,17 +70,16 @@ async function checked(method: string, path: string, response: Response): Promis
       detail: expect.any(String),
     });
   } else {
-    const known = routeOf(method, path);
-    const parsed = known?.answer.safeParse(body);
+    const parsed = operationAt(method, path)?.answer.safeParse(body);
     expect(parsed?.error, `${method} ${path}`).toBeUndefined();
   }
   return { status, headers, body };
 }
 
-function routeOf(method: string, path: string): Route | undefined {
+function operationAt(method: string, path: string) {
   const [place = ""] = path.split("?");
-  return allRoutes
-    .map(([, route]) => route)
+  return operationList
+    .map(([, operation]) => operation)
     .filter((each) => each.method === method.toLowerCase())
     .sort((one, two) => one.path.split(":").length - two.path.split(":").length)
     .find((each) => new RegExp(`^${each.path.replace(/:\w+/g, "[^/]+")}$`).test(place));

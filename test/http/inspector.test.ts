@@ -1,5 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
-import { createInspectorSession } from "../../src/http/inspector/inspector-session.js";
+import { createInspectorSession } from "../../src/http/inspector-session.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
 import { buildPageOnce } from "../support/inspected.js";

@@ -1,17 +1,12 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { bearerTokens } from "../../src/http/authenticate.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
-import type { Route } from "../../src/http/route/route.js";
 import type { Memory } from "../../src/memory.js";
+import { namedIds } from "../../src/operations/caller.js";
+import type { Operation } from "../../src/operations/operation.js";
+import { operationList } from "../../src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import {
-  addressOf,
-  allRoutes,
-  fillSample,
-  namedFor,
-  type Sample,
-  samples,
-} from "../support/sample-requests.js";
+import { fillSample, namedFor, requestOf, type Sample, sampleOf } from "../support/sample-requests.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -109,37 +104,36 @@ function withValue(at: unknown, [key, ...rest]: readonly string[], value: unknow
 interface OddRequest {
   readonly label: string;
   readonly method: string;
-  readonly url: string;
+  readonly path: string;
   readonly body?: unknown;
 }
 
 /** Requests of one operation that are odd in one place each. */
 function* oddRequests(
   who: string,
-  route: Route,
+  operation: Operation,
   { parameters = [], requestBody }: Documented,
   sample: Sample,
 ): Generator<OddRequest> {
-  const { path, method } = route;
-  const mine = who === "operator" ? namedFor(route, scope) : {};
-  const { body } = sample;
-  const good = addressOf(route, sample, mine).path;
-  for (const { name, in: where } of parameters) {
+  const { path } = operation;
+  const named = who === "operator" ? namedFor(operation, scope) : {};
+  const good = requestOf(operation, sample, named);
+  for (const { name } of parameters.filter(({ in: where }) => where !== "header")) {
     for (const value of odd) {
       const one = { [name]: textOf(value) };
-      const [params, query] = where === "path" ? [one, {}] : [{}, where === "query" ? one : {}];
-      const oddSample = { ...sample, params: { ...sample.params, ...params } };
-      const url = addressOf(route, oddSample, { ...mine, ...query }).path;
-      yield { label: `${path} ?${name}`, method, url, body };
+      const isNamed = name in namedIds.shape && !(name in operation.input.shape);
+      const input = isNamed ? sample.input : { ...sample.input, ...one };
+      const request = requestOf(operation, { ...sample, input }, isNamed ? { ...named, ...one } : named);
+      yield { ...request, label: `${path} ?${name}` };
     }
   }
   const schema = requestBody?.content["application/json"]?.schema;
   if (schema === undefined) return;
   const bodies = placesIn(schema).flatMap((place) =>
-    odd.map((value) => [place.join("."), withValue(body ?? {}, place, value)]),
+    odd.map((value) => [place.join("."), withValue(good.body ?? {}, place, value)]),
   );
   for (const raw of ["", "null", "1", "{", '{"__proto__":{"a":1}}']) bodies.push([raw, raw]);
-  for (const [label, sent] of bodies) yield { label: `${path} ${label}`, method, url: good, body: sent };
+  for (const [label, body] of bodies) yield { ...good, label: `${path} ${label}`, body };
 }
 
 /** A value as an address can have it. */
@@ -154,12 +148,13 @@ describe("odd requests", () => {
     async (who) => {
       const failed = new Set<string>();
       let requests = 0;
-      for (const [operation, route] of allRoutes) {
-        const described = document.paths[route.path.replace(/:(\w+)/g, "{$1}")]?.[route.method] ?? {};
-        const sample = samples[operation](ids);
-        for (const { label, method, url, body } of oddRequests(who, route, described, sample)) {
+      for (const [name, operation] of operationList) {
+        const documented =
+          document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
+        const sample = sampleOf(name, ids);
+        for (const { label, method, path, body } of oddRequests(who, operation, documented, sample)) {
           requests++;
-          const { status } = await asked(who, method, url, body);
+          const { status } = await asked(who, method, path, body);
           if (status >= 500) failed.add(`${method} ${label} ${status}`);
         }
       }

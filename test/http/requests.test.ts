@@ -1,6 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { problemOf, statusOf } from "../../src/http/route/problem.js";
+import { problemOf, statusOf } from "../../src/http/problem.js";
 import type { Memory } from "../../src/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
@@ -170,10 +170,9 @@ describe("a failure", () => {
       const error = new MemoryError(code as keyof typeof statusOf, "select secret from memory where …");
       const { problem } = problemOf(error);
       expect(problem.status).toBe(status);
-      expect(problem.title).not.toBe("Failed");
       expect(problem.type).toMatch(/^urn:mnemograph:problem:[a-z-]+$/);
       // Those of which HTTP has words of its own are none of memory's.
-      const isOwn = code === "THREAD_FORBIDDEN" || code === "SCOPE_REQUIRED";
+      const isOwn = ["THREAD_FORBIDDEN", "NOT_FOUND", "SCOPE_REQUIRED"].includes(code);
       if (status === 500 || isOwn) expect(problem.detail).not.toContain("select");
       else expect(problem.detail).toContain("select");
     }

@@ -4,10 +4,10 @@ import { Validator } from "@seriousme/openapi-schema-validator";
 import { hc } from "hono/client";
 import { beforeAll, describe, expect, expectTypeOf, it } from "vitest";
 import type { MemoryApp } from "../../src/http/index.js";
-import { routes } from "../../src/http/routes.js";
 import type { Memory } from "../../src/memory.js";
+import { operationList, operations } from "../../src/operations/operations.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { addressOf, allRoutes, fillSample, namedFor, samples } from "../support/sample-requests.js";
+import { fillSample, namedFor, requestOf, sampleOf } from "../support/sample-requests.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
 
@@ -26,12 +26,13 @@ beforeAll(() => {
 });
 
 describe("the API", () => {
-  it.each(allRoutes)("answers one call of %s as it describes it", async (operation, route) => {
+  it.each(operationList)("answers one call of %s as it describes it", async (name, operation) => {
     const scope = { userId: randomUUID(), appId: randomUUID() };
-    const sample = samples[operation](await fillSample(memory, scope));
+    const sample = sampleOf(name, await fillSample(memory, scope));
     // Import names whose it becomes in the file.
-    const { method, path } = addressOf(route, sample, operation === "import" ? {} : namedFor(route, scope));
-    const answer = await api.operator(method, path, sample.body);
+    const named = name === "import" ? {} : namedFor(operation, scope);
+    const { method, path, body } = requestOf(operation, sample, named);
+    const answer = await api.operator(method, path, body);
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: sample.status ?? 200 });
   });
 
@@ -123,17 +124,17 @@ describe("its description", () => {
     const { valid, errors } = await new Validator().validate(structuredClone(document));
     expect(errors ?? []).toEqual([]);
     expect(valid).toBe(true);
-    const operations = Object.values(document.paths).flatMap((path) =>
+    const documented = Object.values(document.paths).flatMap((path) =>
       Object.values(path).map(({ operationId }) => operationId),
     );
-    expect(operations.filter(Boolean).sort()).toEqual(Object.keys(routes).sort());
+    expect(documented.filter(Boolean).sort()).toEqual(Object.keys(operations).sort());
     expect(JSON.stringify(document)).not.toContain("#/$defs");
     const refs = [...JSON.stringify(document).matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(
       ([, name]) => name,
     );
     const { schemas } = (document as unknown as { components: { schemas: object } }).components;
     for (const name of refs) expect(Object.keys(schemas)).toContain(name);
-    for (const [name, { path }] of allRoutes) {
+    for (const [name, { path }] of operationList) {
       const parameters = JSON.stringify(document.paths[path.replace(/:(\w+)/g, "{$1}")]);
       for (const [, param] of path.matchAll(/:(\w+)/g))
         expect(parameters, name).toContain(`"name":"${param}","in":"path"`);
@@ -142,7 +143,7 @@ describe("its description", () => {
 
   it("has every route on its page", () => {
     const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
-    const heads = Object.values(routes).map(({ path }) => /^\/[^/]+/.exec(path)?.[0] ?? path);
+    const heads = Object.values(operations).map(({ path }) => /^\/[^/]+/.exec(path)?.[0] ?? path);
     const missing = [...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page));
     expect(missing).toEqual([]);
   });

@@ -65,12 +65,12 @@ async function useOf(client: Client) {
     ).toEqual([]);
   const { json: added } = await call(client, "memory_add", { text: "Ana keeps bees.", importance: 4 });
   expect(added.outcome).toBe("created");
-  const { json: hits } = await call(client, "memory_query", { query: "What does Ana keep?" });
-  expect(hits).toMatchObject([{ id: added.id, text: expect.stringContaining("Ana keeps bees.") }]);
+  const { json: found } = await call(client, "memory_query", { query: "What does Ana keep?" });
+  expect(found.hits).toMatchObject([{ id: added.id, text: expect.stringContaining("Ana keeps bees.") }]);
   const { contents } = await client.readResource({ uri: "memory://profile" });
   expect(contents).toMatchObject([{ text: "- Ana keeps bees." }]);
   const { json: history } = await call(client, "memory_history", { id: added.id });
-  expect(history).toMatchObject([{ event: "ADD" }]);
+  expect(history.events).toMatchObject([{ event: "ADD" }]);
   expect((await call(client, "memory_query", { query: "bees", user_id: "bob" })).isError).toBe(true);
   return added.id as string;
 }
@@ -109,7 +109,7 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
   await createMcpServer(strict, { scope, agent: "planner" }).connect(theirs);
   const client = await connect(ours);
   const names = (await client.listTools()).tools.map(({ name }) => name);
-  expect(names).toEqual(["memory_query", "memory_history", "memory_add", "memory_forget_item"]);
+  expect(names).toEqual(["memory_query", "memory_history", "memory_forget_item", "memory_add"]);
   const { resources } = await client.listResources();
   expect(resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
   const { contents } = await client.readResource({ uri: "memory://profile" });
@@ -122,7 +122,9 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
   ).toMatchObject({
     outcome: "created",
   });
-  expect((await call(client, "memory_history", { id: boat?.id })).json).toMatchObject([{ event: "ADD" }]);
+  expect((await call(client, "memory_history", { id: boat?.id })).json.events).toMatchObject([
+    { event: "ADD" },
+  ]);
   expect((await call(client, "memory_forget_item", { id: boat?.id })).json).toMatchObject({
     state: "soft_deleted",
   });
@@ -136,7 +138,7 @@ describe("over HTTP", () => {
     const id = await useOf(client);
     expect((await memory.memories.get(id, { scope: { userId: "ana" } }))?.trust).toBe("agent");
     const bob = await overHttp("bob");
-    expect((await call(bob, "memory_query", { query: "bees" })).json).toEqual([]);
+    expect((await call(bob, "memory_query", { query: "bees" })).json).toEqual({ hits: [] });
     for (const tool of ["memory_history", "memory_forget_item"]) {
       expect(await call(bob, tool, { id })).toMatchObject({
         isError: true,
@@ -144,7 +146,7 @@ describe("over HTTP", () => {
       });
     }
     const named = await overHttp("operator", "?userId=ana");
-    expect((await call(named, "memory_query", { query: "bees" })).json).toHaveLength(1);
+    expect((await call(named, "memory_query", { query: "bees" })).json.hits).toHaveLength(1);
     expect((await call(client, "memory_forget_item", { id })).json).toMatchObject({ state: "soft_deleted" });
     expect((await call(client, "memory_forget_item", { id })).text).toContain("WRONG_STATE");
     await expect(overHttp("operator")).rejects.toThrow(/SCOPE_REQUIRED|400/);
@@ -172,7 +174,7 @@ describe("over HTTP", () => {
     });
     const client = await overHttp("ana");
     const { json } = await call(client, "transcript_search", { query: "Where are the hives?" });
-    expect(json).toMatchObject([{ threadId: "a/1", text: "The hives stand in Porto." }]);
+    expect(json.hits).toMatchObject([{ threadId: "a/1", text: "The hives stand in Porto." }]);
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toContain("memory://threads/a%2F1/summary");
     expect((await client.readResource({ uri: "memory://threads/a%2F1/summary" })).contents).toMatchObject([

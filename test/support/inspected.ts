@@ -3,7 +3,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { createAdaptorServer } from "@hono/node-server";
 import { buildInspector, inspectorSources, newestSource } from "../../scripts/build-inspector.js";
-import { createInspectorSession } from "../../src/http/inspector/inspector-session.js";
+import { createInspectorSession } from "../../src/http/inspector-session.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
 import { silentLogger } from "./silent-logger.js";

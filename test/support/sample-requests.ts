@@ -1,12 +1,7 @@
-import type { Route } from "../../src/http/route/route.js";
-import { routes } from "../../src/http/routes.js";
+import { requestParts } from "../../src/http/read-request.js";
 import type { Memory } from "../../src/memory.js";
-
-/** The name of an operation of the HTTP API. */
-export type Operation = keyof typeof routes;
-
-/** Every route, by the name of its operation. */
-export const allRoutes = Object.entries(routes) as unknown as [Operation, Route][];
+import type { Operation } from "../../src/operations/operation.js";
+import type { OperationName } from "../../src/operations/operations.js";
 
 /** Whose memory the samples are about. */
 export interface SampleScope {
@@ -14,12 +9,11 @@ export interface SampleScope {
   readonly appId: string;
 }
 
-/** What a route is sent. */
+/** What an operation is asked. */
 export interface Sample {
-  readonly params?: Readonly<Record<string, string>>;
-  readonly query?: Readonly<Record<string, string>>;
-  /** JSON, or lines as text. */
-  readonly body?: unknown;
+  readonly input: Readonly<Record<string, unknown>>;
+  /** What is sent in lines. */
+  readonly lines?: string;
   /** @default 200 */
   readonly status?: number;
 }
@@ -66,69 +60,85 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
 
 const said = { role: "user", content: "It is green.", id: "said" };
 
-/** One good request of each route, about what `fillSample` made. */
-export const samples: Readonly<Record<Operation, (ids: Ids) => Sample>> = {
-  recall: ({ threadId }) => ({ body: { threadId, query: "What is my boat called?" } }),
-  remember: ({ threadId }) => ({ body: { threadId, messages: [said] } }),
-  record: ({ threadId }) => ({ body: { threadId, messages: [said], saidAt: "2026-01-05T10:00:00Z" } }),
-  query: () => ({ body: { query: "bees", explain: true } }),
-  searchTranscript: ({ threadId }) => ({ body: { query: "boat", threadId } }),
-  writeProcedure: ({ threadId }) => ({ body: { threadId, title: "Sailing" } }),
-  listMemories: () => ({ query: { kinds: "fact", limit: "1" } }),
-  addMemories: () => ({ body: { memories: [{ text: "The user sings.", metadata: { choir: "north" } }] } }),
-  getMemory: ({ id }) => ({ params: { id } }),
-  updateMemory: ({ id }) => ({ params: { id }, body: { importance: 5 } }),
-  removeMemory: ({ id }) => ({ params: { id }, query: { reason: "old" } }),
-  restoreMemory: ({ removedId: id }) => ({ params: { id }, body: { reason: "a try" } }),
-  revertMemory: ({ id, entry: to }) => ({ params: { id }, body: { to } }),
-  approveMemory: ({ suspectId: id }) => ({ params: { id }, body: { reason: "a test" } }),
-  memoryHistory: ({ id }) => ({ params: { id } }),
-  changesSince: () => ({ query: { since: "0" } }),
-  listApps: () => ({ query: { limit: "1" } }),
-  uninstallApp: ({ appId }) => ({ params: { appId }, query: { purgeMemories: "true" } }),
-  listAppMemories: ({ appId }) => ({ params: { appId } }),
-  purgeAppMemories: ({ appId }) => ({ params: { appId } }),
-  removeAppMemory: ({ appId, memoryId }) => ({ params: { appId, memoryId } }),
-  countAppMemories: ({ appId }) => ({ params: { appId } }),
-  appContext: ({ appId }) => ({ params: { appId } }),
-  listUsers: () => ({ query: { limit: "1" } }),
-  listThreads: () => ({ query: { limit: "1" } }),
-  endThread: ({ threadId }) => ({ params: { threadId }, body: { reason: "done" } }),
-  deleteThread: ({ threadId }) => ({ params: { threadId }, query: { memories: "keep" } }),
-  shownTurns: ({ threadId }) => ({ params: { threadId } }),
-  threadMessages: ({ threadId }) => ({ params: { threadId }, query: { limit: "1" } }),
-  listSummaries: ({ threadId }) => ({ params: { threadId } }),
-  listConsents: () => ({ query: { status: "pending" } }),
-  decideConsent: ({ consentId: id }) => ({ params: { id }, body: { decision: "approve" } }),
-  stats: () => ({ query: { by: "day", days: "2" } }),
-  listEvents: () => ({ query: { limit: "1" } }),
-  countEvents: () => ({ query: { by: "op" } }),
+/** One good input of each operation, about what `fillSample` made. */
+const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
+  recall: ({ threadId }) => ({ threadId, query: "What is my boat called?" }),
+  remember: ({ threadId }) => ({ threadId, messages: [said] }),
+  record: ({ threadId }) => ({ threadId, messages: [said], saidAt: "2026-01-05T10:00:00Z" }),
+  query: () => ({ query: "bees", explain: true }),
+  searchTranscript: ({ threadId }) => ({ query: "boat", threadId }),
+  writeProcedure: ({ threadId }) => ({ threadId, title: "Sailing" }),
+  listMemories: () => ({ kinds: ["fact"], limit: 1 }),
+  addMemories: () => ({ memories: [{ text: "The user sings.", metadata: { choir: "north" } }] }),
+  getMemory: ({ id }) => ({ id }),
+  updateMemory: ({ id }) => ({ id, importance: 5 }),
+  removeMemory: ({ id }) => ({ id, reason: "old" }),
+  restoreMemory: ({ removedId: id }) => ({ id, reason: "a try" }),
+  revertMemory: ({ id, entry: to }) => ({ id, to }),
+  approveMemory: ({ suspectId: id }) => ({ id, reason: "a test" }),
+  memoryHistory: ({ id }) => ({ id }),
+  changesSince: () => ({ since: 0 }),
+  listApps: () => ({ limit: 1 }),
+  uninstallApp: ({ appId }) => ({ appId, purgeMemories: true }),
+  listAppMemories: ({ appId }) => ({ appId }),
+  purgeAppMemories: ({ appId }) => ({ appId }),
+  removeAppMemory: ({ appId, memoryId }) => ({ appId, memoryId }),
+  countAppMemories: ({ appId }) => ({ appId }),
+  appContext: ({ appId }) => ({ appId }),
+  listUsers: () => ({ limit: 1 }),
+  listThreads: () => ({ limit: 1 }),
+  endThread: ({ threadId }) => ({ threadId, reason: "done" }),
+  deleteThread: ({ threadId }) => ({ threadId, memories: "keep" }),
+  shownTurns: ({ threadId }) => ({ threadId }),
+  threadMessages: ({ threadId }) => ({ threadId, limit: 1 }),
+  listSummaries: ({ threadId }) => ({ threadId }),
+  listConsents: () => ({ status: ["pending"] }),
+  decideConsent: ({ consentId: id }) => ({ id, decision: "approve" }),
+  stats: () => ({ by: "day", days: 2 }),
+  listEvents: () => ({ limit: 1 }),
+  countEvents: () => ({ by: ["op"] }),
   energyLevel: () => ({}),
-  listJobs: () => ({ query: { state: "failed" } }),
-  retryJob: () => ({ params: { id: "given-up-0" }, status: 404 }),
-  upkeep: () => ({}),
+  listJobs: () => ({ state: "failed" }),
+  retryJob: () => ({ id: "given-up-0" }),
+  upkeep: () => ({ kinds: ["lifecycle"] }),
   export: () => ({}),
-  import: ({ exported }) => ({ body: exported }),
-  forget: () => ({ body: { dryRun: true } }),
+  import: () => ({}),
+  forget: () => ({ dryRun: true }),
 };
 
-/** The ids that an operator names for a route that is about somebody. */
-export function namedFor({ reach }: Route, { userId, appId }: SampleScope): Readonly<Record<string, string>> {
+/** One good request of an operation. */
+export function sampleOf(name: OperationName, ids: Ids): Sample {
+  const input = inputs[name](ids);
+  if (name === "import") return { input, lines: ids.exported };
+  return name === "retryJob" ? { input, status: 404 } : { input };
+}
+
+/** The ids that an operator names for an operation that is about somebody. */
+export function namedFor(
+  { reach }: Operation,
+  { userId, appId }: SampleScope,
+): Readonly<Record<string, string>> {
   return reach === "scope" || reach === "listed" || reach === "counted" ? { userId, appId } : {};
 }
 
-/** The method and address of `sample`. */
-export function addressOf(
-  { method, path }: Route,
-  sample: Sample,
+/** The method, address and body of a request to `operation`. */
+export function requestOf(
+  operation: Operation,
+  { input, lines }: Sample,
   named: Readonly<Record<string, string>> = {},
 ) {
-  const filled = path.replace(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(sample.params?.[name] ?? "x"),
+  const { query, body } = requestParts(operation);
+  const take = (shape: object) => Object.entries(input).filter(([name]) => name in shape);
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) =>
+    encodeURIComponent(String(input[name] ?? "x")),
   );
-  const query = new URLSearchParams({ ...sample.query, ...named }).toString();
+  const search = new URLSearchParams(named);
+  for (const [name, value] of take(query.shape))
+    for (const each of [value].flat()) search.append(name, String(each));
+  const inBody = take(body.shape);
   return {
-    method: method.toUpperCase() as "GET" | "POST" | "PATCH" | "DELETE",
-    path: query === "" ? filled : `${filled}?${query}`,
+    method: operation.method.toUpperCase() as "GET" | "POST" | "PATCH" | "DELETE",
+    path: search.size === 0 ? path : `${path}?${search}`,
+    body: lines ?? (inBody.length > 0 ? Object.fromEntries(inBody) : undefined),
   };
 }

@@ -1,8 +1,9 @@
 import { z } from "zod";
-import { memoryOrigins } from "../../memories/item/memory.js";
-import { anyObject, described, memoryKind, memoryState, nextCursor, scope, time } from "./fields.js";
+import { memoryOrigins } from "../memories/item/memory.js";
+import { anyObject, described, memoryKind, memoryState, scope, time } from "./fields.js";
 
-const source = z.strictObject({
+/** Where a memory comes from. */
+export const source = z.strictObject({
   threadId: z.string(),
   seqs: z.array(z.number()),
   quote: z.string().optional(),
@@ -26,9 +27,6 @@ export const memoryItem = z
     revision: z.number(),
   })
   .register(described, { id: "Memory" });
-
-/** A page of memories. */
-export const memoryPage = z.strictObject({ memories: z.array(memoryItem), nextCursor });
 
 /** A memory that was found. */
 export const memoryHit = z
@@ -81,7 +79,8 @@ export const changesAnswer = z.strictObject({
   changes: z.array(change),
 });
 
-const evidence = z.strictObject({
+/** What a user said to a request. */
+export const evidence = z.strictObject({
   quote: z.string(),
   message: z.string().optional(),
   threadId: z.string().optional(),
@@ -101,6 +100,3 @@ export const consentRequest = z
     ...{ evidence: evidence.nullable(), memoryId: z.string().nullable(), revision: z.number() },
   })
   .register(described, { id: "ConsentRequest" });
-
-/** A page of requests. */
-export const consentPage = z.strictObject({ consents: z.array(consentRequest), nextCursor });

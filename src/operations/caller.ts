@@ -1,5 +1,7 @@
-import { MemoryError } from "../../errors.js";
-import { type AppScope, parseAppScope, parseScope, type Scope } from "../../scope/scope.js";
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { type AppScope, parseAppScope, parseScope, type Scope } from "../scope/scope.js";
+import { described } from "./fields.js";
 
 /** Who sends a request, as `authenticate` found out. */
 export type Caller = UserCaller | OperatorCaller;
@@ -21,12 +23,17 @@ export interface OperatorCaller {
   readonly actor?: string;
 }
 
-/** The ids that a request names, which only an operator may. */
-export interface NamedIds {
-  readonly tenantId?: string;
-  readonly userId?: string;
-  readonly appId?: string;
-}
+const namedId = (what: string) =>
+  z
+    .string()
+    .optional()
+    .register(described, { description: `For operators: the ${what}.` });
+
+/** Ids that say whose memories are meant, which only an operator may. */
+export const namedIds = z.strictObject({
+  ...{ tenantId: namedId("tenant"), userId: namedId("user"), appId: namedId("app") },
+});
+export type NamedIds = z.output<typeof namedIds>;
 
 /** Whose memories a call is about, by how far it reaches. */
 export interface WhoseBy {
@@ -65,12 +72,7 @@ export function whoseOf<Reached extends Reach>(
   return found as WhoseBy[Reached];
 }
 
-function ofUser(
-  reach: Reach,
-  { scope }: UserCaller,
-  named: NamedIds,
-  appId: string | undefined,
-): WhoseBy[Reach] {
+function ofUser(reach: Reach, { scope }: UserCaller, named: NamedIds, appId?: string): WhoseBy[Reach] {
   const others = Object.entries(named).filter(([name, id]) => scope[name as keyof Scope] !== id);
   if (others.length > 0 || reach === "tenant" || reach === "everything") throw notThere();
   if (reach !== "app") return { scope };
@@ -78,52 +80,27 @@ function ofUser(
   return { scope: parseAppScope(scope) };
 }
 
-function ofOperator(
-  reach: Reach,
-  caller: OperatorCaller,
-  { tenantId: tenantOf, ...ids }: NamedIds,
-  appId: string | undefined,
-): WhoseBy[Reach] {
-  if (caller.tenantId !== undefined && (tenantOf ?? caller.tenantId) !== caller.tenantId) throw notThere();
+function ofOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId?: string): WhoseBy[Reach] {
+  const { tenantId: tenantOf, ...ids } = named;
   const tenantId = caller.tenantId ?? tenantOf;
+  if (tenantOf !== undefined && tenantOf !== tenantId) throw notThere();
   const tenant = tenantId === undefined ? {} : { tenantId };
-  const somebody = Object.keys(ids).length > 0;
-  const alone = <Whose>(what: string, whose: () => Whose) => {
-    if (somebody) throw meaningless(what);
-    return whose();
+  const isSomebody = Object.keys(ids).length > 0;
+  const isScoped: Partial<Record<Reach, boolean>> = {
+    ...{ scope: true, listed: isSomebody },
+    // Of all there is a tenant's part cannot be counted, and nobody is given more than was asked for.
+    counted: isSomebody || tenantId !== undefined,
   };
-  const scoped = () => ({ scope: parseScope({ ...tenant, ...ids }) });
-  const found: Readonly<Record<Reach, () => WhoseBy[Reach]>> = {
-    scope: scoped,
-    listed: () => (somebody ? scoped() : tenant),
-    // Of all there is a tenant's part cannot be told, and nobody is given more than was asked for.
-    counted: () => (somebody || tenantId !== undefined ? scoped() : {}),
-    app: () =>
-      alone("This is about the app that the path names", () => ({
-        scope: parseAppScope({ ...tenant, appId }),
-      })),
-    tenant: () => alone("This is about a tenant, or all of them", () => tenant),
-    everything: () => ofEverybody(caller, somebody || tenantId !== undefined),
-  };
-  return found[reach]();
-}
-
-function ofEverybody({ tenantId }: OperatorCaller, named: boolean): object {
-  if (tenantId !== undefined) throw notThere();
-  if (named) throw meaningless("This is about everything there is");
-  return {};
+  if (isScoped[reach]) return { scope: parseScope({ ...tenant, ...ids }) };
+  if (reach === "everything" && caller.tenantId !== undefined) throw notThere();
+  if (isSomebody || (reach === "everything" && tenantOf !== undefined))
+    throw new MemoryError("INVALID_INPUT", "This is not about a user or an app: name none in the query.");
+  return reach === "app" ? { scope: parseAppScope({ ...tenant, appId }) } : tenant;
 }
 
 /** The refusal that tells nothing: what is another's, and what does not exist, look alike. */
 export function notThere(): MemoryError {
   return new MemoryError("NOT_FOUND", "There is nothing of that name for you here.");
-}
-
-function meaningless(what: string): MemoryError {
-  return new MemoryError(
-    "INVALID_INPUT",
-    `${what}: leave userId, appId and what else says whose out of the query.`,
-  );
 }
 
 /** Who acts, for the audit trail. */

@@ -1,9 +1,9 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
-import { memoryBlock, shownBy } from "../../rounds/memory-block.js";
-import type { Recalled } from "../../rounds/recalled.js";
-import { messageText } from "../../text/message-text.js";
-import { anyObject, described, time } from "./fields.js";
+import { memoryBlock, shownBy } from "../rounds/memory-block.js";
+import type { Recalled } from "../rounds/recalled.js";
+import { messageText } from "../text/message-text.js";
+import { anyObject, described, each, optionalText, time } from "./fields.js";
 import { memoryHit, memoryItem } from "./memory-answers.js";
 
 /** A message as chat APIs have it. */
@@ -21,8 +21,8 @@ const chatMessage = z
   .register(described, { id: "ChatMessage" });
 
 const summary = z.strictObject({
-  ...{ id: z.number(), startSeq: z.number(), endSeq: z.number(), text: z.string() },
-  ...{ endMessageId: z.string(), startRound: z.number(), endRound: z.number() },
+  ...each(z.number(), "id", "startSeq", "endSeq", "startRound", "endRound"),
+  ...each(z.string(), "text", "endMessageId"),
 });
 
 /** What memory knows at the start of a round. */
@@ -35,33 +35,26 @@ export const recallAnswer = z.strictObject({
     description: "To be given to /remember: then what was shown counts as seen.",
   }),
   summary: summary.nullable(),
-  processing: z.strictObject({ id: z.number(), startSeq: z.number(), endSeq: z.number() }).nullable(),
-  gap: z.array(chatMessage),
+  processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),
+  ...each(z.array(chatMessage), "gap", "recent", "lastRound"),
   leftOut: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
-  recent: z.array(chatMessage),
   shortened: z.array(z.string()),
-  lastRound: z.array(chatMessage),
-  ...{ lastSeq: z.number(), lastMessageId: z.string().nullable() },
+  ...{ lastSeq: z.number(), lastMessageId: optionalText },
   memories: z.strictObject({
-    profile: z.array(memoryItem),
-    relevant: z.array(memoryHit),
-    episodes: z.array(memoryHit),
-    related: z.array(memoryItem),
-    rest: z.array(memoryItem),
-    notes: z.array(memoryItem),
+    ...each(z.array(memoryItem), "profile", "related", "rest", "notes"),
+    ...each(z.array(memoryHit), "relevant", "episodes"),
     leftOut: z.number(),
-    leftOutAtLeast: z.boolean().optional(),
-    timedOut: z.boolean().optional(),
+    ...each(z.boolean().optional(), "leftOutAtLeast", "timedOut"),
   }),
   appName: z.string().optional(),
   changes: z.strictObject({
-    ...{ since: z.number(), revision: z.number(), count: z.number() },
-    top: z.array(z.strictObject({ rev: z.number(), event: z.string(), line: z.string() })),
+    ...each(z.number(), "since", "revision", "count"),
+    top: z.array(z.strictObject({ rev: z.number(), ...each(z.string(), "event", "line") })),
   }),
   consents: z.array(
     z.strictObject({
-      ...{ id: z.string(), category: z.string(), key: z.string().nullable() },
-      ...{ value: z.string().nullable(), text: z.string(), current: z.string().nullable() },
+      ...each(z.string(), "id", "category", "text"),
+      ...each(optionalText, "key", "value", "current"),
     }),
   ),
 });
@@ -160,9 +153,9 @@ export const queryAnswer = z.strictObject({
 export const transcriptAnswer = z.strictObject({
   hits: z.array(
     z.strictObject({
-      ...{ threadId: z.string(), seq: z.number(), messageId: z.string(), role: z.string() },
-      ...{ actor: z.string().nullable(), text: z.string(), saidAt: time },
-      ...{ similarity: z.number(), score: z.number(), reason: z.string() },
+      ...each(z.string(), "threadId", "messageId", "role", "text", "reason"),
+      ...each(z.number(), "seq", "similarity", "score"),
+      ...{ actor: optionalText, saidAt: time },
     }),
   ),
 });

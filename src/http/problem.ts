@@ -1,9 +1,10 @@
-import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
 /** What is wrong with a request before memory is asked. */
 export type HttpProblemCode =
   | "UNAUTHENTICATED"
   | "FORBIDDEN"
+  | "NOT_FOUND"
   | "UNSUPPORTED_MEDIA_TYPE"
   | "TOO_LARGE"
   | "RATE_LIMITED"
@@ -25,17 +26,9 @@ export const statusOf = {
 } as const satisfies Record<MemoryErrorCode, number>;
 
 const httpStatusOf = {
-  ...{ UNAUTHENTICATED: 401, FORBIDDEN: 403, TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415, RATE_LIMITED: 429 },
-  ...{ INTERNAL: 500, REQUEST_TIMEOUT: 503 },
+  ...{ UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415 },
+  ...{ RATE_LIMITED: 429, INTERNAL: 500, REQUEST_TIMEOUT: 503 },
 } as const satisfies Record<HttpProblemCode, number>;
-
-const titles: Readonly<Record<number, string>> = {
-  ...{ 400: "The request is wrong", 401: "Who asks is not known", 403: "Not allowed", 404: "Not found" },
-  ...{ 409: "In conflict with what there is", 410: "Gone", 412: "Changed since it was read" },
-  ...{ 413: "Too large", 415: "Not a kind of content that is read here", 429: "Too many requests" },
-  ...{ 500: "Something failed here", 501: "Not set up here", 502: "A model failed" },
-  ...{ 503: "Not available", 504: "Took too long" },
-};
 
 /** An error of HTTP itself. */
 export class HttpProblem extends Error {
@@ -62,6 +55,14 @@ export interface Problem {
   readonly current?: unknown;
 }
 
+/** What callers are told in place of an error's own words. */
+const toldDetails: Partial<Record<Problem["code"], string>> = {
+  // Of another's thread no more than of one that there is not.
+  NOT_FOUND: "There is nothing of that name for you here.",
+  SCOPE_REQUIRED:
+    "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
+};
+
 /** What every failure that is not the caller's is told as: what was wrong is for the log. */
 const internalDetail = "The server could not do it. Its log says why.";
 
@@ -75,44 +76,36 @@ export function problemOf(error: unknown): {
 } {
   if (error instanceof HttpProblem) {
     const { code, message, retryAfterSeconds } = error;
-    return {
-      problem: written(code, httpStatusOf[code], message),
-      headers: {
-        ...(code === "UNAUTHENTICATED" && { "www-authenticate": "Bearer" }),
-        ...(retryAfterSeconds !== undefined && { "retry-after": String(retryAfterSeconds) }),
-      },
-    };
+    const isUnknown = code === "UNAUTHENTICATED";
+    const headers = { ...(isUnknown && { "www-authenticate": "Bearer" }), ...retryAfter(retryAfterSeconds) };
+    return { problem: written(code, httpStatusOf[code], message), headers };
   }
   if (!MemoryError.is(error) || statusOf[error.code] === 500) {
     const code = MemoryError.is(error) ? error.code : "INTERNAL";
     return { problem: written(code, 500, internalDetail), headers: {} };
   }
-  if (error.code === "THREAD_FORBIDDEN") {
-    return { problem: written("NOT_FOUND", 404, "There is no such thread for you here."), headers: {} };
-  }
-  if (error.code === "SCOPE_REQUIRED") {
-    const detail =
-      "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.";
-    return { problem: written("SCOPE_REQUIRED", 400, detail), headers: {} };
-  }
-  const { current, retryInMs } = error.details;
+  const code = error.code === "THREAD_FORBIDDEN" ? "NOT_FOUND" : error.code;
+  const { current, retryInMs = error.code === "BUSY" ? 1_000 : undefined } = error.details;
   const { revision } = (current ?? {}) as { readonly revision?: unknown };
   return {
     problem: {
-      ...written(error.code, statusOf[error.code], error.message),
+      ...written(code, statusOf[code], toldDetails[code] ?? error.message),
       ...(current !== undefined && { current }),
     },
     headers: {
       ...(typeof revision === "number" && { etag: etagOf(revision) }),
-      ...(retryInMs !== undefined && { "retry-after": String(Math.max(1, Math.ceil(retryInMs / 1_000))) }),
-      ...(error.code === "BUSY" && { "retry-after": "1" }),
+      ...retryAfter(retryInMs && retryInMs / 1_000),
     },
   };
 }
 
+function retryAfter(seconds: number | undefined): Record<string, string> {
+  return seconds === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(seconds))) };
+}
+
 function written(code: Problem["code"], status: number, detail: string): Problem {
-  const type = `urn:mnemograph:problem:${code.toLowerCase().replaceAll("_", "-")}`;
-  return { type, title: titles[status] ?? "Failed", status, detail, code };
+  const words = code.toLowerCase().split("_");
+  return { type: `urn:mnemograph:problem:${words.join("-")}`, title: words.join(" "), status, detail, code };
 }
 
 /** The ETag of what has this revision. */
@@ -123,8 +116,6 @@ export function etagOf(revision: number): string {
 /** `error` as a response. */
 export function problemResponse(error: unknown): Response {
   const { problem, headers } = problemOf(error);
-  return new Response(JSON.stringify(problem), {
-    status: problem.status,
-    headers: { ...headers, "content-type": "application/problem+json", "cache-control": "no-store" },
-  });
+  const type = { "content-type": "application/problem+json", "cache-control": "no-store" };
+  return new Response(JSON.stringify(problem), { status: problem.status, headers: { ...headers, ...type } });
 }

@@ -1,0 +1,88 @@
+import { MemoryError } from "../errors.js";
+import {
+  type CliCommand,
+  type DatabaseFlags,
+  type MemoryFlags,
+  withDatabase,
+  withMemory,
+  withModel,
+} from "./flags.js";
+import { print } from "./output.js";
+import { useMemory } from "./use-memory.js";
+
+/** `mnemograph migrate`: what `memory.setup()` does. */
+export const migrateCommand: CliCommand = {
+  name: "migrate",
+  description: "create or update the tables; harmless when done",
+  examples: [
+    ["migrate", "embedded database in ./.mnemograph, or DATABASE_URL"],
+    ["migrate --database postgresql://ana@db.example.org/app --schema memory"],
+    ["migrate --vectors", "also what embeddings need (pgvector)"],
+  ],
+  flags: (command) =>
+    withDatabase(command)
+      .option("--vectors", "also create what embeddings need; requires pgvector")
+      .option("--isolation", "also keep tenants apart by row-level security; run it as the tables' owner"),
+  async run(flags: DatabaseFlags & { vectors?: true; isolation?: true }) {
+    const { schema, vectors = false, isolation = false } = flags;
+    const { migrateDatabase } = await import("./set-up.js");
+    const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
+    print(flags, { schema, applied }, () =>
+      applied.length === 0
+        ? `"${schema}" in ${place} is up to date.`
+        : `Applied to "${schema}" in ${place}: ${applied.join(", ")}`,
+    );
+  },
+};
+
+/** `mnemograph reembed`: the vectors that memories and items lack; what `memory.reembed()` does. */
+export const reembedCommand: CliCommand = {
+  name: "reembed",
+  description:
+    "make the vectors that active memories and items of the store lack; interrupted, it goes on where it was",
+  examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
+  flags: withMemory,
+  async run(flags: MemoryFlags) {
+    if (flags.embeddings === undefined)
+      throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
+    const isSeen = !flags.json && process.stderr.isTTY;
+    const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
+      void (isSeen && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
+    const result = await useMemory(flags, (memory) => memory.reembed({ onProgress })).catch(
+      (error: unknown) => {
+        if (!MemoryError.is(error, "SETUP_REQUIRED")) throw error;
+        const what =
+          "The tables of memories or of their vectors are missing. Run `mnemograph migrate --vectors`.";
+        throw new MemoryError("SETUP_REQUIRED", what, { cause: error });
+      },
+    );
+    const { space, dimensions, embedded, remaining } = result;
+    const left = remaining > 0 ? ` ${remaining} were being changed: run it again.` : "";
+    const what = `Embedded ${embedded} memories and items in ${space} (${dimensions} dimensions).${left}`;
+    print(flags, result, () => what);
+  },
+};
+
+/** Passes of upkeep: each may make more due. */
+const mostPasses = 100;
+
+/** `mnemograph upkeep`: the work that is due, once, for cron and for what runs no processes of its own. */
+export const upkeepCommand: CliCommand = {
+  name: "upkeep",
+  description:
+    "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
+  examples: [["upkeep --model ./model.js", "from cron, where no process lives long"]],
+  flags: (command) => withModel(withMemory(command)),
+  async run(flags: MemoryFlags) {
+    let pieces = 0;
+    await useMemory(flags, async (memory) => {
+      for (let pass = 0; pass < mostPasses; pass++) {
+        const due = await memory.upkeep();
+        await memory.idle();
+        pieces += due;
+        if (due === 0) return;
+      }
+    });
+    print(flags, { pieces }, () => (pieces === 0 ? "Nothing was due." : `Did ${pieces} pieces of work.`));
+  },
+};

@@ -1,0 +1,147 @@
+import { createReadStream, createWriteStream, fchmodSync, openSync, renameSync, rmSync } from "node:fs";
+import { pipeline } from "node:stream/promises";
+import { MemoryError } from "../errors.js";
+import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
+import type { Imported } from "../transfer/import-lines.js";
+import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
+import { aligned, oneLine, print } from "./output.js";
+import { useMemory, useScope } from "./use-memory.js";
+
+/**
+ * `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output, or in a file that only its
+ * owner may read.
+ */
+export const exportCommand: CliCommand = {
+  name: "export",
+  description: "write what is kept of a user or an app, as JSON lines",
+  examples: [["export --user ana --out ana.jsonl", "what is kept of a user, as JSON lines"]],
+  flags: (command) =>
+    withDatabase(withScope(command)).option("--out <file>", "write to a file instead of standard output"),
+  run: exportLines,
+};
+
+async function exportLines(flags: MemoryFlags & { readonly out?: string }): Promise<void> {
+  const { out } = flags;
+  await useScope(flags, async (memory, scope) => {
+    let count = 0;
+    const texts = async function* () {
+      for await (const line of memory.export(scope)) {
+        count++;
+        yield `${JSON.stringify(line)}\n`;
+      }
+    };
+    if (out === undefined) return pipeline(texts, process.stdout, { end: false });
+    // Under its name only when it is whole. What a killed run left there goes.
+    const part = `${out}.part`;
+    rmSync(part, { force: true });
+    try {
+      const fd = openSync(part, "wx", 0o600);
+      // Whatever the umask.
+      fchmodSync(fd, 0o600);
+      await pipeline(texts, createWriteStream(part, { fd }));
+      renameSync(part, out);
+    } finally {
+      rmSync(part, { force: true });
+    }
+    print(flags, { file: out, lines: count }, () => `Exported ${count} lines to ${out}.`);
+  });
+}
+
+/** `mnemograph import`: writes an export, from a file or from standard input ("-"). */
+export const importCommand: CliCommand = {
+  name: "import",
+  description: "restore an export into an empty scope; an interrupted import is run again",
+  examples: [
+    ["import ana.jsonl", "into this database; - reads standard input"],
+    ["import ana.jsonl --user eve", "as another user's"],
+  ],
+  flags: (command) =>
+    withDatabase(withScope(command, "make it this user's (default: whose it was)"))
+      .argument("<file>", 'the export, or "-" for standard input')
+      .option("--config <file>", "YAML file with the application's settings, such as its language"),
+  run: importLines,
+};
+
+/** @throws MemoryError as `memory.import` does; `INVALID_INPUT` for a file that cannot be read. */
+async function importLines(file: string, flags: MemoryFlags): Promise<void> {
+  const { splitLines } = await import("../transfer/read-export.js");
+  const { scopeOf } = await import("./open-memory.js");
+  const named = [flags.tenant, flags.user, flags.app].some((id) => id !== undefined);
+  const scope = named ? scopeOf(flags) : undefined;
+  const imported = await useMemory(flags, (memory) =>
+    memory.import(splitLines(file === "-" ? process.stdin : bytesOf(file)), scope && { scope }),
+  );
+  print(flags, imported, () => describeImported(imported));
+}
+
+/** @throws MemoryError `INVALID_INPUT` */
+async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
+  try {
+    yield* createReadStream(file);
+  } catch (cause) {
+    if ((cause as { readonly syscall?: unknown }).syscall === undefined) throw cause;
+    throw new MemoryError("INVALID_INPUT", `${file} cannot be read: ${(cause as Error).message}`, { cause });
+  }
+}
+
+function describeImported({ lines, total, written, quarantined }: Imported): string {
+  const listed = `mnemograph call listMemories --json '{"states":["quarantined"]}'`;
+  const waiting = quarantined > 0 ? [`${quarantined} memories wait in quarantine: ${listed}`] : [];
+  return [`Imported ${total} of ${lines} lines.`, ...aligned(Object.entries(written)), ...waiting].join("\n");
+}
+
+/** `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, with --yes. */
+export const forgetCommand: CliCommand = {
+  name: "forget",
+  description:
+    "delete everything of a user or an app, or one conversation, for good; interrupted, the next run finishes it",
+  examples: [
+    ["forget --user ana --dry-run", "what would go with a user; --yes deletes it for good"],
+    ["forget --user ana --thread t1", "one conversation; what was learned in it stays"],
+  ],
+  flags: (command) =>
+    withDatabase(withScope(command))
+      .option("--thread <id>", "only this conversation: what was learned in it stays")
+      .option("--with-memories", "with --thread: also what was learned in it")
+      .option("--dry-run", "only count what would go")
+      .option("--yes", "delete for good"),
+  run: forget,
+};
+
+interface ForgetFlags extends MemoryFlags {
+  readonly dryRun?: true;
+  readonly yes?: true;
+  readonly thread?: string;
+  readonly withMemories?: true;
+}
+
+/**
+ * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` without --yes; `BUSY` when others
+ *   kept writing.
+ */
+async function forget(flags: ForgetFlags): Promise<void> {
+  const { thread: threadId, withMemories } = flags;
+  if (withMemories && threadId === undefined)
+    throw new MemoryError("INVALID_INPUT", "--with-memories needs --thread: without one all memories go.");
+  await useScope(flags, async (memory, scope) => {
+    const erase = (options: ForgetOptions) =>
+      threadId === undefined
+        ? memory.forget(scope, options)
+        : memory.threads.delete({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
+    const preview = await erase({ dryRun: true });
+    if (flags.dryRun) return print(flags, preview, () => describeForgotten(preview, "Would forget"));
+    if (!flags.yes)
+      throw new MemoryError("INVALID_INPUT", `This deletes ${preview.total} rows for good: add --yes.`);
+    const forgotten = await erase({});
+    print(flags, forgotten, () => describeForgotten(forgotten, "Forgot"));
+    if (!forgotten.complete) throw new MemoryError("BUSY", "Others kept writing: run it again.");
+  });
+}
+
+function describeForgotten({ removed, total, sharedThreads }: Forgotten, verb: string): string {
+  const shared =
+    `The checkpoints of ${sharedThreads.length} threads stay: another tenant uses the same thread ids ` +
+    `(${oneLine(sharedThreads.slice(0, 5).join(", "))}).`;
+  const rows = aligned(Object.entries(removed));
+  return [`${verb} ${total} rows.`, ...rows, ...(sharedThreads.length > 0 ? [shared] : [])].join("\n");
+}

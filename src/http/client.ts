@@ -1,0 +1,72 @@
+import type { Hono } from "hono";
+import type { BlankEnv } from "hono/types";
+import type { JSONParsed } from "hono/utils/types";
+import type { z } from "zod";
+import type { NamedIds, Reach } from "../operations/caller.js";
+import type { Operation } from "../operations/operation.js";
+import type { operations } from "../operations/operations.js";
+
+/** Names of the parameters of a path. */
+type ParameterOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
+  ? Name | ParameterOf<Rest>
+  : Path extends `${string}:${infer Name}`
+    ? Name
+    : never;
+
+/** A value as a query has it. */
+type InQuery<Value> = Value extends readonly (infer Item)[]
+  ? InQuery<Item> | InQuery<Item>[]
+  : Value extends number
+    ? string
+    : Value extends boolean
+      ? `${Value}`
+      : Value;
+
+/** `Value` under its name in a request, which may leave out what may be empty. */
+type Part<Name extends string, Value> =
+  Record<never, never> extends Value ? { readonly [Key in Name]?: Value } : { readonly [Key in Name]: Value };
+
+type RequestOf<Verb, Path, Input> = ([ParameterOf<Path>] extends [never]
+  ? unknown
+  : { readonly param: Pick<Input, ParameterOf<Path> & keyof Input> }) &
+  OthersOf<Verb, Omit<Input, ParameterOf<Path>>>;
+
+type OthersOf<Verb, Others> = Verb extends "get" | "delete"
+  ? Part<"query", NamedIds & { readonly [Name in keyof Others]: InQuery<Others[Name]> }>
+  : Part<"query", NamedIds> & Part<"json", Others>;
+
+type EndpointOf<Described> =
+  Described extends Operation<infer Verb, infer Path, Reach, infer Input, infer Answer>
+    ? {
+        readonly [Place in Path]: {
+          readonly [Name in `$${Verb}`]: {
+            readonly input: RequestOf<Verb, Path, z.input<Input>>;
+            readonly output: JSONParsed<z.output<Answer>>;
+            readonly outputFormat: "json";
+            readonly status: 200;
+          };
+        };
+      }
+    : never;
+
+type Together<Union> = (Union extends unknown ? (one: Union) => void : never) extends (all: infer All) => void
+  ? All
+  : never;
+
+/**
+ * The app, for Hono's client.
+ *
+ * @example
+ * ```ts
+ * const client = hc<MemoryApp>("https://memory.example.com", { headers: { authorization: `Bearer ${token}` } });
+ * const answer = await client.memories.$get({ query: { limit: "20" } });
+ * const { memories, nextCursor } = await answer.json();
+ * ```
+ */
+export type MemoryApp = Hono<
+  BlankEnv,
+  Together<
+    { [Name in keyof typeof operations]: EndpointOf<(typeof operations)[Name]> }[keyof typeof operations]
+  > & {},
+  "/"
+>;

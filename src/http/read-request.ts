@@ -1,0 +1,129 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import { type NamedIds, namedIds } from "../operations/caller.js";
+import { inputParts, type Operation } from "../operations/operation.js";
+import { parseInput } from "../text/parse-input.js";
+import { HttpProblem } from "./problem.js";
+
+/** What a request says. */
+interface ReadRequest {
+  readonly input: Record<string, unknown>;
+  readonly named: NamedIds;
+  readonly match: { readonly ifRevision?: number };
+}
+
+/** Bytes of a body of JSON: thousands of memories, or a turn with long messages. */
+export const defaultBodyBytes = 4_000_000;
+/** Bytes of an export that is imported: it is never held whole, but takes time and space. */
+export const defaultImportBytes = 1_000_000_000;
+
+const nothing = z.strictObject({});
+
+/** The parts of a request to `operation`: its path, then its query or its body. */
+export function requestParts(operation: Operation): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
+  const { inPath, others } = inputParts(operation);
+  const isInQuery = operation.method === "get" || operation.method === "delete";
+  return { path: inPath, query: isInQuery ? others : nothing, body: isInQuery ? nothing : others };
+}
+
+/**
+ * `request`, checked by what `operation` takes. Its body is read, unless it comes in lines.
+ *
+ * @throws MemoryError `INVALID_INPUT` that names each wrong field; HttpProblem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`
+ */
+export async function readRequest(
+  operation: Operation,
+  request: Request,
+  params: Readonly<Record<string, string>>,
+  maxBodyBytes: number,
+): Promise<ReadRequest> {
+  const { path, query, body } = requestParts(operation);
+  const search = new URL(request.url).searchParams;
+  const given = [...new Set(search.keys())].map((name) => {
+    const all = search.getAll(name);
+    return [name, all.length === 1 ? all[0] : all] as const;
+  });
+  const ofWhom = given.filter(([name]) => name in namedIds.shape);
+  const rest = given.filter(([name]) => !(name in namedIds.shape));
+  const typed = rest.map(([name, value]) => [name, fromText(query.shape[name], value)]);
+  const named = parseInput(namedIds, Object.fromEntries(ofWhom), "query");
+  const input = {
+    ...parseInput(path, params, "path"),
+    ...parseInput(query, Object.fromEntries(typed), "query"),
+  };
+  const match = matchOf(operation, request);
+  const json = operation.lines === "in" ? {} : await readJson(request, maxBodyBytes);
+  return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
+}
+
+/** `value` of a query as `schema` has it: addresses know text only. What does not fit is left for the schema to refuse. */
+function fromText(schema: unknown, value: unknown): unknown {
+  const { def } = (schema as z.core.$ZodType | undefined)?._zod ?? {};
+  const { type, innerType, element } = (def ?? {}) as {
+    type?: string;
+    innerType?: unknown;
+    element?: unknown;
+  };
+  if (innerType) return fromText(innerType, value);
+  if (type === "array") return [value].flat().map((one) => fromText(element, one));
+  if (type === "number" && /^-?\d{1,15}$/.test(String(value))) return Number(value);
+  if (type === "boolean" && (value === "true" || value === "false")) return value === "true";
+  return value;
+}
+
+/** One revision as an ETag, weak or not, as caches on the way may have made it. */
+const revisionTag = /^(?:W\/)?"(\d{1,10})"$/;
+
+/** @throws MemoryError `INVALID_INPUT`: a condition that is not heeded would lose the change that it is to guard. */
+function matchOf({ versioned, method }: Operation, request: Request): ReadRequest["match"] {
+  const condition = request.headers.get("if-match")?.trim() ?? "*";
+  if (condition === "*") return {};
+  if (!versioned || method === "get")
+    throw new MemoryError("INVALID_INPUT", "If-Match is for changes of what has an ETag.");
+  const [, revision] = revisionTag.exec(condition) ?? [];
+  if (revision !== undefined && Number(revision) > 0) return { ifRevision: Number(revision) };
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `If-Match must be one ETag as it was answered, such as "3", and not ${condition.slice(0, 100)}.`,
+  );
+}
+
+async function readJson(request: Request, maxBodyBytes: number): Promise<unknown> {
+  const text = new TextDecoder().decode(await readBytes(request, maxBodyBytes));
+  if (text.trim() === "") return {};
+  const type = request.headers.get("content-type") ?? "";
+  // A form of another site cannot send it unasked.
+  if (!/^application\/([\w.+-]+\+)?json\b/i.test(type.trim())) {
+    const detail = "The body must be JSON: send Content-Type: application/json.";
+    throw new HttpProblem("UNSUPPORTED_MEDIA_TYPE", detail);
+  }
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MemoryError("INVALID_INPUT", "The body is no JSON.", { cause });
+  }
+}
+
+/** All of the body of `request`. @throws HttpProblem `TOO_LARGE` */
+export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  for await (const piece of bodyWithin(request, maxBytes)) pieces.push(piece);
+  return Buffer.concat(pieces);
+}
+
+/**
+ * The body of `request` piece by piece, as far as it is not too long.
+ *
+ * @throws HttpProblem `TOO_LARGE`, before anything is read where the request says how long it is.
+ */
+export async function* bodyWithin(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
+  const tooLarge = () => new HttpProblem("TOO_LARGE", `The body is longer than ${maxBytes} bytes.`);
+  if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
+  if (request.body === null) return;
+  let bytes = 0;
+  for await (const piece of request.body as AsyncIterable<Uint8Array>) {
+    bytes += piece.byteLength;
+    if (bytes > maxBytes) throw tooLarge();
+    yield piece;
+  }
+}

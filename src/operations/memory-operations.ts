@@ -1,0 +1,211 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import {
+  isApproved,
+  type MemoryDraft,
+  type MemoryItem,
+  memoryOrigins,
+  memorySorts,
+} from "../memories/item/memory.js";
+import type { MemoryListing } from "../memories/item/memory-row.js";
+import type { Memory } from "../memory.js";
+import { isSharedBy } from "../scope/scope.js";
+import { type Caller, notThere } from "./caller.js";
+import {
+  anyObject,
+  because,
+  described,
+  memoryKind,
+  memoryState,
+  moment,
+  page,
+  pageFrom,
+  pageOf,
+  rowNumber,
+} from "./fields.js";
+import { changesAnswer, historyEntry, memoryItem, source, writeOutcome } from "./memory-answers.js";
+import { type Asked, operation } from "./operation.js";
+
+const id = { id: z.string() };
+
+const draft = z
+  .strictObject({
+    ...{ text: z.string(), kind: memoryKind.optional(), category: z.string().optional() },
+    ...{ key: z.string().optional(), value: z.string().optional() },
+    ...{
+      importance: z.number().optional(),
+      confidence: z.number().optional(),
+      pinned: z.boolean().optional(),
+    },
+    ...{
+      tags: z.array(z.string()).optional(),
+      metadata: anyObject.optional(),
+      expiresAt: z.string().optional(),
+    },
+    ...{ agentId: z.string().optional(), runId: z.string().optional(), actorId: z.string().optional() },
+    ...{ role: z.string().optional(), origin: z.enum(memoryOrigins).optional() },
+    source: source.optional(),
+    ...{ validFrom: moment.optional(), correction: z.boolean().optional() },
+  })
+  .register(described, { id: "MemoryDraft" });
+
+const patch = z.strictObject({
+  ...{ text: z.string().optional(), value: z.string().optional(), category: z.string().optional() },
+  ...{ importance: z.number().optional(), confidence: z.number().optional(), pinned: z.boolean().optional() },
+  ...{ tags: z.array(z.string()).optional(), metadata: anyObject.optional() },
+  expiresAt: z.string().nullable().optional(),
+  ...{
+    consent: z.literal("given").optional(),
+    quote: z.string().optional(),
+    threadId: z.string().optional(),
+  },
+  reason: z.string().optional(),
+});
+
+const consent = { consent: z.literal("given").optional() };
+
+/** Durable memories one by one. */
+export const memoryOperations = {
+  listMemories: operation("get", "/memories", "listed", {
+    does: "Memories, newest first unless `sort` says otherwise; `states=quarantined` for operators also of everybody",
+    input: z.strictObject({
+      ...{ kinds: z.array(memoryKind).optional(), categories: z.array(z.string()).optional() },
+      ...{ keys: z.array(z.string()).optional(), contains: z.string().optional() },
+      ...{ states: z.array(memoryState).optional(), sort: z.enum(memorySorts).optional(), ...page },
+    }),
+    answer: pageOf("memories", memoryItem),
+    call({ memory, whose }, { cursor: after, ...listing }) {
+      const listed = memory.memories.list({ ...whose, ...listing, after } as MemoryListing);
+      return pageFrom("memories", listing.limit, listed, (item) => item.id);
+    },
+  }),
+  addMemories: operation("post", "/memories", "scope", {
+    does: "Write memories, by the rules of slots and merging",
+    input: z.strictObject({
+      memories: z.array(draft).min(1).max(5_000),
+      ...{ ...consent, threadId: z.string().optional() },
+    }),
+    answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
+    async call({ memory, caller, whose, actor }, { memories, ...how }) {
+      const drafts = memories.map((given) => draftFrom(caller, given));
+      const outcomes = await memory.memories.add(drafts, { ...whose, ...how, actor });
+      return { outcomes: outcomes.map((outcome) => ({ ...outcome, problems: [...outcome.problems] })) };
+    },
+  }),
+  getMemory: operation("get", "/memories/:id", "scope", {
+    does: "One memory, in whatever state",
+    versioned: true,
+    input: z.strictObject(id),
+    answer: memoryItem,
+    call: (asked, input) => requireMemory(asked, input.id),
+  }),
+  updateMemory: operation("patch", "/memories/:id", "scope", {
+    does: "Change a memory in place",
+    versioned: true,
+    input: patch.extend(id),
+    answer: memoryItem,
+    async call(asked, { id, consent, quote, threadId, reason, ...fields }) {
+      const words = fields.text !== undefined || fields.value !== undefined || fields.tags !== undefined;
+      const guarded = await changeable(asked, id, words);
+      return asked.memory.memories.update(id, fields as Parameters<Memory["memories"]["update"]>[1], {
+        ...{ ...guarded, consent, quote, threadId, reason },
+      });
+    },
+  }),
+  removeMemory: operation("delete", "/memories/:id", "scope", {
+    does: "Hide a memory; for 30 days it can be restored. What is in quarantine an operator deletes for good",
+    versioned: true,
+    input: z.strictObject({ ...id, ...because }),
+    answer: memoryItem,
+    call: async (asked, { id, ...how }) =>
+      asked.memory.memories.remove(id, { ...(await changeable(asked, id, false)), ...how }),
+  }),
+  restoreMemory: operation("post", "/memories/:id/restore", "scope", {
+    does: "Bring a removed memory back",
+    versioned: true,
+    input: z.strictObject({ ...id, ...because, ...consent }),
+    answer: memoryItem,
+    call: async (asked, { id, ...how }) =>
+      asked.memory.memories.restore(id, { ...(await changeable(asked, id, false)), ...how }),
+  }),
+  revertMemory: operation("post", "/memories/:id/revert", "scope", {
+    does: "Give a memory the content it had after an entry of its history",
+    versioned: true,
+    input: z.strictObject({ ...id, ...because, ...consent, to: z.number() }),
+    answer: memoryItem,
+    call: async (asked, { id, ...how }) =>
+      asked.memory.memories.revert(id, { ...(await changeable(asked, id, true)), ...how }),
+  }),
+  approveMemory: operation("post", "/memories/:id/approve", "scope", {
+    does: "Make a memory in quarantine an ordinary one, on an operator's word",
+    operators: true,
+    versioned: true,
+    input: z.strictObject({ ...id, ...because, ...consent }),
+    answer: memoryItem,
+    call: ({ memory, whose, actor, match }, { id, ...how }) =>
+      memory.memories.approve(id, { ...whose, ...how, ...match, actor }),
+  }),
+  memoryHistory: operation("get", "/memory/:id/history", "scope", {
+    does: "Who changed what in a memory, newest first",
+    input: z.strictObject(id),
+    answer: z.strictObject({ events: z.array(historyEntry) }),
+    async call({ memory, whose }, { id }) {
+      const events = await memory.memories.history(id, whose);
+      if (events.length === 0) throw noMemory(id);
+      return { events };
+    },
+  }),
+  changesSince: operation("get", "/changes", "scope", {
+    does: "Changes after a revision, oldest first",
+    input: z.strictObject({ since: rowNumber.optional(), limit: page.limit }),
+    answer: changesAnswer,
+    call: ({ memory, whose }, { since = 0, limit }) => memory.changes.since(since, { ...whose, limit }),
+  }),
+};
+
+async function requireMemory({ memory, whose }: Asked<"scope">, id: string): Promise<MemoryItem> {
+  const found = await memory.memories.get(id, whose);
+  if (found === null) throw noMemory(id);
+  return found;
+}
+
+function noMemory(id: string): MemoryError {
+  return new MemoryError("NOT_FOUND", `There is no memory ${id} for you here.`);
+}
+
+/**
+ * A draft as `caller` may bring it: what users send is their own word unless they say that it is a lesser one's.
+ *
+ * @throws MemoryError `INVALID_INPUT` for a user who speaks as an operator, or as nobody knows who.
+ */
+function draftFrom(caller: Caller, given: z.output<typeof draft>): MemoryDraft {
+  if (caller.role === "operator") return given;
+  if (given.origin === "operator" || given.origin === "unknown") {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `\`origin\` is "${given.origin}", which only an operator may say: leave it out where these are the user's words.`,
+    );
+  }
+  return given.origin === undefined && given.role === undefined ? { ...given, origin: "user" } : given;
+}
+
+/**
+ * Whose memory a change is about, by whom, and the revision that it goes by. Users change what is theirs: what their app
+ * shows all of its users stays, and so do the words that an operator vouches for.
+ *
+ * @throws MemoryError `NOT_FOUND`, `WRONG_STATE`
+ */
+async function changeable(asked: Asked<"scope">, id: string, words: boolean) {
+  const { caller, whose, actor, match } = asked;
+  const guarded = { ...whose, ...match, actor };
+  if (caller.role === "operator") return guarded;
+  const found = await requireMemory(asked, id);
+  // What is in quarantine is for operators to decide about.
+  if (isSharedBy(whose.scope, found.scope) || found.state === "quarantined") throw notThere();
+  if (!words || !isApproved(found)) return guarded;
+  throw new MemoryError(
+    "WRONG_STATE",
+    `An operator vouches for the words of memory ${id}: remove it, and add another.`,
+    { details: { current: found } },
+  );
+}

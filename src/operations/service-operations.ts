@@ -1,0 +1,156 @@
+import { z } from "zod";
+import { eventOps, eventParts, eventSteps } from "../events/event-log.js";
+import type { StatsOf } from "../events/stats.js";
+import { type JobKind, jobKinds } from "../jobs/job-kinds.rule.js";
+import { jobStates, type ListedJob } from "../jobs/listed-jobs.js";
+import {
+  anyObject,
+  each,
+  moment,
+  numberedPage,
+  optionalText,
+  page,
+  pageFrom,
+  pageOf,
+  scope,
+  time,
+} from "./fields.js";
+import { operation } from "./operation.js";
+
+const jobKind = z.enum(jobKinds as [JobKind, ...JobKind[]]);
+
+const selection = {
+  ...{ threadId: z.string().optional(), agentId: z.string().optional(), runId: z.string().optional() },
+  ...{ since: moment.optional(), until: moment.optional() },
+  ...{
+    op: z.enum(eventOps).optional(),
+    node: z.enum(eventParts).optional(),
+    step: z.enum(eventSteps).optional(),
+  },
+  status: z.enum(["ok", "error", "skipped"]).optional(),
+};
+const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
+const counts = z.record(z.string(), z.number());
+
+const stats = z.strictObject({
+  firstPassRate: z.number().nullable(),
+  ...{ written: z.number(), rejected: z.number(), deadLetters: z.number() },
+  recallToolShare: z.number().nullable(),
+  energy: z.strictObject({
+    ...{ level: z.number(), unitsToday: z.number(), callsToday: z.number() },
+    kinds: z.array(
+      z.strictObject({
+        ...{ kind: z.string(), calls: z.number(), inputTokens: z.number() },
+        ...{ outputTokens: z.number(), units: z.number() },
+      }),
+    ),
+  }),
+});
+
+const daysStats = z.strictObject({
+  days: z.array(
+    z.strictObject({
+      ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
+      ...{ recalls: z.number(), recallsWithMemory: z.number() },
+      recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
+      ...{ tokens: counts, energyUnits: z.number() },
+    }),
+  ),
+});
+
+const appCounts = {
+  ...{ notes: z.number(), notesCreated: z.number(), notesCreatedPerHour: z.number() },
+  ...{ compactions: z.number(), compactionsPerDay: z.number() },
+  ...{ conversations: z.number(), conversationsWithNotes: z.number() },
+  conversationsWithNotesShare: z.number().nullable(),
+  ...{ notesEnergyUnits: z.number(), energyUnits: z.number() },
+};
+const appsStats = z.strictObject({
+  ...{ ...appCounts, since: time, appCount: z.number(), appsWithNotes: z.number() },
+  appsWithNotesShare: z.number().nullable(),
+  apps: z.array(z.strictObject({ ...appCounts, scope })),
+});
+
+const event = z.strictObject({
+  ...{ id: z.number(), scope: scope.nullable(), status: selection.status.unwrap(), at: time },
+  ...each(z.string(), "node", "step", "op"),
+  ...each(optionalText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
+  ...each(z.number().nullable(), "similarity", "leftOut"),
+});
+
+const job = z.strictObject({
+  ...{ id: z.string(), kind: jobKind, state: z.enum(jobStates), key: z.string(), scope },
+  ...{ ...each(optionalText, "threadId", "error"), attempts: z.number().nullable() },
+  ...each(time.nullable(), "createdAt", "dueAt"),
+});
+
+/** What memory did and took, and the work that operators ask for. */
+export const serviceOperations = {
+  stats: operation("get", "/stats", "listed", {
+    does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
+    input: z.strictObject({
+      by: z.enum(["day", "app"]).optional(),
+      days: z.int().min(1).max(366).optional(),
+    }),
+    answer: z.union([stats, daysStats, appsStats]),
+    call: ({ memory, whose }, input) => memory.stats({ ...whose, ...input } as StatsOf<undefined>),
+  }),
+  listEvents: operation("get", "/events", "counted", {
+    does: "What happened, without content, latest first",
+    input: z.strictObject({ ...selection, ...numberedPage }),
+    answer: pageOf("events", event),
+    call: ({ memory, whose }, { cursor: before, ...selected }) =>
+      pageFrom(
+        "events",
+        selected.limit,
+        memory.events.list({ ...whose, ...selected, before }),
+        ({ id }) => id,
+      ),
+  }),
+  countEvents: operation("get", "/events/count", "counted", {
+    does: "How many events there are by one or more fields",
+    input: z.strictObject({ ...selection, by: z.array(z.enum(eventFields)) }),
+    answer: z.strictObject({ counts: z.array(anyObject) }),
+    async call({ memory, whose }, input) {
+      const counts = await memory.events.count({ ...whose, ...input });
+      return { counts: counts.map((count) => ({ ...count })) };
+    },
+  }),
+  energyLevel: operation("get", "/energy", "tenant", {
+    does: "How much energy a tenant has now",
+    input: z.strictObject({}),
+    answer: z.strictObject({
+      ...{ level: z.number(), low: z.boolean(), ...each(z.number().nullable(), "units", "capacity") },
+    }),
+    call: ({ memory, whose }) => memory.energy.level(whose),
+  }),
+  listJobs: operation("get", "/jobs", "tenant", {
+    does: "Background work that waits, runs or failed",
+    input: z.strictObject({
+      ...{ state: z.enum(jobStates).optional(), kind: jobKind.optional(), ...page },
+    }),
+    answer: pageOf("jobs", job),
+    call({ memory, whose }, { cursor: after, ...which }) {
+      const listed = memory.jobs.list({ ...whose, ...which, after });
+      const named = listed.then((jobs) => jobs.map((job) => ({ ...job, key: keyOf(job) })));
+      return pageFrom("jobs", which.limit, named, ({ id }) => id);
+    },
+  }),
+  retryJob: operation("post", "/jobs/:id/retry", "tenant", {
+    does: "Make a job that failed or was given up due now",
+    input: z.strictObject({ id: z.string() }),
+    answer: z.strictObject({ retried: z.number() }),
+    call: ({ memory, whose }, { id }) => memory.jobs.retry(id, whose),
+  }),
+  upkeep: operation("post", "/upkeep", "everything", {
+    does: "Do the work that is due now, or some kinds of it",
+    input: z.strictObject({ kinds: z.array(jobKind).optional() }),
+    answer: z.strictObject({ due: z.number() }),
+    call: async ({ memory }, input) => ({ due: await memory.upkeep(input) }),
+  }),
+};
+
+/** What a job is about. */
+function keyOf({ threadId, scope: { userId, appId } }: ListedJob): string {
+  return threadId ?? userId ?? appId ?? "";
+}

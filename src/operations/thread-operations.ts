@@ -1,0 +1,132 @@
+import { z } from "zod";
+import { shownParts } from "../conversation/shown-turns.js";
+import { MemoryError } from "../errors.js";
+import {
+  counts,
+  described,
+  each,
+  numberedPage,
+  optionalText,
+  page,
+  pageFrom,
+  pageOf,
+  rowNumber,
+  scope,
+  time,
+} from "./fields.js";
+import { operation } from "./operation.js";
+
+const thread = { threadId: z.string() };
+
+/** What was deleted for good. */
+export const forgotten = z
+  .strictObject({
+    ...{ removed: counts, total: z.number(), complete: z.boolean() },
+    sharedThreads: z.array(z.string()),
+  })
+  .register(described, { id: "Forgotten" });
+
+const summary = z
+  .strictObject({
+    ...thread,
+    ...each(z.number(), "id", "startSeq", "endSeq", "attempts"),
+    ...each(z.number().nullable(), "baseId", "baseEndSeq", "generationTimeMs"),
+    status: z.enum(["processing", "completed", "failed"]),
+    ...{ ...each(optionalText, "text", "error"), ...each(time.nullable(), "leaseUntil", "retryAt") },
+    createdAt: time,
+  })
+  .register(described, { id: "Summary" });
+
+/** Conversations, and their summaries. */
+export const threadOperations = {
+  listThreads: operation("get", "/threads", "scope", {
+    does: "Conversations, most recently active first",
+    input: z.strictObject(page),
+    answer: pageOf(
+      "threads",
+      z.strictObject({
+        ...{ ...thread, scope, messages: z.number(), cursor: z.string() },
+        ...{ createdAt: time, lastActivityAt: time, endedAt: time.nullable(), endedReason: optionalText },
+      }),
+    ),
+    call: ({ memory, whose }, { limit, cursor: after }) =>
+      pageFrom("threads", limit, memory.threads.list({ ...whose, limit, after }), ({ cursor }) => cursor),
+  }),
+  endThread: operation("post", "/threads/:threadId/end", "scope", {
+    does: "End a conversation; one with an app leaves a note",
+    input: z.strictObject({
+      ...thread,
+      ...{ reason: z.string().optional(), afterRound: z.boolean().optional() },
+    }),
+    answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
+    call: ({ memory, whose }, input) => memory.threads.end({ ...whose, ...input }),
+  }),
+  deleteThread: operation("delete", "/threads/:threadId", "scope", {
+    does: "Delete a conversation for good; what was learned there stays unless `memories=remove`",
+    input: z.strictObject({
+      ...thread,
+      ...{ memories: z.enum(["keep", "remove"]).optional(), dryRun: z.boolean().optional() },
+    }),
+    answer: forgotten,
+    call: ({ memory, whose, signal }, input) => memory.threads.delete({ ...whose, ...input, signal }),
+  }),
+  shownTurns: operation("get", "/threads/:threadId/shown", "scope", {
+    does: "What each turn was shown of memory, latest first",
+    input: z.strictObject({ ...thread, ...numberedPage }),
+    answer: pageOf(
+      "turns",
+      z.strictObject({
+        ...{ ...each(z.number(), "turn", "seq", "revision", "leftOut"), summaryId: z.number().nullable() },
+        ...{ messageId: z.string(), at: time },
+        memories: z.array(
+          z.strictObject({
+            ...{ id: z.string(), part: z.enum(shownParts) },
+            ...{ text: optionalText, score: z.number().nullable() },
+          }),
+        ),
+      }),
+    ),
+    call: ({ memory, whose }, { threadId, limit, cursor: before }) => {
+      const turns = ofOwnThread(memory.threads.shown({ ...whose, threadId, limit, before }));
+      return pageFrom("turns", limit, turns, ({ seq }) => seq);
+    },
+  }),
+  threadMessages: operation("get", "/threads/:threadId/messages", "scope", {
+    does: "What was said, in its order: the last messages, those before a seq, or those after one",
+    input: z.strictObject({
+      ...{ ...thread, limit: page.limit, before: rowNumber.optional() },
+      // -1: before the first.
+      after: z.int().min(-1).optional(),
+      mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
+    }),
+    answer: z.strictObject({
+      messages: z.array(
+        z.strictObject({
+          ...{ ...each(z.number(), "seq", "characters"), ...each(z.string(), "messageId", "role", "text") },
+          ...{ ...each(optionalText, "actor", "agentId"), saidAt: time },
+        }),
+      ),
+    }),
+    call: async ({ memory, whose }, input) => ({
+      messages: await ofOwnThread(memory.threads.messages({ ...whose, ...input })),
+    }),
+  }),
+  listSummaries: operation("get", "/threads/:threadId/summaries", "scope", {
+    does: "Every version of a thread's summary, oldest first, failed ones too",
+    input: z.strictObject({ ...thread, limit: page.limit, before: rowNumber.optional() }),
+    answer: z.strictObject({ summaries: z.array(summary) }),
+    call: async ({ memory, whose }, input) => ({
+      summaries: await memory.summaries.list({ ...whose, ...input }),
+    }),
+  }),
+};
+
+/** What `listed` gives; of another's thread nothing, as of one that there is not. */
+async function ofOwnThread<Row>(listed: Promise<Row[]>): Promise<Row[]> {
+  try {
+    return await listed;
+  } catch (error) {
+    if (MemoryError.is(error, "THREAD_FORBIDDEN")) return [];
+    throw error;
+  }
+}

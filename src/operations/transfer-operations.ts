@@ -1,0 +1,30 @@
+import { z } from "zod";
+import { splitLines } from "../transfer/read-export.js";
+import { anyObject, counts, each, scope } from "./fields.js";
+import { operation } from "./operation.js";
+import { forgotten } from "./thread-operations.js";
+
+/** What is kept of a scope as a whole: out, in, and gone. */
+export const transferOperations = {
+  export: operation("get", "/export", "scope", {
+    does: "What is kept, as lines of JSON; the last one says how many there were",
+    lines: "out",
+    input: z.strictObject({}),
+    answer: anyObject,
+    call: ({ memory, whose }) => memory.export(whose.scope) as AsyncIterable<Record<string, unknown>>,
+  }),
+  import: operation("post", "/import", "counted", {
+    does: "Restore an export into an empty scope; an interrupted import is sent again",
+    operators: true,
+    lines: "in",
+    input: z.strictObject({}),
+    answer: z.strictObject({ scope, written: counts, ...each(z.number(), "lines", "total", "quarantined") }),
+    call: ({ memory, whose, stream, signal }) => memory.import(splitLines(stream), { ...whose, signal }),
+  }),
+  forget: operation("post", "/forget", "scope", {
+    does: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",
+    input: z.strictObject({ dryRun: z.boolean().optional() }),
+    answer: forgotten,
+    call: ({ memory, whose, signal }, input) => memory.forget(whose.scope, { ...input, signal }),
+  }),
+};

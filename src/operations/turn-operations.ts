@@ -1,0 +1,128 @@
+import { z } from "zod";
+import { MemoryError } from "../errors.js";
+import type { Memory } from "../memory.js";
+import { answerForms } from "../search/answer-query.js";
+import { memoryFilterSchema } from "../search/memory-filter.rule.js";
+import { reportSearch } from "../way-in.js";
+import { anyObject, described, each, memoryKind, moment } from "./fields.js";
+import { operation } from "./operation.js";
+import {
+  explanation,
+  queryAnswer,
+  recallAnswer,
+  recallOf,
+  recordAnswer,
+  rememberAnswer,
+  transcriptAnswer,
+} from "./turn-answers.js";
+
+const text = z.string();
+
+const message = z
+  .looseObject({ role: text, content: z.union([text, z.array(z.unknown())]), id: text.optional() })
+  .register(described, {
+    type: "object",
+    required: ["role", "content"],
+    properties: {
+      id: { type: "string", description: "A message is recorded once by its id." },
+      role: { type: "string" },
+      content: {},
+    },
+    additionalProperties: true,
+  });
+
+const turn = z.strictObject({
+  threadId: text,
+  messages: z.array(message).max(10_000),
+  ...{ agentId: text.optional(), runId: text.optional(), saidAt: moment.optional() },
+});
+
+const filters = z
+  .unknown()
+  .refine(
+    (value) => value === null || memoryFilterSchema.safeParse(value).success,
+    "no filters as memory_query has them",
+  )
+  .register(described, {
+    ...{ type: "object", additionalProperties: true },
+    description: "As the tool memory_query has them.",
+  })
+  .transform((value) => value as z.input<typeof memoryFilterSchema> | null);
+
+/** The two ends of a turn, and what is asked in it. */
+export const turnOperations = {
+  recall: operation("post", "/recall", "scope", {
+    does: "What memory knows at the start of a turn",
+    input: z.strictObject({
+      ...{ threadId: text, query: text.optional(), agent: text.optional() },
+      messageIds: z.array(text).optional(),
+      mode: z.enum(["active", "passive"]).optional(),
+    }),
+    answer: recallAnswer,
+    call: async ({ memory, whose }, input) => recallOf(await memory.recall({ ...whose, ...input })),
+  }),
+  remember: operation("post", "/remember", "scope", {
+    does: "End a turn: record its messages, and start what is due",
+    input: turn.extend({ shown: anyObject.optional() }),
+    answer: rememberAnswer,
+    async call({ memory, whose }, input) {
+      const asked = { ...whose, ...input } as Parameters<Memory["remember"]>[0];
+      const { summary, ...recorded } = await memory.remember(asked);
+      const { started } = summary;
+      return { ...recorded, summary: started ? { started } : { started, reason: summary.reason } };
+    },
+  }),
+  record: operation("post", "/record", "scope", {
+    does: "Append messages to a thread's transcript, and nothing else",
+    input: turn,
+    answer: recordAnswer,
+    call: ({ memory, whose }, input) =>
+      memory.record({ ...whose, ...input } as Parameters<Memory["record"]>[0]),
+  }),
+  query: operation("post", "/query", "scope", {
+    does: "The memories that fit a question, best first; with `explain`, why, and what is left out",
+    input: z.strictObject({
+      ...{ query: text, ...each(text.nullish(), "threadId", "agent"), filters: filters.optional() },
+      ...{ categories: z.array(text).nullish(), kinds: z.array(memoryKind).nullish() },
+      ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
+      ...{ return: z.enum(answerForms).nullish(), explain: z.boolean().optional() },
+    }),
+    answer: z.union([queryAnswer, explanation]),
+    async call({ memory, whose }, { return: form, explain, ...query }) {
+      const asked = { ...whose, ...query };
+      if (explain && form) throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
+      if (explain) return memory.query({ ...asked, explain });
+      const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
+      const shown = hits.flatMap((hit) => {
+        const id = "memory" in hit ? hit.memory.id : hit.id;
+        return id === undefined ? [] : { id, similarity: hit.similarity };
+      });
+      await reportSearch(memory, { scope: whose.scope, agentId: query.agent ?? undefined }, shown);
+      return { hits: hits as z.output<typeof queryAnswer>["hits"] };
+    },
+  }),
+  searchTranscript: operation("post", "/transcript/search", "scope", {
+    does: "What was said that fits a question, word for word, best first",
+    input: z.strictObject({
+      ...{ query: text, threadId: text.optional() },
+      ...each(z.number().optional(), "topK", "threshold"),
+    }),
+    answer: transcriptAnswer,
+    call: async ({ memory, whose }, input) => ({
+      hits: await memory.transcript.search({ ...whose, ...input }),
+    }),
+  }),
+  writeProcedure: operation("post", "/procedures", "scope", {
+    does: "Write down the steps by which a conversation reached its result",
+    input: z.strictObject({
+      ...{ threadId: text, ...each(text.optional(), "title", "agentId", "runId") },
+      ...{ tags: z.array(text).optional(), pinned: z.boolean().optional() },
+      ...each(z.number().optional(), "importance", "fromSeq", "toSeq"),
+    }),
+    answer: z.strictObject({ procedure: anyObject.nullable() }),
+    async call({ memory, whose, actor }, input) {
+      const procedure = await memory.procedures.write({ ...whose, ...input, actor });
+      return { procedure: procedure && { ...procedure } };
+    },
+  }),
+};
