@@ -22,14 +22,11 @@ beforeAll(async () => {
 describe("mnemograph call", () => {
   it("lists every operation, and says what one takes", async () => {
     for (const args of [["call"], ["call", "--help"]]) {
-      const { code, out } = await run(args);
-      expect(code).toBe(0);
-      for (const [operation, { does }] of operationList)
-        expect(out).toMatch(new RegExp(`^ +${operation} +${does.replace(/[()`;.]/g, "\\$&")}$`, "m"));
+      const lines = (await run(args)).out.split("\n").map((line) => line.trim().split(/ {2,}/));
+      expect(lines).toEqual(expect.arrayContaining(operationList.map(([name, { does }]) => [name, does])));
     }
     const { out } = await run(["call", "listMemories", "--help"]);
-    expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories/);
-    expect(out).toContain('"contains"');
+    expect(out).toMatch(/^listMemories: Memories, newest first.*GET \/memories[\s\S]*"contains"/);
   }, 60_000);
 
   it("reaches every operation, as an operator whose name stands in the audit trail", async () => {
@@ -38,38 +35,29 @@ describe("mnemograph call", () => {
     const printed = vi.spyOn(console, "log").mockReturnValue();
     const last = ["purgeAppMemories", "uninstallApp", "deleteThread"];
     const ordered = operationList.toSorted(([one], [other]) => last.indexOf(one) - last.indexOf(other));
-    for (const [operation, described] of ordered.filter(([, { lines }]) => lines === undefined)) {
-      const { input, status = 200 } = sampleOf(operation, known);
-      const json = JSON.stringify({ ...namedFor(described, scope), ...input });
-      const done = await prepareOperation(operation, json, {}, { role: "operator", actor: "joe" });
-      if (status === 200) await done(memory);
-      else
-        await expect(done(memory), operation).rejects.toThrow(expect.objectContaining({ code: "NOT_FOUND" }));
-      if (status === 200) expect(() => JSON.parse(printed.mock.lastCall?.[0]), operation).not.toThrow();
+    for (const [name, operation] of ordered.filter(([, { lines }]) => lines === undefined)) {
+      const { input, status = 200 } = sampleOf(name, known);
+      const json = JSON.stringify({ ...namedFor(operation, scope), ...input });
+      const done = await prepareOperation(name, json, {}, { role: "operator", actor: "joe" });
+      if (status === 404) await expect(done(memory), name).rejects.toMatchObject({ code: "NOT_FOUND" });
+      else await done(memory);
+      const answer = JSON.parse(printed.mock.lastCall?.[0]);
+      if (status === 200) expect(operation.answer.safeParse(answer).error, name).toBeUndefined();
     }
     printed.mockRestore();
     const actors = await memory.memories.history(known.id, { scope });
     expect(actors.map(({ actor }) => actor)).toContain("joe");
   }, 60_000);
 
-  it("writes lines to standard output, and reads them from standard input", async () => {
+  it("writes lines to standard output; reads them, or JSON, from standard input", async () => {
     const { out, code } = await run(["call", "export", ...ana]);
     expect([code, JSON.parse(out.split("\n")[0] ?? "").type]).toEqual([0, "header"]);
     const imported = await run(["call", "import"], { input: ids.exported });
     expect(JSON.parse(imported.out)).toMatchObject({ total: 0 });
-  }, 60_000);
-
-  it("takes its input from flags, from JSON or from standard input", async () => {
     const json = JSON.stringify({ userId: "ben", memories: [{ text: "Ben plays chess." }] });
     expect((await run(["call", "addMemories", "--json", "-"], { input: json })).code).toBe(0);
-    const listed = await run([
-      "call",
-      "listMemories",
-      "--user",
-      "ben",
-      "--json",
-      '{"limit":1,"kinds":["fact"]}',
-    ]);
+    const page = '{"limit":1,"kinds":["fact"]}';
+    const listed = await run(["call", "listMemories", "--user", "ben", "--json", page]);
     expect(JSON.parse(listed.out)).toMatchObject({ memories: [{ text: "Ben plays chess." }] });
   }, 60_000);
 
@@ -80,7 +68,7 @@ describe("mnemograph call", () => {
     [
       ["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'],
       2,
-      /"foo".*"txt".*at memories\[0\]\.text/,
+      /"foo".*"txt".*memories\[0\]/,
     ],
     [
       ["listMemories", ...ana, "--json", '{"limit":"many"}'],
@@ -105,17 +93,13 @@ describe("mnemograph call", () => {
 describe("mnemograph upkeep", () => {
   it("does what is due once, with a model of one's own", async () => {
     await withMemory((memory) => {
-      const draft = { text: "Waits for a parcel.", expiresAt: new Date(Date.now() + 1_000) };
-      return memory.memories.add(draft, { scope });
+      const expiresAt = new Date(Date.now() + 1_000);
+      return memory.memories.add({ text: "Waits for a parcel.", expiresAt }, { scope });
     });
     await new Promise((resolve) => setTimeout(resolve, 1_000));
-    const model = JSON.stringify(compiled("src/testing/index"));
-    const lines = [
-      `import { operationList } from "../../src/operations/operations.js";
-import { OfflineChatModel } from ${model};`,
-      "export const model = new OfflineChatModel();",
-    ];
-    writeFileSync(join(folder, "model.mjs"), lines.join("\n"));
+    const testing = JSON.stringify(compiled("src/testing/index"));
+    const model = `import { OfflineChatModel } from ${testing};\nexport const model = new OfflineChatModel();`;
+    writeFileSync(join(folder, "model.mjs"), model);
     const done = await run(["upkeep", "--model", "./model.mjs", "--json"]);
     expect(JSON.parse(done.out).pieces).toBeGreaterThan(0);
     expect((await run(["upkeep"])).out).toBe("Nothing was due.");

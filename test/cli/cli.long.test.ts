@@ -29,16 +29,12 @@ function run(
   program = compiled("src/cli/main"),
 ): Promise<Ended> {
   const { DATABASE_URL: _, ...inherited } = process.env;
+  const options = { cwd: folder, env: { ...inherited, ...env } };
   return new Promise((resolve) => {
-    execFile(
-      process.execPath,
-      [program, ...args],
-      { cwd: folder, env: { ...inherited, ...env } },
-      (error, out, err) => {
-        const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
-        resolve({ code, out: out.trim(), err: err.trim() });
-      },
-    );
+    execFile(process.execPath, [program, ...args], options, (error, out, err) => {
+      const code = error === null ? 0 : typeof error.code === "number" ? error.code : -1;
+      resolve({ code, out: out.trim(), err: err.trim() });
+    });
   });
 }
 
@@ -66,38 +62,17 @@ describe("mnemograph", () => {
     ]);
   });
 
-  it.concurrent.each<[string, string[], NodeJS.ProcessEnv, RegExp]>([
-    ["an unknown command", ["merge"], {}, /^error: unknown command 'merge'/],
-    ["an unknown flag", ["status", "--verbose"], {}, /^error: unknown option '--verbose'/],
-    [
-      "no database there",
-      ["status"],
-      {},
-      /^mnemograph: There is no database in .*\.mnemograph\. Run `mnemograph migrate`\.$/,
-    ],
-    [
-      "two databases",
-      ["migrate", "--database", "postgresql://h/d", "--data-dir", "d"],
-      {},
-      /^mnemograph: --database and --data-dir name two/,
-    ],
-    [
-      "a bad connection string",
-      ["migrate"],
-      { DATABASE_URL: "localhost" },
-      /^mnemograph: .*must start with postgresql:/,
-    ],
-    [
-      "a closed port",
-      ["status"],
-      { DATABASE_URL: "postgresql://ana:secret@127.0.0.1:1/db" },
-      /^mnemograph: The database does not answer/,
-    ],
-    ["a bad schema", ["migrate", "--schema", 'a"b'], {}, /^mnemograph: .*cannot be a schema name/],
-  ])("says in one line what is wrong: %s", async (what, args, env, message) => {
-    const { code, out, err } = await run(args, env);
-    expect(code).toBe(/no database|closed port/.test(what) ? 1 : 2);
-    expect(out).toBe("");
+  it.concurrent.each<[string, number, RegExp, string?]>([
+    ["merge", 2, /^error: unknown command 'merge'/],
+    ["status --verbose", 2, /^error: unknown option '--verbose'/],
+    ["status", 1, /^mnemograph: There is no database in .*\.mnemograph\. Run `mnemograph migrate`\.$/],
+    ["migrate --database postgresql://h/d --data-dir d", 2, /--database and --data-dir name two/],
+    ["migrate", 2, /^mnemograph: .*must start with postgresql:/, "localhost"],
+    ["status", 1, /^mnemograph: The database does not answer/, "postgresql://ana:secret@127.0.0.1:1/db"],
+    ['migrate --schema a"b', 2, /^mnemograph: .*cannot be a schema name/],
+  ])("says in one line what is wrong: %s", async (line, expected, message, url) => {
+    const { code, out, err } = await run(line.split(" "), url === undefined ? {} : { DATABASE_URL: url });
+    expect([code, out]).toEqual([expected, ""]);
     expect(err).toMatch(message);
     expect(err).not.toMatch(/\n|secret|at .*\.[jt]s:/);
     expect(existsSync(join(folder, ".mnemograph"))).toBe(false);
@@ -121,14 +96,9 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       err: `mnemograph: creating an embedded PostgreSQL in ${place}; this takes some seconds, once`,
     });
 
-    const database = { dataDir: place };
-    const model = new OfflineChatModel();
     const memory = createMemory({
-      database,
-      model,
-      jobs: "inline",
-      logger: silentLogger,
-      config: summariesOnly,
+      ...{ database: { dataDir: place }, model: new OfflineChatModel() },
+      ...{ jobs: "inline", logger: silentLogger, config: summariesOnly },
     });
     const messages = ["1", "2", "3"].flatMap(round);
     await memory.remember({ scope: { userId: "ana" }, threadId: "t", messages });
@@ -140,24 +110,22 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const status = await run(["status", "--data-dir", "data"]);
     expect(status).toMatchObject({ code: 0, err: "" });
     const lines = status.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
-    expect(lines.slice(0, 13)).toEqual([
-      `Database: ${place}`,
-      "Schema: mnemograph",
-      `Migrations: ${shipped.length} applied, 0 pending`,
-      "Threads: 1",
-      "Messages: 6",
-      "Memories: none",
-      "Summaries: 1 completed, 0 processing, 0 failed",
-      "Stuck: 0 (processing for more than 5 minutes)",
-      "Given up: none",
-      "Due: none",
-      "Waiting: 0 for consent, 0 in quarantine",
-      "Expired: 0 not swept yet",
-      "Without vector: no vectors are kept (pgvector is not installed)",
+    expect(lines).toEqual([
+      ...[`Database: ${place}`, "Schema: mnemograph", `Migrations: ${shipped.length} applied, 0 pending`],
+      ...["Threads: 1", "Messages: 6", "Memories: none"],
+      ...["Summaries: 1 completed, 0 processing, 0 failed", "Stuck: 0 (processing for more than 5 minutes)"],
+      ...[
+        "Given up: none",
+        "Due: none",
+        "Waiting: 0 for consent, 0 in quarantine",
+        "Expired: 0 not swept yet",
+      ],
+      ...["pgvector: not installed", "Without vector: no vectors are kept"],
+      expect.stringMatching(/^Energy: (99|100) % left, where it is least$/),
+      expect.stringMatching(/^Used today: \d+ units in 1 calls$/),
+      expect.stringMatching(/^Size: \d+\.\d MB with indexes$/),
+      ...Array(5).fill(expect.stringMatching(/^Table \w+: \d/)),
     ]);
-    expect(lines[13]).toMatch(/^Energy: (99|100) % left, where it is least; \d+ units in 1 call today$/);
-    expect(lines[14]).toMatch(/^Size: \d+\.\d MB with indexes$/);
-    expect(lines).toHaveLength(20);
   }, 120_000);
 });
 
@@ -186,16 +154,9 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       database: `PostgreSQL ${host}${pathname}`,
       schema,
       migrations: { applied: shipped, pending: [], unknown: [] },
-      threads: 0,
-      messages: 0,
-      memories: [],
-      deadLetters: [],
+      ...{ threads: 0, messages: 0, memories: [], deadLetters: [], stuck: 0, due: [], expired: 0 },
       summaries: { completed: 0, processing: 0, failed: 0 },
-      stuck: 0,
-      due: [],
-      missingVectors: null,
-      waiting: { consents: 0, quarantine: 0 },
-      expired: 0,
+      ...{ missingVectors: null, waiting: { consents: 0, quarantine: 0 } },
       energy: { level: 100, unitsToday: 0, callsToday: 0 },
     });
 

@@ -43,18 +43,13 @@ it("prints an address for one visit at this machine, and ends when it is told to
   expect(answer.status).toBe(204);
   expect((await exchange()).status).toBe(401);
   const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
-  const { memories } = (await (
-    await fetch(`${origin}/memories?userId=ana`, { headers: { cookie } })
-  ).json()) as {
-    memories: { id: string; text: string }[];
-  };
+  const listed = await fetch(`${origin}/memories?userId=ana`, { headers: { cookie } });
+  const { memories } = (await listed.json()) as { memories: { id: string; text: string }[] };
   expect(memories.map(({ text }) => text)).toEqual(["Ana rows."]);
   const elsewhere = await fetch(`${origin}/users`, { headers: { cookie, "x-forwarded-for": "10.0.0.1" } });
   expect(elsewhere.status).toBe(403);
-  await fetch(`${origin}/memories/${memories[0]?.id}?userId=ana&reason=old`, {
-    method: "DELETE",
-    headers: { cookie },
-  });
+  const place = `${origin}/memories/${memories[0]?.id}?userId=ana&reason=old`;
+  await fetch(place, { method: "DELETE", headers: { cookie } });
   child?.kill("SIGTERM");
   expect(await once(child as ChildProcess, "close")).toEqual([0, null]);
   await cli.withMemory(async (memory) => {

@@ -31,21 +31,14 @@ beforeAll(async () => {
 const ana = [`--user=${odd}`, `--tenant=${odd}`];
 
 describe("mnemograph search", () => {
-  it("prints memories, one a line, or as JSON", async () => {
+  it("prints memories of the scope, one a line, or as JSON", async () => {
     const found = await run(["search", "green tea", ...ana]);
     expect(found).toMatchObject({ code: 0, err: "" });
-    expect(found.out).toMatch(
-      /^\d\.\d\d {2}\S{36} {2}fact {2}\w+ {2}Ana prefers green tea in the morning\.$/,
-    );
-    expect(found.out).toContain(id);
-    const [hit, ...others] = JSON.parse((await run(["search", "green tea", ...ana, "--json"])).out);
-    expect(hit).toMatchObject({ memory: { id, importance: 4, scope: { userId: odd, tenantId: odd } } });
-    expect(others).toEqual([]);
-  }, 120_000);
-
-  it("sees no other scope's memories, and says when nothing fits", async () => {
+    const line = /^\d\.\d\d {2}\S{36} {2}fact {2}\w+ {2}Ana prefers green tea in the morning\.$/;
+    expect(found.out).toMatch(line);
+    const hits = JSON.parse((await run(["search", "green tea", ...ana, "--json"])).out);
+    expect(hits).toMatchObject([{ memory: { id, importance: 4, scope: { userId: odd, tenantId: odd } } }]);
     expect(await run(["search", "chess", ...ana])).toEqual({ code: 0, out: "Nothing fits.", err: "" });
-    expect(JSON.parse((await run(["search", "chess", ...ana, "--json"])).out)).toEqual([]);
     expect((await run(["search", "chess", "--user", "other"])).out).toContain("Ana plays chess.");
   }, 120_000);
 
@@ -54,8 +47,8 @@ describe("mnemograph search", () => {
     expect(found).toMatchObject({ code: 0, err: "" });
     expect(found.out).toMatch(/ {2}t 1#0 {2}user {2}I told you about my green tea\. \ufffd\[31mIn red\.$/);
     expect(found.out.split("\n")).toHaveLength(1);
-    const [hit] = JSON.parse((await run(["search", "tea", ...ana, "--transcript", "--json"])).out);
-    expect(hit).toMatchObject({ text: message, seq: 0, threadId: "t 1" });
+    const hits = JSON.parse((await run(["search", "tea", ...ana, "--transcript", "--json"])).out);
+    expect(hits).toMatchObject([{ text: message, seq: 0, threadId: "t 1" }]);
   }, 120_000);
 });
 
@@ -92,36 +85,27 @@ describe("mnemograph reembed", () => {
   it("says in one line what is wrong with a module", async () => {
     writeFileSync(join(folder, "nothing.mjs"), "export default 1;");
     for (const [module, problem] of [
-      ["./nothing.mjs", /nothing\.mjs exports no embeddings: export an instance/],
-      ["./missing.mjs", /missing\.mjs cannot be loaded: Cannot find/],
-      ["no-such-package", /no-such-package cannot be loaded: Cannot find/],
+      ["./nothing.mjs", /^.*nothing\.mjs exports no embeddings: export an instance.*$/],
+      ["./missing.mjs", /^.*missing\.mjs cannot be loaded: Cannot find.*$/],
+      ["no-such-package", /^.*no-such-package cannot be loaded: Cannot find.*$/],
     ] as const) {
-      const { code, out, err } = await run(["reembed", "--embeddings", module]);
-      expect([code, out]).toEqual([2, ""]);
-      expect(err).toMatch(problem);
-      expect(err).not.toMatch(/\n/);
+      const ended = await run(["reembed", "--embeddings", module]);
+      expect(ended).toMatchObject({ code: 2, out: "", err: expect.stringMatching(problem) });
     }
   }, 120_000);
 });
 
 describe("mnemograph, used wrongly", () => {
-  it.concurrent.each<[string, string[], RegExp]>([
-    ["no scope", ["search", "tea"], /^mnemograph: Say whose memory: --user ID, --app ID/],
-    ["a blank user", ["search", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank/],
-    ["no query", ["search", "--user", "ana"], /^error: missing required argument 'query'/],
-    ["no module", ["reembed"], /^mnemograph: reembed needs --embeddings/],
-    [
-      "a bad number",
-      ["search", "tea", "--user", "ana", "--top", "0"],
-      /^error: .*whole number from 1 to 200/,
-    ],
+  it.concurrent.each<[string[], RegExp]>([
+    [["search", "tea"], /^mnemograph: Say whose memory: --user ID, --app ID.*$/],
+    [["search", "x", "--user", " "], /^mnemograph: Invalid scope: userId must not be blank.*$/],
+    [["search", "--user", "ana"], /^error: missing required argument 'query'$/],
+    [["reembed"], /^mnemograph: reembed needs --embeddings.*$/],
+    [["search", "tea", "--user", "ana", "--top", "0"], /^error: .*whole number from 1 to 200.*$/],
   ])(
-    "says so in one line and ends with 2: %s",
-    async (_, args, problem) => {
-      const { code, out, err } = await run(args);
-      expect([code, out]).toEqual([2, ""]);
-      expect(err).toMatch(problem);
-      expect(err).not.toMatch(/\n/);
+    "says so in one line and ends with 2: %j",
+    async (args, problem) => {
+      expect(await run(args)).toMatchObject({ code: 2, out: "", err: expect.stringMatching(problem) });
     },
     60_000,
   );

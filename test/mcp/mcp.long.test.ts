@@ -5,7 +5,7 @@ import { InMemoryTransport } from "@modelcontextprotocol/sdk/inMemory.js";
 import type { Transport } from "@modelcontextprotocol/sdk/shared/transport.js";
 import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
-import { createMcpServer } from "../../src/mcp/memory-server.js";
+import { createMcpServer, type McpServerOptions } from "../../src/mcp/memory-server.js";
 import type { Memory } from "../../src/memory.js";
 import { httpClients } from "../http/http-client.js";
 import { useCommandLine } from "../support/command-line.js";
@@ -31,20 +31,24 @@ async function connect(transport: Transport): Promise<Client> {
 }
 
 function overHttp(caller: "ana" | "bob" | "operator", query = ""): Promise<Client> {
-  const { app, token } = httpClients(
-    memory,
-    {
-      ana: { role: "user", scope: { userId: "ana" } },
-      bob: { role: "user", scope: { userId: "bob" } },
-      operator: { role: "operator" },
-    },
-    { mcp: mcpHandler(memory) },
-  );
+  const callers = {
+    ana: { role: "user", scope: { userId: "ana" } },
+    bob: { role: "user", scope: { userId: "bob" } },
+    operator: { role: "operator" },
+  } as const;
+  const { app, token } = httpClients(memory, callers, { mcp: mcpHandler(memory) });
   const transport = new StreamableHTTPClientTransport(new URL(`http://memory.test/mcp${query}`), {
     fetch: async (url, init) => app.request(String(url), init),
     requestInit: { headers: { authorization: `Bearer ${token(caller)}` } },
   });
   return connect(transport as Transport);
+}
+
+/** A client of a server of one's own. */
+async function within(memory: Memory, options: McpServerOptions): Promise<Client> {
+  const [ours, theirs] = InMemoryTransport.createLinkedPair();
+  await createMcpServer(memory, options).connect(theirs);
+  return connect(ours);
 }
 
 async function call(client: Client, name: string, args: Record<string, unknown>) {
@@ -80,11 +84,9 @@ it("counts what an agent is shown as used", async () => {
   const used = db.memory({ clock: () => now });
   const scope = { userId: "finn" };
   const [added] = await used.memories.add({ text: "Finn parks at the harbour." }, { scope });
-  const app = createMcpServer(used, { scope, agent: "planner" });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await app.connect(theirs);
+  const client = await within(used, { scope, agent: "planner" });
   now = new Date("2026-02-05T10:00:00Z");
-  await call(await connect(ours), "memory_query", { query: "Where does Finn park?" });
+  await call(client, "memory_query", { query: "Where does Finn park?" });
   expect((await used.memories.get(added?.id as string, { scope }))?.lastAccessedAt).toEqual(now);
   const events = await used.events.list({ scope, op: "search" });
   expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
@@ -100,14 +102,9 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
     ],
     { scope },
   );
-  await strict.remember({
-    scope,
-    threadId: "gil 1",
-    messages: [{ role: "user", content: "My illness is back." }],
-  });
-  const [ours, theirs] = InMemoryTransport.createLinkedPair();
-  await createMcpServer(strict, { scope, agent: "planner" }).connect(theirs);
-  const client = await connect(ours);
+  const messages = [{ role: "user", content: "My illness is back." }];
+  await strict.remember({ scope, threadId: "gil 1", messages });
+  const client = await within(strict, { scope, agent: "planner" });
   const names = (await client.listTools()).tools.map(({ name }) => name);
   expect(names).toEqual(["memory_query", "memory_history", "memory_forget_item", "memory_add"]);
   const { resources } = await client.listResources();
@@ -117,11 +114,8 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
   for (const tool of ["memory_history", "memory_forget_item"])
     expect(await call(client, tool, { id: ill?.id })).toMatchObject({ isError: true });
   expect(await call(client, "memory_add", { text: "Gil has a cold." })).toMatchObject({ isError: true });
-  expect(
-    (await call(client, "memory_add", { text: "Gil paints.", category: "projects" })).json,
-  ).toMatchObject({
-    outcome: "created",
-  });
+  const added = await call(client, "memory_add", { text: "Gil paints.", category: "projects" });
+  expect(added.json).toMatchObject({ outcome: "created" });
   expect((await call(client, "memory_history", { id: boat?.id })).json.events).toMatchObject([
     { event: "ADD" },
   ]);
@@ -140,10 +134,8 @@ describe("over HTTP", () => {
     const bob = await overHttp("bob");
     expect((await call(bob, "memory_query", { query: "bees" })).json).toEqual({ hits: [] });
     for (const tool of ["memory_history", "memory_forget_item"]) {
-      expect(await call(bob, tool, { id })).toMatchObject({
-        isError: true,
-        text: expect.stringContaining("NOT_FOUND"),
-      });
+      const text = expect.stringContaining("NOT_FOUND");
+      expect(await call(bob, tool, { id })).toMatchObject({ isError: true, text });
     }
     const named = await overHttp("operator", "?userId=ana");
     expect((await call(named, "memory_query", { query: "bees" })).json.hits).toHaveLength(1);
@@ -167,24 +159,19 @@ describe("over HTTP", () => {
 
   it("finds what was said, and gives a thread's summary", async () => {
     const scope = { userId: "ana" };
-    await memory.record({
-      scope,
-      threadId: "a/1",
-      messages: [{ role: "user", content: "The hives stand in Porto." }],
-    });
+    const messages = [{ role: "user", content: "The hives stand in Porto." }];
+    await memory.record({ scope, threadId: "a/1", messages });
     const client = await overHttp("ana");
     const { json } = await call(client, "transcript_search", { query: "Where are the hives?" });
     expect(json.hits).toMatchObject([{ threadId: "a/1", text: "The hives stand in Porto." }]);
     const { resources } = await client.listResources();
     expect(resources.map(({ uri }) => uri)).toContain("memory://threads/a%2F1/summary");
-    expect((await client.readResource({ uri: "memory://threads/a%2F1/summary" })).contents).toMatchObject([
-      { text: "" },
-    ]);
     const bob = await overHttp("bob");
     expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
-    expect((await bob.readResource({ uri: "memory://threads/a%2F1/summary" })).contents).toMatchObject([
-      { text: "" },
-    ]);
+    for (const reader of [client, bob]) {
+      const { contents } = await reader.readResource({ uri: "memory://threads/a%2F1/summary" });
+      expect(contents).toMatchObject([{ text: "" }]);
+    }
   });
 
   it("keeps what reads as instructions from a model", async () => {

@@ -1,0 +1,201 @@
+import { randomUUID } from "node:crypto";
+import { readFileSync } from "node:fs";
+import { Validator } from "@seriousme/openapi-schema-validator";
+import { hc } from "hono/client";
+import { beforeAll, describe, expect, expectTypeOf, it } from "vitest";
+import type { MemoryApp } from "../../src/http/index.js";
+import type { Memory } from "../../src/memory.js";
+import { operationList, operations } from "../../src/operations/operations.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
+import { fillSample, namedFor, requestOf, sampleOf } from "../support/sample-requests.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { httpClients } from "./http-client.js";
+
+const db = useTestDatabase();
+let memory: Memory;
+let api: ReturnType<typeof clients>;
+let ids: Awaited<ReturnType<typeof fillSample>>;
+const scope = { userId: "ana", appId: "shop" };
+const clients = () =>
+  httpClients(memory, {
+    ana: { role: "user", scope },
+    bob: { role: "user", scope: { userId: "bob" } },
+    zoe: { role: "user", scope: { userId: "zoe" } },
+    acme: { role: "operator", tenantId: "acme" },
+    operator: { role: "operator" },
+  });
+beforeAll(async () => {
+  memory = db.memory({ model: new OfflineChatModel() });
+  api = clients();
+  ids = await fillSample(memory, scope);
+});
+
+describe.each(operationList)("%s", (name, operation) => {
+  const isForOperators =
+    operation.operators || operation.reach === "tenant" || operation.reach === "everything";
+
+  it("answers an operator as it is described", async () => {
+    const own = { userId: randomUUID(), appId: randomUUID() };
+    const sample = sampleOf(name, await fillSample(memory, own));
+    // Import names whose it becomes in the file.
+    const { method, path, body } = requestOf(
+      operation,
+      sample,
+      name === "import" ? {} : namedFor(operation, own),
+    );
+    const answer = await api.operator(method, path, body);
+    expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: sample.status ?? 200 });
+  });
+
+  it("is there for nobody without a token that is known", async () => {
+    for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
+      const { path, method } = operation;
+      const response = await api.app.request(path, {
+        ...{ method: method.toUpperCase(), headers: authorization === null ? {} : { authorization } },
+      });
+      expect(response.status).toBe(401);
+      expect(response.headers.get("www-authenticate")).toBe("Bearer");
+      expect(await response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
+    }
+  });
+
+  it.runIf(isForOperators)(
+    "is not there for users, nor what is everybody's for a tenant's operator",
+    async () => {
+      const { method, path, body } = requestOf(operation, sampleOf(name, ids));
+      expect((await api.ana(method, path, body)).status).toBe(404);
+      if (operation.reach === "everything") expect((await api.acme(method, path)).status).toBe(404);
+    },
+  );
+
+  const [, idOf = ""] = /:(id|threadId)\b/.exec(operation.path) ?? [];
+  it.runIf(idOf && !isForOperators)("tells nobody of another's, whatever id of it is named", async () => {
+    const { input } = sampleOf(name, ids);
+    const ask = async (id: string) => {
+      const { method, path, body } = requestOf(operation, { input: { ...input, [idOf]: id } });
+      const answer = await api.bob(method, path, body);
+      return JSON.stringify([answer.status, answer.body]).replaceAll(id, "…");
+    };
+    const hers = await ask(String(input[idOf]));
+    expect(hers).toBe(await ask(randomUUID()));
+    // What can be listed is empty.
+    expect(hers).toMatch(operation.method === "get" ? /^\[404|\[\]/ : /^\[404/);
+  });
+});
+
+describe("the API", () => {
+  it("takes a conversation from recall to its end, in the words of chat APIs", async () => {
+    const recalled = await api.ana("POST", "/recall", { threadId: "t1", query: "Hello." });
+    const messages = [
+      { role: "user", content: "My boat is called Wind.", id: "u1" },
+      { role: "assistant", content: "I see.", id: "a1" },
+    ];
+    const { shown } = recalled.body;
+    const remembered = await api.ana("POST", "/remember", { threadId: "t1", messages, shown });
+    expect(remembered).toMatchObject({ status: 200, body: { recorded: 2 } });
+    const again = await api.ana("POST", "/record", { threadId: "t1", messages });
+    expect(again.body).toEqual({ recorded: 0, lastSeq: 1 });
+    const { body } = await api.ana("POST", "/recall", { threadId: "t1", query: "What is it called?" });
+    const last = { role: "assistant", content: "I see.", id: "a1" };
+    expect([...body.recent, ...body.gap].at(-1)).toMatchObject(last);
+    const { body: listed } = await api.ana("GET", "/threads?limit=2");
+    const next = `/threads?cursor=${encodeURIComponent(listed.nextCursor)}`;
+    expect((await api.ana("GET", next)).body).toEqual({ threads: [], nextCursor: null });
+    expect((await api.bob("POST", "/recall", { threadId: "t1" })).status).toBe(404);
+    expect((await api.bob("POST", "/remember", { threadId: "t1", messages: [] })).status).toBe(404);
+    expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
+  });
+
+  it("gives all of a scope away, forgets it, and takes it in from an operator", async () => {
+    const memories = [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }];
+    await api.zoe("POST", "/memories", { memories });
+    const exported = await api.zoe("GET", "/export");
+    expect(exported.headers.get("content-type")).toBe("application/x-ndjson");
+    const lines = exported.body.trimEnd().split("\n");
+    expect(JSON.parse(lines.at(-1))).toEqual({ type: "end", lines: lines.length - 1 });
+    const cut = await api.operator("POST", "/import?userId=zoe", lines.slice(0, -1).join("\n"));
+    expect(cut).toMatchObject({ status: 400, body: { detail: expect.stringContaining("cut off") } });
+    const taken = await api.operator("POST", "/import?userId=zoe", exported.body);
+    expect(taken).toMatchObject({ status: 409, body: { code: "WRONG_STATE" } });
+    expect((await api.zoe("POST", "/forget")).body).toMatchObject({ complete: true });
+    expect((await api.zoe("GET", "/memories")).body.memories).toEqual([]);
+    expect((await api.operator("POST", "/import?userId=zoe", exported.body)).body.total).toBeGreaterThan(2);
+    expect((await api.zoe("GET", "/memories")).body.memories).toHaveLength(2);
+  });
+
+  it.each([{}, { return: "bullets" }, { return: "full" }])(
+    "counts what a query shows as used: %j",
+    async (form) => {
+      let now = new Date("2026-01-05T10:00:00Z");
+      const memory = db.memory({ clock: () => now });
+      const scope = { userId: randomUUID() };
+      const { finn } = httpClients(memory, { finn: { role: "user", scope } });
+      const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
+      now = new Date("2026-02-05T10:00:00Z");
+      await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
+      expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
+      const events = await memory.events.list({ scope, op: "search" });
+      expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
+    },
+  );
+
+  it("answers who only asks whether it is there", async () => {
+    expect(await (await api.app.request("/healthz")).json()).toEqual({ status: "ok" });
+    expect(await (await api.app.request("/readyz")).json()).toEqual({ status: "ok" });
+    const closed = db.memory();
+    await closed.close();
+    const { app } = httpClients(closed, {});
+    expect((await app.request("/healthz")).status).toBe(200);
+    const ready = await app.request("/readyz");
+    expect(ready.status).toBe(503);
+    expect(await ready.json()).toEqual({ status: "unavailable", code: "CLOSED" });
+  });
+});
+
+describe("its description", () => {
+  it("is OpenAPI 3.1 as the specification has it, with every operation", async () => {
+    const text = await (await api.app.request("/openapi.json")).text();
+    const document: {
+      paths: Record<string, Record<string, { operationId?: string }>>;
+      components: { schemas: object };
+    } = JSON.parse(text);
+    const { valid, errors } = await new Validator().validate(JSON.parse(text));
+    expect([errors ?? [], valid]).toEqual([[], true]);
+    const documented = Object.values(document.paths).flatMap((path) => Object.values(path));
+    const names = documented.flatMap(({ operationId }) => operationId ?? []);
+    expect(names.sort()).toEqual(Object.keys(operations).sort());
+    expect(text).not.toContain("#/$defs");
+    const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
+    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(referred));
+    for (const [name, { path }] of operationList) {
+      const parameters = JSON.stringify(document.paths[path.replace(/:(\w+)/g, "{$1}")]);
+      for (const [, param] of path.matchAll(/:(\w+)/g))
+        expect(parameters, name).toContain(`"name":"${param}","in":"path"`);
+    }
+  });
+
+  it("has every path on its page", () => {
+    const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
+    const heads = operationList.map(([, { path }]) => /^\/[^/]+/.exec(path)?.[0] ?? path);
+    expect([...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page))).toEqual([]);
+  });
+
+  it("is a typed client of Hono's", async () => {
+    const client = hc<MemoryApp>("http://memory.test", {
+      fetch: (input: string | URL | Request, init?: RequestInit) => api.app.request(input as string, init),
+      headers: { authorization: `Bearer ${api.token("zoe")}` },
+    });
+    const added = await client.memories.$post({ json: { memories: [{ text: "Zoe paints doors." }] } });
+    const { outcomes } = await added.json();
+    expectTypeOf(outcomes[0]?.outcome).toExtend<string | undefined>();
+    const id = outcomes[0]?.id as string;
+    const found = await (await client.memories[":id"].$get({ param: { id } })).json();
+    expectTypeOf(found.createdAt).toEqualTypeOf<string>();
+    expectTypeOf(found.revision).toEqualTypeOf<number>();
+    expect(found.text).toBe("Zoe paints doors.");
+    const page = await (await client.memories.$get({ query: { limit: "1", kinds: ["fact"] } })).json();
+    expect(page.memories).toHaveLength(1);
+    // @ts-expect-error There is no such body.
+    await client.recall.$post({ json: { thread: "t" } });
+  });
+});
