@@ -59,7 +59,7 @@ export function createMcpServer(memory: Memory, options: McpServerOptions): McpS
   const served: Served = { memory, scope: parseScope(given.scope), agent, actor, categories, restricted };
   const server = new McpServer({ name: "mnemograph", version: "1" }, { instructions });
   for (const [name, tool] of Object.entries(tools))
-    if (!restricted || tool.knowsCategories) addTool(server, served, name, tool);
+    if (!restricted || !tool.knowsNoCategories) addTool(server, served, name, tool);
   addMemoryAdd(server, served);
   addProfile(server, served);
   if (!restricted) addSummaries(server, served);
@@ -73,22 +73,22 @@ const instructions =
 /** An operation as a model is offered it. */
 interface Tool {
   readonly operation: OperationName;
-  readonly title: string;
-  readonly description: string;
+  /** @default what the operation does */
+  readonly description?: string;
   /** Fields of the operation's input that a model gives, and what it is told of them. */
   readonly takes: Readonly<Record<string, string>>;
-  /** Fields that it need not give. */
+  /** Fields that it need not give, or does not decide. */
   readonly defaults?: object;
-  /** What it does not decide. */
   readonly fixed?: (served: Served) => object;
   readonly destructive?: true;
-  /** Whether an agent's allowlist can be kept to. */
-  readonly knowsCategories: boolean;
+  /** Whether an agent's allowlist cannot be kept to. */
+  readonly knowsNoCategories?: true;
 }
 
+const id = "As memory_query gives it.";
 const tools: Readonly<Record<string, Tool>> = {
   memory_query: {
-    ...{ operation: "query", title: "Search memory", knowsCategories: true },
+    operation: "query",
     description: 'Finds memories that fit a question, best first. "" lists what is most important.',
     takes: {
       ...{ query: "The question.", categories: "Only these categories." },
@@ -98,41 +98,33 @@ const tools: Readonly<Record<string, Tool>> = {
     defaults: { return: "bullets", top_k: 3 },
     fixed: ({ agent }) => ({ agent, budgetTokens: 2_000 }),
   },
-  memory_history: {
-    ...{ operation: "memoryHistory", title: "History of a memory", knowsCategories: true },
-    description: "Who changed what in a memory, newest first.",
-    takes: { id: "As memory_query gives it." },
-  },
+  memory_history: { operation: "memoryHistory", takes: { id } },
   memory_forget_item: {
-    ...{ operation: "removeMemory", title: "Forget one memory", knowsCategories: true, destructive: true },
+    operation: "removeMemory",
     description: "Hides one memory, when the user asks for it; for 30 days it can be restored.",
-    takes: { id: "As memory_query gives it.", reason: "Why, for the audit trail." },
+    takes: { id, reason: "Why, for the audit trail." },
+    destructive: true,
   },
   transcript_search: {
-    ...{ operation: "searchTranscript", title: "Search what was said", knowsCategories: false },
-    description: "Finds messages of earlier conversations, word for word, best first.",
-    takes: {
-      ...{ query: "The question.", threadId: "Only this conversation." },
-      topK: "Most messages to return; 5 unless told.",
-    },
-    defaults: { topK: 5 },
+    operation: "searchTranscript",
+    takes: { query: "The question.", threadId: "Only this conversation.", topK: "Most messages to return." },
+    knowsNoCategories: true,
   },
 };
 
 function addTool(server: McpServer, served: Served, name: string, tool: Tool): void {
-  const { title, description, takes, defaults, fixed, destructive } = tool;
+  const { takes, defaults, fixed, destructive = false } = tool;
   const operation = operations[tool.operation] as unknown as Operation;
-  const fields = Object.entries(takes).map(
-    ([field, told]) => [...[field, operation.input.shape[field] as z.ZodType], told] as const,
-  );
   const { memory, scope, actor } = served;
-  const inputSchema = z.strictObject(
-    Object.fromEntries(fields.map(([field, schema, told]) => [field, schema.describe(told)])),
-  );
-  const hints = destructive ? { readOnlyHint: false, destructiveHint: true } : { readOnlyHint: true };
+  const fields = Object.entries(takes).map(([field, told]) => {
+    const schema = operation.input.shape[field] as z.ZodType;
+    return [field, schema.describe(told)] as const;
+  });
+  const hints = { readOnlyHint: !destructive, destructiveHint: destructive, openWorldHint: false };
+  const description = tool.description ?? `${operation.does}.`;
   server.registerTool(
     name,
-    { title, description, inputSchema, annotations: { ...hints, openWorldHint: false } },
+    { description, inputSchema: z.strictObject(Object.fromEntries(fields)), annotations: hints },
     (given: Record<string, unknown>) =>
       answered(async () => {
         if (typeof given.id === "string") await requireReadable(served, given.id);
@@ -160,15 +152,11 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
   server.registerTool(
     "memory_add",
     {
-      title: "Remember",
       description:
         "Remembers one self-contained sentence in the third person, such as 'Ana is vegan.' What is sensitive waits for the user's consent.",
       inputSchema: z.strictObject({
         ...{ text: z.string().max(2_000), category: z.string().optional(), value: z.string().optional() },
-        key: z
-          .string()
-          .optional()
-          .describe("With a key there is one value: a new one takes the old one's place."),
+        key: z.string().optional().describe("With a key, a new value takes the old one's place."),
         importance: z.number().min(1).max(5).optional(),
       }),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
@@ -202,9 +190,8 @@ function addProfile(server: McpServer, { memory, scope, agent }: Served): void {
       mimeType: "text/plain",
     },
     async ({ href }) => {
-      const hits = await told(() =>
-        memory.query({ scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] }),
-      );
+      const asked = { scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] as const };
+      const hits = await told(memory.query(asked));
       return text(href, hits.map(({ memory: item }) => `- ${shownLine(item, item.text)}`).join("\n"));
     },
   );
@@ -213,7 +200,7 @@ function addProfile(server: McpServer, { memory, scope, agent }: Served): void {
 // By hand, for the same reason.
 function addSummaries(server: McpServer, { memory, scope }: Served): void {
   const list = async () => {
-    const threads = await told(() => memory.threads.list({ scope, limit: 100 }));
+    const threads = await told(memory.threads.list({ scope, limit: 100 }));
     const own = threads.filter(({ scope: of }) => of.appId === scope.appId && of.userId === scope.userId);
     return {
       resources: own.map(({ threadId, lastActivityAt }) => ({
@@ -229,9 +216,8 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
     new ResourceTemplate("memory://threads/{threadId}/summary", { list }),
     { title: "Summary of a conversation", mimeType: "text/plain" },
     async ({ href }, { threadId }) => {
-      const versions = await told(() =>
-        memory.summaries.list({ scope, threadId: decodeURIComponent(String(threadId)), limit: 100 }),
-      );
+      const of = { scope, threadId: decodeURIComponent(String(threadId)), limit: 100 };
+      const versions = await told(memory.summaries.list(of));
       return text(href, versions.findLast(({ status }) => status === "completed")?.text ?? "");
     },
   );
@@ -250,21 +236,18 @@ const toldCodes: ReadonlySet<string> = new Set([
 /** What `work` gives as JSON; a refusal as words that a model can act on. */
 async function answered(work: () => Promise<unknown>): Promise<CallToolResult> {
   try {
-    return { content: [{ type: "text", text: JSON.stringify(await told(work)) }] };
+    return { content: [{ type: "text", text: JSON.stringify(await told(work())) }] };
   } catch (error) {
     return { content: [{ type: "text", text: (error as Error).message }], isError: true };
   }
 }
 
-/** What `work` gives; its failures in words that may be told. */
-async function told<Result>(work: () => Promise<Result>): Promise<Result> {
-  try {
-    return await work();
-  } catch (error) {
-    if (MemoryError.is(error) && toldCodes.has(error.code))
-      throw new Error(`${error.code}: ${error.message}`);
-    if (MemoryError.is(error, "THREAD_FORBIDDEN"))
-      throw new Error("NOT_FOUND: There is no such thread here.");
-    throw new Error(`${MemoryError.is(error) ? error.code : "INTERNAL"}: memory could not answer.`);
-  }
+/** What `given` gives; its failures in words that may be told. */
+function told<Result>(given: Promise<Result>): Promise<Result> {
+  return given.catch((error: unknown) => {
+    const code = MemoryError.is(error) ? error.code : "INTERNAL";
+    if (code === "THREAD_FORBIDDEN") throw new Error("NOT_FOUND: There is no such thread here.");
+    const detail = toldCodes.has(code) ? (error as Error).message : "memory could not answer.";
+    throw new Error(`${code}: ${detail}`);
+  });
 }
