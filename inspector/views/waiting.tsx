@@ -171,13 +171,13 @@ const jobTitles: Readonly<Record<string, string>> = {
 
 function Jobs({ state, place }: { readonly state: string; readonly place: Place }) {
   const name = `jobs-${state}`;
-  const after = place.params[name];
+  const cursor = place.params[name];
   const asked = useAsked(
     (signal) =>
-      ask<{ readonly jobs: readonly Job[]; readonly next: string | null }>("jobs", {
-        ...{ signal, query: { state, limit: 25, after } },
+      ask<{ readonly jobs: readonly Job[]; readonly nextCursor: string | null }>("jobs", {
+        ...{ signal, query: { state, limit: 25, cursor } },
       }),
-    [state, after],
+    [state, cursor],
   );
   const retry = async (id: string) => {
     await ask(path`jobs/${id}/retry`, { method: "POST", body: {} });
@@ -187,14 +187,14 @@ function Jobs({ state, place }: { readonly state: string; readonly place: Place 
     <section aria-labelledby={name}>
       <h2 id={name}>{jobTitles[state]}</h2>
       <Answer asked={asked} missing="This server does not list its work.">
-        {({ jobs, next }) => (
+        {({ jobs, nextCursor }) => (
           <>
             {jobs.length === 0 ? (
               <p class="note">None.</p>
             ) : (
               <JobTable jobs={jobs} retry={state === "failed" ? retry : null} />
             )}
-            <Pages place={place} next={next} name={name} />
+            <Pages place={place} next={nextCursor} name={name} />
           </>
         )}
       </Answer>

@@ -20,14 +20,10 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
   const { schema, config, embeddings, model } = flags;
   const { option: database } = existingDatabase(flags, process.env);
   return createMemory({
-    ...{ database, schema },
-    ...(jobs && { jobs }),
-    ...(await isolationOf(database, schema)),
-    ...(config !== undefined && { config }),
-    ...(embeddings !== undefined && {
-      embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings"),
-    }),
-    ...(model !== undefined && { model: await loadExport<BaseChatModel>(model, "model") }),
+    ...{ database, schema, ...(await isolationOf(database, schema)) },
+    ...{ ...(jobs && { jobs }), ...(config !== undefined && { config }) },
+    ...(embeddings && { embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings") }),
+    ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
   });
 }
 
@@ -77,10 +73,8 @@ export function existingDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): 
   const { option } = chosen;
   if (typeof option !== "object" || !("dataDir" in option)) return chosen;
   if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;
-  throw new MemoryError(
-    "SETUP_REQUIRED",
-    `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`,
-  );
+  const detail = `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`;
+  throw new MemoryError("SETUP_REQUIRED", detail);
 }
 
 /**

@@ -20,13 +20,9 @@ import { operation } from "./operation.js";
 const jobKind = z.enum(jobKinds as [JobKind, ...JobKind[]]);
 
 const selection = {
-  ...{ threadId: z.string().optional(), agentId: z.string().optional(), runId: z.string().optional() },
-  ...{ since: moment.optional(), until: moment.optional() },
-  ...{
-    op: z.enum(eventOps).optional(),
-    node: z.enum(eventParts).optional(),
-    step: z.enum(eventSteps).optional(),
-  },
+  ...{ ...each(z.string().optional(), "threadId", "agentId", "runId"), op: z.enum(eventOps).optional() },
+  ...{ ...each(moment.optional(), "since", "until"), node: z.enum(eventParts).optional() },
+  step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;

@@ -23,9 +23,7 @@ const wrong: string[] = [];
 
 describe.skipIf(!hasChromium)("the inspector's page", () => {
   beforeAll(async () => {
-    memory = db.memory({
-      ...{ model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
-    });
+    memory = db.memory({ model: new OfflineChatModel(), embeddings: new HashingEmbeddings() });
     await memory.setup();
     await fillInspectorSample(memory);
     server = await openInspected(memory);
@@ -148,11 +146,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("heading", { name: "Has a sister called Inês who visits in June." }).waitFor();
     const events = await memory.memories.history(id, { scope: ana });
     const told = events.map(({ actor, new: now }) => [actor, (now as { reason?: string }).reason]);
-    expect(told.slice(0, 5)).toEqual(
-      ["as it was at first", "it was a try", "just a try", "it matters", "a misprint"].map((reason) => [
-        ...["joe", reason],
-      ]),
-    );
+    const reasons = ["as it was at first", "it was a try", "just a try", "it matters", "a misprint"];
+    expect(told.slice(0, 5)).toEqual(reasons.map((reason) => ["joe", reason]));
   });
 
   it("tells what a slot was, and what a memory rests on", async () => {
@@ -168,9 +163,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText("preferred name is Anita").waitFor();
     await act("Approve", "she told me");
     await expect.poll(() => page.getByText("No request waits").count()).toBe(1);
-    expect(
-      (await memory.memories.list({ scope: ana, keys: ["preferred_name"] })).map(({ value }) => value),
-    ).toEqual(["Anita"]);
+    const names = await memory.memories.list({ scope: ana, keys: ["preferred_name"] });
+    expect(names.map(({ value }) => value)).toEqual(["Anita"]);
     await act("Reject", "an attack");
     await page.getByText("Nothing reads as instructions").waitFor();
     expect(await memory.memories.list({ scope: ana, states: ["quarantined"] })).toEqual([]);
@@ -199,7 +193,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     // Of queues, which the embedded database does not have.
     await page.route(
       (url) => url.pathname === "/jobs",
-      (route) => route.fulfill({ json: { jobs: [job], next: null } }),
+      (route) => route.fulfill({ json: { jobs: [job], nextCursor: null } }),
     );
     await open("waiting");
     await page.getByRole("button", { name: "Retry" }).first().waitFor();
@@ -211,15 +205,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByText(hostile.emoji).waitFor();
     const whole = page.getByRole("button", { name: "Show all 1,000,000 characters" });
     await whole.click();
-    await expect
-      .poll(() =>
-        page
-          .locator(".message .text")
-          .last()
-          .textContent()
-          .then((text) => text?.length),
-      )
-      .toBe(1_000_000);
+    const length = async () => (await page.locator(".message .text").last().textContent())?.length;
+    await expect.poll(length).toBe(1_000_000);
     await page.goto("about:blank");
     await open("memories?user=ana&words=javascript");
     await page.locator("a.row", { hasText: "javascript:document" }).click();
