@@ -34,12 +34,12 @@ export async function joinMemories(
       source_seqs = case when s.thread_ref is null then m.source_seqs else i.seqs end,
       access_count = m.access_count + coalesce(g.used, 0)
     from input i
-    left join lateral (
+    cross join lateral (
       select thread_ref, evidence from ${schema}.memory where id = coalesce(i."sourceOf", i.id) limit 1
-    ) s on true
-    left join lateral (
+    ) s
+    cross join lateral (
       select sum(access_count)::integer as used from ${schema}.memory where id = any (i.gone)
-    ) g on true
+    ) g
     where m.id = i.id and m.owner_ref = ${ownerRef}`);
 }
 

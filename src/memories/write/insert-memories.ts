@@ -63,9 +63,7 @@ export async function insertMemories(
       insert into ${schema}.memory (owner_ref, last_accessed_at, created_at, updated_at, ${names(newColumns)})
       select ${ownerRef}, ${tx.now()}, ${tx.now()}, ${tx.now()}, ${fields(newColumns, source)}
       from input i
-      left join lateral (
-        select id from ${schema}.thread t where ${isSourceThread(owner, sql`i."threadId"`)} limit 1
-      ) t on true
+      left join ${schema}.thread t on ${isSourceThread(owner, sql`i."threadId"`)}
       returning ref, id, state
     ),
     ${wordRows(tx)},
