@@ -65,21 +65,14 @@ export async function findLinked(
   return new Set(rows.map(({ from, to }) => `${from} ${to}`));
 }
 
-/** Links memories of a locked owner. Both ends are written as well, so that copies of them are read anew. One statement. */
+/** Links memories of a locked owner. One statement. */
 export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]): Promise<void> {
   if (links.length === 0) return;
-  const { schema } = tx;
   await tx.query(sql`
-    with input as (
-      select * from json_to_recordset(${JSON.stringify(links)}::json) as i ("from" bigint, "to" bigint, strength real)
-    ),
-    link as (
-      insert into ${schema}.relation (from_ref, to_ref, strength)
-      select "from", "to", strength from input
-      on conflict do nothing
-    )
-    update ${schema}.memory m set updated_at = m.updated_at
-    where m.ref in (select "from" from input union select "to" from input)`);
+    insert into ${tx.schema}.relation (from_ref, to_ref, strength)
+    select "from", "to", strength
+    from json_to_recordset(${JSON.stringify(links)}::json) as i ("from" bigint, "to" bigint, strength real)
+    on conflict do nothing`);
 }
 
 /** A pair that was compared. */

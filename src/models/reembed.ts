@@ -62,8 +62,7 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
 }
 
 /**
- * Stores vectors of memories that still say what was embedded, and returns how many. Copies of their owners are read
- * anew.
+ * Stores vectors of memories that still say what was embedded, and returns how many.
  *
  * A memory that is being changed, and one whose owner is being written to, is passed over rather than waited for: a
  * writer that holds several must never wait for this one while this one waits for it.
@@ -94,9 +93,9 @@ async function insertReembedded(
       join current m on m.ref = i.ref and m.content = i.text
       on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
         where not e.active
-      returning owner_ref
+      returning 1
     )
-    select (select count(*) from stored)::int as stored, ${schema}.reload_owners(array(select owner_ref from stored), 0)`);
+    select count(*)::int as stored from stored`);
   return row?.stored ?? 0;
 }
 
