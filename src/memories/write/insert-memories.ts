@@ -69,6 +69,7 @@ export async function insertMemories(
       select ${ownerRef}, ${tx.now()}, ${tx.now()}, ${tx.now()}, ${fields(newColumns, source)}
       from input i
       left join source t on t.place = i.place
+      order by i.place
       returning ref, id, state
     ),
     ${wordRows(tx)},
