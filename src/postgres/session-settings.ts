@@ -13,19 +13,14 @@ export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
  */
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
-/** Lifts the deadline that `prepareSession` gave a session; one of the role's or the connection string's holds. */
-const noSessionTimeout: LocalSetting = { text: "set local statement_timeout to default" };
-
-/** What a statement that may take `deadlineMs` needs set; in sessions of our own nothing but for those without a deadline. */
+/**
+ * What a statement that may take `deadlineMs` needs set. In sessions of our own nothing, but where a statement has no deadline
+ * and so lifts that of `prepareSession`; one of the role's or the connection string's holds.
+ */
 export function deadlineSettings(sessions: SessionKind, deadlineMs: number | undefined): LocalSetting[] {
-  if (sessions === "lent") return lentSettings(deadlineMs);
-  return sessions === "own" && deadlineMs === undefined ? [noSessionTimeout] : [];
-}
-
-/** What `prepareSession` sets for sessions of our own, for one transaction. */
-function lentSettings(deadlineMs: number | undefined): LocalSetting[] {
-  const timeout = { text: `set local statement_timeout to ${deadlineMs}` };
-  return [{ text: "set local jit to off" }, ...(deadlineMs === undefined ? [] : [timeout])];
+  const timeout = { text: `set local statement_timeout to ${deadlineMs ?? "default"}` };
+  if (sessions === "lent") return [{ text: "set local jit to off" }, timeout];
+  return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
 }
 
 /** Opens a transaction with `settings`. One round trip on a pipelining client, else one for each statement. */

@@ -29,10 +29,7 @@ export const itemVectors: VectorRows = {
     for (const { vectors } of rows) ends.push((ends.at(-1) ?? 0) + vectors.length);
     const begins = rows.map(({ vectors }, n) => (ends[n] ?? 0) - vectors.length + 1);
     const { schema } = db;
-    const vectors = halfvecs(
-      space,
-      rows.flatMap(({ vectors }) => vectors),
-    );
+    const all = rows.flatMap(({ vectors }) => vectors);
     const [row] = await db.query<{ stored: number }>(sql`
       with free as (
         select i.ref, i.tenant_id, i.revision from ${schema}.store_item i
@@ -44,7 +41,7 @@ export const itemVectors: VectorRows = {
         from unnest(
           ${refs}::bigint[], ${rows.map(({ row }) => row.revision)}::bigint[], ${begins}::int[], ${ends}::int[]
         ) as n (ref, revision, first, last)
-        join free i on i.ref = n.ref and i.revision = n.revision cross join (select ${vectors} as vectors) v
+        join free i on i.ref = n.ref and i.revision = n.revision cross join (select ${halfvecs(space, all)} as vectors) v
         on conflict (item_ref, space_ref) do update set revision = excluded.revision, embeddings = excluded.embeddings
           where e.revision < excluded.revision
         returning 1
