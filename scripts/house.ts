@@ -6,6 +6,7 @@ import { createMemory } from "../src/create-memory.js";
 import { memoryOptionsSchema } from "../src/memory-input.js";
 import { operations } from "../src/operations/operations.js";
 import { configSchema } from "../src/options.js";
+import statements from "../test/lint/listed-statements.json" with { type: "json" };
 import ceilings from "./house-ceilings.json" with { type: "json" };
 
 // Prints how large the project is, and fails where it is larger than scripts/house-ceilings.json allows.
@@ -138,6 +139,8 @@ const measured = {
   commands: createProgram().commands.length,
   errorCodes: errorCodes(),
   tables: tables(),
+  citusExceptions: statements.exceptions.length,
+  citusFalseAlarms: statements.falseAlarms.length,
 };
 
 const over = Object.entries(measured).filter(

@@ -34,12 +34,12 @@ export async function joinMemories(
       source_seqs = case when s.thread_ref is null then m.source_seqs else i.seqs end,
       access_count = m.access_count + coalesce(g.used, 0)
     from input i
-    left join lateral (
+    cross join lateral (
       select thread_ref, evidence from ${schema}.memory where id = coalesce(i."sourceOf", i.id) limit 1
-    ) s on true
-    left join lateral (
+    ) s
+    cross join lateral (
       select sum(access_count)::integer as used from ${schema}.memory where id = any (i.gone)
-    ) g on true
+    ) g
     where m.id = i.id and m.owner_ref = ${ownerRef}`);
 }
 
@@ -65,21 +65,14 @@ export async function findLinked(
   return new Set(rows.map(({ from, to }) => `${from} ${to}`));
 }
 
-/** Links memories of a locked owner. Both ends are written as well, so that copies of them are read anew. One statement. */
+/** Links memories of a locked owner. One statement. */
 export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]): Promise<void> {
   if (links.length === 0) return;
-  const { schema } = tx;
   await tx.query(sql`
-    with input as (
-      select * from json_to_recordset(${JSON.stringify(links)}::json) as i ("from" bigint, "to" bigint, strength real)
-    ),
-    link as (
-      insert into ${schema}.relation (from_ref, to_ref, strength)
-      select "from", "to", strength from input
-      on conflict do nothing
-    )
-    update ${schema}.memory m set updated_at = m.updated_at
-    where m.ref in (select "from" from input union select "to" from input)`);
+    insert into ${tx.schema}.relation (from_ref, to_ref, strength)
+    select "from", "to", strength
+    from json_to_recordset(${JSON.stringify(links)}::json) as i ("from" bigint, "to" bigint, strength real)
+    on conflict do nothing`);
 }
 
 /** A pair that was compared. */

@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { idDigest, isSeenFrom, raisedTick, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import { isSeenFrom, raisedTick, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
 import { type ShownRound, shownTurn } from "./shown-turns.js";
@@ -73,38 +73,44 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { scope, threadId, shown } = round;
   const revSeen = shown?.revision ?? 0;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  // With an offset each is looked up by its key; as a join, the planner may read all messages there are.
-  const sameMessage = (threadRef: Sql) => sql`
-        select from ${schema}.message m where m.thread_ref = ${threadRef} and m.message_id = i.message_id offset 0`;
-  const isNew = sql`exists (select from input i where not exists (${sameMessage(sql`t.id`)}))`;
   return sql`${threadAndOwner(db, round, {
     turns: sql`(select count(*) from input where role = 'user')`,
     messages: sql`(select count(distinct position) from term)`,
     messageLength: sql`(select coalesce(sum(frequency), 0) from term)`,
   })},
-    owned as (
-      insert into ${schema}.thread as t
+    -- With an offset each is looked up by its key; as a join, the planner may read all messages there are.
+    unknown as materialized (
+      select i.* from input i where not exists (
+        select from ${schema}.message m
+        where m.thread_ref = (select id from known_thread) and m.message_id = i.message_id offset 0
+      )
+    ),
+    news as materialized (
+      select count(*) > 0 as any_new, count(*) filter (where role = 'user') as turns, ${db.now()} as now from unknown
+    ),
+    made as (
+      insert into ${schema}.thread
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
       -- A round that began before its user was forgotten has seen revisions that are to come.
-      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision),
-        (select count(*) from input where role = 'user'), ${db.now()}, ${db.now()}
-      from its_owner o
-      on conflict (${idDigest(sql`tenant_id`)}, ${idDigest(sql`thread_id`)}) do update
-        set last_activity_at = ${db.now()}, rev_seen = greatest(t.rev_seen, excluded.rev_seen),
-          turns = t.turns + (
-            select count(*) from input i where i.role = 'user' and not exists (${sameMessage(sql`t.id`)})
-          ),
-          ended_at = case
-            when t.ended_at is null then null
-            when t.closing_until > ${db.now()} or not ${isNew} then t.ended_at
-          end,
-          closing_until = case when t.closing_until is not null and not ${isNew} then t.closing_until end
-        where t.tenant_id = excluded.tenant_id and t.thread_id = excluded.thread_id
-          and t.user_id = excluded.user_id and t.app_id = excluded.app_id
-      returning id, owner_ref, turns, ended_at is not null as ended
+      select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision), n.turns, n.now, n.now
+      from its_owner o, news n where not exists (select from known_thread)
+      on conflict do nothing
+      returning id, owner_ref, turns, false as ended
     ),
-    before as (
-      select coalesce(
+    continued as (
+      update ${schema}.thread t
+      set last_activity_at = n.now, rev_seen = greatest(t.rev_seen, least(${revSeen}::bigint, o.revision)),
+        turns = t.turns + n.turns,
+        ended_at = case when t.closing_until > n.now or not n.any_new then t.ended_at end,
+        closing_until = case when not n.any_new then t.closing_until end
+      from known_thread k, its_owner o, news n where t.id = k.id and k.owned
+      returning t.id, t.owner_ref, t.turns, t.ended_at is not null as ended
+    ),
+    owned as (
+      select * from made union all select * from continued
+    ),
+    before as materialized (
+      select owned.id as thread_ref, coalesce(
         (select m.seq from ${schema}.message m where m.thread_ref = owned.id order by m.seq desc limit 1), -1
       ) as last_seq
       from owned
@@ -112,8 +118,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
     fresh as (
       select i.*, owned.id as thread_ref, owned.owner_ref,
         before.last_seq + row_number() over (order by i.position) as seq
-      from owned, before, input i
-      where not exists (${sameMessage(sql`owned.id`)})
+      from owned, before, unknown i
     )`;
 }
 
@@ -170,10 +175,10 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
     messages === 1
       ? sql`0`
       : sql`case when (select count(*) from fresh where role = 'user') + (
-          select count(*) from owned cross join lateral (
+          select count(*) from before b cross join lateral (
             select from ${schema}.message m
-            where m.thread_ref = owned.id and m.role = 'user' and m.seq > coalesce((
-              select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'extract'
+            where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role = 'user' and m.seq > coalesce((
+              select k.done_until from ${schema}.thread_task k where k.thread_ref = b.thread_ref and k.task = 'extract'
             ), -1)
             limit ${messages}::bigint
           ) m
@@ -187,7 +192,8 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
       on conflict (thread_ref, task) do update set retry_at = case
         when k.task = 'note' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
         -- Waits for its next try, or for another day.
-        when (k.attempts > 0 and k.lease_until is null) or k.retry_at > ${db.now()} + ${idleMs} * interval '1 millisecond'
+        when (k.attempts > 0 and k.lease_until is null)
+          or k.retry_at - excluded.retry_at > ${idleMs} * interval '1 millisecond'
         then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
       end
       returning task, retry_at

@@ -27,11 +27,11 @@ export function threadAndOwner(
   const { tenantId, userId, appId } = scopeColumns(scope);
   const owner = ownerColumns(scope);
   return sql`
-    known_thread as (
+    known_thread as materialized (
       select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned
       from ${schema}.thread t where ${threadIs(tenantId, threadId)}
     ),
-    known_owner as (
+    known_owner as materialized (
       select o.id, o.revision from ${schema}.owner o where ${ownerIs(owner)}
     ),
     new_owner as (

@@ -114,17 +114,18 @@ async function writeEnd(
   }>(
     sql`
     with known as (
-      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.ended_at, t.closing_until
+      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.ended_at, t.closing_until,
+        ${db.now()} as now, ${db.now()} + ${closingMs} * interval '1 millisecond' as closes_at
       from ${schema}.thread t where ${threadIs(tenantId, input.threadId)}
       for no key update
     ),
     ended as (
       update ${schema}.thread t
-      set ended_at = coalesce(k.ended_at, ${db.now()}),
+      set ended_at = coalesce(k.ended_at, k.now),
         ended_reason = case when k.ended_at is null then ${reason}::text else t.ended_reason end,
         closing_until = case
           when not ${afterRound}::boolean then null
-          when k.ended_at is null then ${db.now()} + ${closingMs} * interval '1 millisecond'
+          when k.ended_at is null then k.closes_at
           else k.closing_until
         end
       from known k where t.id = k.id and k.owned
@@ -160,7 +161,7 @@ export async function endIdleThread(
 ): Promise<boolean> {
   const rows = await db.query(sql`
     update ${db.schema}.thread t
-    set ended_at = coalesce(t.ended_at, ${db.now()}), ended_reason = case when t.ended_at is null then 'idle' else t.ended_reason end
+    set ended_at = least(t.ended_at, ${db.now()}), ended_reason = case when t.ended_at is null then 'idle' else t.ended_reason end
     where t.id = ${threadRef}
       and (t.ended_at is not null or t.last_activity_at <= ${db.now()} - ${idleMs} * interval '1 millisecond')
     returning t.id`);

@@ -35,7 +35,7 @@ interface TalkWindow {
 }
 
 /**
- * CTEs about the talk of the thread `owned` with its `fresh` messages, which this statement's snapshot does not have:
+ * CTEs about the talk of the thread `owned`: of what was there `before`, which Citus shows with what was added, and its `fresh` messages:
  * `recent (seq, role, bytes)`, the last window and one more; `first (seq)`, the beginning and what is fresh;
  * `summarised (seq)`, where the latest summary ends; and `starts (seq)`, of the window's rounds and the last one of all.
  * None reads more of a longer thread.
@@ -51,9 +51,9 @@ function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMess
       select seq, role, bytes from (
         select seq, role, bytes from fresh_talk
         union all
-        select m.seq, m.role, m.bytes from owned cross join lateral (
+        select m.seq, m.role, m.bytes from before b cross join lateral (
           select m.seq, m.role, octet_length(m.content) as bytes
-          from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
+          from ${schema}.message m where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role <> 'system'
           order by m.seq desc limit ${most}::bigint
         ) m
       ) t
@@ -62,9 +62,9 @@ function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMess
     first as (
       select seq from fresh_talk
       union all
-      select m.seq from owned cross join lateral (
+      select m.seq from before b cross join lateral (
         select m.seq
-        from ${schema}.message m where m.thread_ref = owned.id and m.role <> 'system'
+        from ${schema}.message m where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role <> 'system'
         order by m.seq limit ${triggerMessages ?? null}::bigint
       ) m
     ),
@@ -79,9 +79,9 @@ function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMess
       select seq from recent where role = 'user'
       union all select seq from fresh where role = 'user'
       union all
-      select m.seq from owned cross join lateral (
+      select m.seq from before b cross join lateral (
         select m.seq from ${schema}.message m
-        where m.thread_ref = owned.id and m.role = 'user'
+        where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role = 'user'
         order by m.seq desc limit 1
       ) m
     )`;
@@ -175,7 +175,7 @@ function withFewerTerms(input: RecordStatement): RecordStatement | null {
 
 interface Row extends Omit<RecordedThread, "threadRef"> {
   readonly [column: string]: unknown;
-  /** Whether another makes the owner's row at the moment: this statement's snapshot does not have it. */
+  /** Whether another makes the owner's or the thread's row at the moment: this statement's snapshot does not have it. */
   readonly unsettled: boolean;
   readonly id: string | null;
 }
@@ -197,7 +197,7 @@ async function tryRecord(
     ${notedRound(db, input)},
     -- What is to be told of the thread.
     ${threadTalk(db, input)}
-    select owned.id, not exists (select from its_owner) and not exists (select from known_thread where not owned) as unsettled,
+    select owned.id, not exists (select from owned) and not exists (select from known_thread where not owned) as unsettled,
       (select count(*) from fresh)::int as recorded,
       (select last_seq + (select count(*) from fresh) from before)::int as "lastSeq",
       ${talkObject(input)} as talk,

@@ -4,6 +4,7 @@ import { backgroundJob } from "../jobs/background-graph.js";
 import { markInsights } from "../jobs/owner-task.js";
 import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
+import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
 import { type EpisodeWork, limitEpisode, loadCompression, makeEpisode } from "./make-episode.js";
 
@@ -48,16 +49,11 @@ async function saveEpisode(
     const [written] = await writing;
     return written?.id ?? null;
   } catch (error) {
-    if (!isTaken(error)) throw error;
+    if (brokenConstraint(error) !== "memory_episode") throw error;
     // Someone else has written an episode that begins at this turn.
     await completeTask(deps.db, claim, work);
     return null;
   }
-}
-
-function isTaken(error: unknown): boolean {
-  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
-  return cause?.constraint === "memory_episode";
 }
 
 /** What the steps of compression make. */

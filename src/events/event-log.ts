@@ -1,4 +1,4 @@
-import sql, { empty, join, type Sql } from "sql-template-tag";
+import sql, { join, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection, QueryOptions } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
@@ -109,7 +109,12 @@ export async function insertEvents(
 ): Promise<void> {
   if (events.length === 0) return;
   const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
-  await db.query(sql`${shown.length > 0 ? usedMemories(db, shown) : empty} ${eventsInserted(db, events)}`, {
+  const insertion = eventsInserted(db, events);
+  const statement =
+    shown.length > 0
+      ? sql`with ${usedMemories(db, shown)}, event as (${insertion}) select 1 as done`
+      : insertion;
+  await db.query(statement, {
     ...{ prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) },
   });
 }
@@ -141,7 +146,7 @@ function usedMemories(db: Connection, events: readonly MemoryEvent[]): Sql {
     ({ scope, shownIds = [] }) =>
       sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`,
   );
-  return sql`with used as (
+  return sql`used as (
       update ${db.schema}.memory u
       set last_accessed_at = ${db.now()}, access_count = u.access_count + 1
       where u.ref in (

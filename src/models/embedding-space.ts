@@ -125,15 +125,19 @@ export async function ensureEmbeddingSpace(
   { name, dimensions }: { name: string; dimensions: number },
 ): Promise<EmbeddingSpace> {
   const [row] = await db.query<Row>(sql`
-    insert into ${db.schema}.embedding_space as s (name, dimensions) values (${name}, ${dimensions})
-    on conflict (name) do update set dimensions = s.dimensions
-    returning id, dimensions, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread, (
+    with space as (
+      insert into ${db.schema}.embedding_space as s (name, dimensions) values (${name}, ${dimensions})
+      on conflict (name) do update set dimensions = s.dimensions
+      returning id, dimensions, unrelated_mean::float8 as mean, unrelated_spread::float8 as spread
+    )
+    select space.*, (
       select quote_ident(n.nspname) from pg_catalog.pg_extension e
       join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
     ) as extension, (
       select t.oid::bigint::float8 from pg_catalog.pg_extension e
       join pg_catalog.pg_type t on t.typnamespace = e.extnamespace and t.typname = 'halfvec' where e.extname = 'vector'
-    ) as oid`);
+    ) as oid
+    from space`);
   if (row?.dimensions === dimensions) {
     const type = raw(`${row.extension}.halfvec`);
     const product = raw(`operator(${row.extension}.<#>)`);

@@ -62,8 +62,7 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
 }
 
 /**
- * Stores vectors of memories that still say what was embedded, and returns how many. Copies of their owners are read
- * anew.
+ * Stores vectors of memories that still say what was embedded, and returns how many.
  *
  * A memory that is being changed, and one whose owner is being written to, is passed over rather than waited for: a
  * writer that holds several must never wait for this one while this one waits for it.
@@ -77,28 +76,26 @@ async function insertReembedded(
   const texts = rows.map(({ row }) => row.texts[0]);
   const vectors = rows.flatMap((row) => row.vectors);
   const [row] = await db.query<{ stored: number }>(sql`
-    with input as (
-      select * from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
-    ),
-    free as materialized (
+    with free as materialized (
       select o.id from ${schema}.owner o
-      where o.id in (select m.owner_ref from input i join ${schema}.memory m on m.ref = i.ref)
+      where o.id = any (array(select m.owner_ref from ${schema}.memory m where m.ref = any (${refs}::bigint[])))
       for no key update skip locked
     ),
-    unchanged as (
-      select m.ref, m.owner_ref, i.embedding
-      from input i join ${schema}.memory m on m.ref = i.ref and m.content = i.text
-      where m.state = 'active' and m.owner_ref in (select id from free)
-      for share of m skip locked
+    current as (
+      select m.ref, m.owner_ref, m.content from ${schema}.memory m
+      where m.ref = any (${refs}::bigint[]) and m.state = 'active' and m.owner_ref = any (array(select id from free))
+      for share skip locked
     ),
     stored as (
       insert into ${schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
-      select ${space.ref}, ref, owner_ref, embedding from unchanged
+      select ${space.ref}, m.ref, m.owner_ref, i.embedding
+      from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
+      join current m on m.ref = i.ref and m.content = i.text
       on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
         where not e.active
-      returning owner_ref
+      returning 1
     )
-    select (select count(*) from stored)::int as stored, ${schema}.reload_owners(array(select owner_ref from stored), 0)`);
+    select count(*)::int as stored from stored`);
   return row?.stored ?? 0;
 }
 

@@ -15,6 +15,12 @@ export function errorCodeOf(error: unknown): string {
   return "";
 }
 
+/** Name of the constraint or unique index that refused a statement, by a `MemoryError`; Citus appends a shard's number. */
+export function brokenConstraint(error: unknown): string | undefined {
+  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
+  return cause?.constraint?.replace(/_\d+$/, "");
+}
+
 /** Whether `error` says that the connection is gone, so that the statement may be tried on another. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);

@@ -1,5 +1,5 @@
 import { AsyncLocalStorage } from "node:async_hooks";
-import type { ClientBase } from "pg";
+import pg, { type ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import type { LocalSetting } from "./session-settings.js";
 
@@ -101,5 +101,5 @@ export function requireTenancy(): string {
 
 /** The setting that shows the rows `tenancy` says to the statements of a transaction. */
 export function tenantSetting(tenancy: string): LocalSetting {
-  return { text: "select set_config('mnemograph.tenant_id', $1, true)", values: [tenancy] };
+  return { text: `set local mnemograph.tenant_id to ${pg.escapeLiteral(tenancy)}` };
 }

@@ -37,7 +37,7 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         await client.query("set local statement_timeout to default");
         await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
         // Where tenants are isolated, what migrates rows must see them all.
-        await client.query("select set_config('mnemograph.tenant_id', '*', true)");
+        await client.query("set local mnemograph.tenant_id to '*'");
         const applied = await runMigrations(client, database, options);
         await client.query("commit");
         return applied;

@@ -1,3 +1,4 @@
+import { channel } from "node:diagnostics_channel";
 import type pg from "pg";
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
 import { MemoryError } from "../errors.js";
@@ -40,6 +41,9 @@ export interface PooledClients {
 
 /** A checked-out client without a listener that loses its connection would end the process. */
 const ignore = () => {};
+
+/** Publishes the text of each statement that is sent. */
+const statements = channel("mnemograph:statement");
 
 /** Time between a session's own deadline of a statement and ours: a server that answers reports its own first. */
 const graceMs = 1_000;
@@ -89,10 +93,9 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings): PooledCl
   return {
     use,
     asking(client, deadlineMs) {
-      if (sessions === "embedded") return (statement) => client.query(statement);
       const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
-      return (statement) => askWithin(client, statement, timeoutMs);
+      return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs);
     },
     settingsNow: (deadlineMs) => [
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
@@ -123,8 +126,9 @@ async function askWithin(
   statement: QueryConfig,
   timeoutMs: number,
 ): Promise<QueryResult> {
+  statements.publish(statement.text);
   try {
-    return await client.query({ ...statement, query_timeout: timeoutMs } as QueryConfig);
+    return await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
   } catch (error) {
     // Its answer may come yet: the connection is of no use to others.
     if (isReadTimeout(error)) void (client as pg.Client).end().catch(ignore);

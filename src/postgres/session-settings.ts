@@ -13,20 +13,14 @@ export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
  */
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
-/** Lifts the deadline that `prepareSession` gave a session; one of the role's or the connection string's holds. */
-const noSessionTimeout: LocalSetting = { text: "set local statement_timeout to default" };
-
-/** What a statement that may take `deadlineMs` needs set; in sessions of our own nothing but for those without a deadline. */
+/**
+ * What a statement that may take `deadlineMs` needs set. In sessions of our own nothing, but where a statement has no deadline
+ * and so lifts that of `prepareSession`; one of the role's or the connection string's holds.
+ */
 export function deadlineSettings(sessions: SessionKind, deadlineMs: number | undefined): LocalSetting[] {
-  if (sessions === "lent") return [lentSettings(deadlineMs)];
-  return sessions === "own" && deadlineMs === undefined ? [noSessionTimeout] : [];
-}
-
-/** What `prepareSession` sets for sessions of our own, for one transaction. */
-function lentSettings(deadlineMs: number | undefined): LocalSetting {
-  const jit = "select set_config('jit', 'off', true)";
-  if (deadlineMs === undefined) return { text: jit };
-  return { text: `${jit}, set_config('statement_timeout', $1, true)`, values: [String(deadlineMs)] };
+  const timeout = { text: `set local statement_timeout to ${deadlineMs ?? "default"}` };
+  if (sessions === "lent") return [{ text: "set local jit to off" }, timeout];
+  return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
 }
 
 /** Opens a transaction with `settings`. One round trip on a pipelining client, else one for each statement. */
@@ -91,7 +85,7 @@ function isPipelining(client: ClientBase): boolean {
  *
  * It keeps one plan for a prepared statement. Recall is one large statement: planning it takes longer than running it,
  * and compiling it (JIT) hundreds of times longer. PostgreSQL would go on planning it anew, since a plan for known
- * values looks a little cheaper.
+ * values looks a little cheaper. Citus can distribute only plans for known values.
  *
  * A server that looks for its client stops a statement whose connection was given up; those of Windows cannot.
  *
@@ -105,7 +99,9 @@ export function prepareSession(
 ): (client: ClientBase) => Promise<void> {
   return async (client) => {
     const statement = {
-      text: `select set_config('jit', 'off', false), set_config('plan_cache_mode', 'force_generic_plan', false),
+      text: `select set_config('jit', 'off', false),
+        case when not exists (select from pg_catalog.pg_extension where extname = 'citus')
+          then set_config('plan_cache_mode', 'force_generic_plan', false) end,
         case when current_setting('statement_timeout') = '0' then set_config('statement_timeout', $1, false) end`,
       values: [String(statementTimeoutMs ?? 0)],
       ...(answerTimeoutMs !== undefined && { query_timeout: answerTimeoutMs }),

@@ -175,11 +175,14 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   const digests = sql`${idDigest(sql`tenant_id`)}, ${idDigest(sql`user_id`)}, ${idDigest(sql`app_id`)}`;
   const [row] = await tx.query<{ id: string; revision: string; turns: string; now: Date }>(
     sql`
-    insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id, ticked_by)
-    values (${tenantId}, ${userId}, ${appId}, pg_current_xact_id())
-    on conflict (${digests}) do update set ${raisedTick}
-      where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
-    returning id, revision, turns, ${tx.now()} as now`,
+    with locked as (
+      insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id, ticked_by)
+      values (${tenantId}, ${userId}, ${appId}, pg_current_xact_id())
+      on conflict (${digests}) do update set ${raisedTick}
+        where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
+      returning id, revision, turns
+    )
+    select id, revision, turns, ${tx.now()} as now from locked`,
     { prepare: true },
   );
   if (!row)

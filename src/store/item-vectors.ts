@@ -24,31 +24,24 @@ export const itemVectors: VectorRows = {
   },
   // An item without any text gets no vectors in its row, and so lacks none.
   async store(db, { space, rows }) {
+    const refs = rows.map(({ row }) => row.ref);
     const ends: number[] = [];
     for (const { vectors } of rows) ends.push((ends.at(-1) ?? 0) + vectors.length);
     const begins = rows.map(({ vectors }, n) => (ends[n] ?? 0) - vectors.length + 1);
     const { schema } = db;
+    const all = rows.flatMap(({ vectors }) => vectors);
     const [row] = await db.query<{ stored: number }>(sql`
-      with vectors as (
-        select ${halfvecs(
-          space,
-          rows.flatMap(({ vectors }) => vectors),
-        )} as all_of_them
-      ),
-      input as (
-        select * from unnest(
-          ${rows.map(({ row }) => row.ref)}::bigint[], ${rows.map(({ row }) => row.revision)}::bigint[],
-          ${begins}::int[], ${ends}::int[]
-        ) as i (ref, revision, first, last)
-      ),
-      unchanged as (
-        select i.ref, i.tenant_id, i.revision, v.all_of_them[n.first:n.last] as embeddings
-        from input n join ${schema}.store_item i on i.ref = n.ref and i.revision = n.revision cross join vectors v
-        for share of i skip locked
+      with free as (
+        select i.ref, i.tenant_id, i.revision from ${schema}.store_item i
+        where i.ref = any (${refs}::bigint[]) for share skip locked
       ),
       stored as (
         insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)
-        select ref, ${space.ref}, tenant_id, revision, embeddings from unchanged
+        select i.ref, ${space.ref}, i.tenant_id, i.revision, v.vectors[n.first:n.last]
+        from unnest(
+          ${refs}::bigint[], ${rows.map(({ row }) => row.revision)}::bigint[], ${begins}::int[], ${ends}::int[]
+        ) as n (ref, revision, first, last)
+        join free i on i.ref = n.ref and i.revision = n.revision cross join (select ${halfvecs(space, all)} as vectors) v
         on conflict (item_ref, space_ref) do update set revision = excluded.revision, embeddings = excluded.embeddings
           where e.revision < excluded.revision
         returning 1

@@ -46,13 +46,14 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
   switch (operation.kind) {
     case "get":
       return found(
+        db,
         n,
         sql`1`,
         sql`null::float8`,
         sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`,
       );
     case "search":
-      return operation.query === null ? listed(n, items, operation) : ranked(db, read, items, operation);
+      return operation.query === null ? listed(db, n, items, operation) : ranked(db, read, items, operation);
     case "list":
       return namespaces(n, items, operation);
   }
@@ -67,33 +68,34 @@ function seenItems(db: Connection, scope: ScopeColumns, { n, vector, seesWrites 
         where e.item_ref = i.ref and e.space_ref = ${vector.space.ref} and e.revision = i.revision
       )`
     : sql`null`;
-  const columns = sql`i.namespace, i.path, i.path_head, i.key, i.item, i.value, i.words, i.created_at`;
+  const columns = sql`i.namespace, i.path, i.path_head, i.key, i.item, i.value, i.words, i.ttl_minutes`;
   const kept = sql`
-      select i.ref, 0 as written, ${columns}, i.updated_at, ${vectors} as embeddings
+      select i.ref, 0 as written, ${columns}, i.created_at, i.updated_at, ${vectors} as embeddings
       from ${schema}.store_item i where i.place = ${placeOf(scope)} and ${isKept(db)}`;
   if (!seesWrites) return sql`(${kept})`;
   const embeddings = vector ? sql`i.embeddings` : sql`null`;
   return sql`(${kept} and not exists (select from written w where w.item = i.item and w.n < ${n})
       union all
-      select null::bigint, i.n, ${columns}, ${db.now()}, ${embeddings}
+      select null::bigint, i.n, ${columns}, coalesce(k.created_at, ${db.now()}), ${db.now()}, ${embeddings}
       from written i
+      left join ${schema}.store_item k on k.place = ${placeOf(scope)} and k.item = i.item and ${isKept(db, "k")}
       where i.n < ${n} and i.value is not null
         and not exists (select from written w where w.item = i.item and w.n > i.n and w.n < ${n})
     )`;
 }
 
-function found(n: number, place: Sql, score: Sql, from: Sql): Sql {
+function found(db: Connection, n: number, place: Sql, score: Sql, from: Sql): Sql {
   return sql`select ${n}::int as n, ${place} as place, i.ref, i.namespace, i.key, i.value, i.created_at, i.updated_at,
-      ${score} as score
+      ${score} as score, ${db.now()} + i.ttl_minutes * interval '1 minute' as expires_at
     from ${from}`;
 }
 
 /** The newest first; of those written in one statement, the ones that came last. */
 const newest = sql`i.updated_at desc, i.written desc, i.ref desc`;
 
-function listed(n: number, items: Sql, { path, conditions, limit, offset }: Search): Sql {
+function listed(db: Connection, n: number, items: Sql, { path, conditions, limit, offset }: Search): Sql {
   return sql`(
-    ${found(n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
+    ${found(db, n, sql`row_number() over (order by ${newest})`, sql`null::float8`, sql`${items} i`)}
     where ${isBelow(path)} and ${fits(conditions)}
     order by ${newest} limit ${limit} offset ${offset}
   )`;
@@ -144,7 +146,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
       from scored i
       where i.lexical > 0 or i.similarity is not null or ${asksForAll(db, question)}
     )
-    ${found(n, sql`row_number() over (order by i.score desc nulls last, i.similarity desc nulls last, ${newest})`, sql`i.score`, sql`hit i`)}
+    ${found(db, n, sql`row_number() over (order by i.score desc nulls last, i.similarity desc nulls last, ${newest})`, sql`i.score`, sql`hit i`)}
     order by place limit ${limit} offset ${offset}
   )`;
 }
@@ -155,7 +157,7 @@ function namespaces(n: number, items: Sql, { path, matches, maxDepth, limit, off
   return sql`(
     select ${n}::int as n, row_number() over (order by l.namespace) as place, null::bigint as ref, l.namespace,
       null::text as key, null::jsonb as value, null::timestamptz as created_at, null::timestamptz as updated_at,
-      null::float8 as score
+      null::float8 as score, null::timestamptz as expires_at
     from (
       select distinct ${namespace} as namespace from ${items} i
       where ${isBelow(path)} ${matched.reduce((all, each) => sql`${all} ${each}`, sql``)}

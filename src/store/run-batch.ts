@@ -13,7 +13,7 @@ import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
 import { type BatchedRead, type FoundItem, type QueryVector, readItems } from "./read-items.js";
 import type { StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
-import { keepWritten, placeOf, type WrittenItem, writtenItems } from "./written-items.js";
+import { keepWritten, type WrittenItem, writtenItems } from "./written-items.js";
 
 /** What a store runs on. */
 export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
@@ -67,14 +67,14 @@ function batchStatement(
           reads.map((read) => readItems(db, scope, read)),
           "\n    union all\n    ",
         )
-      : sql`select 0 as n, 0::bigint as place, 0::bigint as ref where false`;
+      : sql`select 0 as n, 0::bigint as place where false`;
   const ctes = [
-    ...(writes ? [writtenItems(db, scope, { items, space })] : []),
+    ...(writes ? [writtenItems(db, { items, space })] : []),
     sql`
     found as materialized (
     ${found}
     )`,
-    ...(reads.length > 0 ? [refreshed(db, scope, writes)] : []),
+    ...(reads.length > 0 ? [refreshed(db, writes)] : []),
     ...(writes ? [keepWritten(db, scope, space)] : []),
   ];
   return sql`with ${join(ctes, ",")}
@@ -82,11 +82,11 @@ function batchStatement(
 }
 
 /** CTE that keeps what was found for its whole time again. What is written in the same statement must not be changed twice. */
-function refreshed(db: StoreRuntime["db"], scope: ScopeColumns, writes: boolean): Sql {
+function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
   return sql`
     refreshed as (
-      update ${db.schema}.store_item i set expires_at = ${db.now()} + i.ttl_minutes * interval '1 minute'
-      where i.place = ${placeOf(scope)} and i.ref in (select ref from found) and i.ttl_minutes is not null
+      update ${schema}.store_item i set expires_at = f.expires_at
+      from found f where i.ref = f.ref and f.expires_at is not null
         ${writes ? sql`and not exists (select from written w where w.item = i.item)` : empty}
     )`;
 }

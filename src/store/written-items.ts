@@ -1,7 +1,7 @@
-import sql, { empty, type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
-import { idDigest, type ScopeColumns } from "../scope/scope-predicates.js";
+import { idDigest, ownerColumns, ownerIs, type ScopeColumns } from "../scope/scope-predicates.js";
 import type { Put } from "./store-operation.js";
 
 /** An item to write, and where its operation stands in the batch. */
@@ -23,9 +23,10 @@ export function itemOf(path: Sql | string, key: Sql | string): Sql {
   return sql`sha256(${idDigest(path)} || ${idDigest(key)})`;
 }
 
-/** Whether the item `i` is still kept. */
-export function isKept(db: Connection): Sql {
-  return sql`(i.expires_at is null or i.expires_at > ${db.now()})`;
+/** Whether an item is still kept. */
+export function isKept(db: Connection, row: "i" | "k" = "i"): Sql {
+  const expiresAt = raw(`${row}.expires_at`);
+  return sql`(${expiresAt} is null or ${expiresAt} > ${db.now()})`;
 }
 
 /**
@@ -34,10 +35,9 @@ export function isKept(db: Connection): Sql {
  */
 export function writtenItems(
   db: Connection,
-  scope: ScopeColumns,
   { items, space }: { readonly items: readonly WrittenItem[]; readonly space: EmbeddingSpace | null },
 ): Sql {
-  const { schema, language } = db;
+  const { language } = db;
   let from = 1;
   const rows = items.map(({ kind: _, vectors, value, ...item }) => {
     const vectorsFrom = from;
@@ -51,20 +51,17 @@ export function writtenItems(
       : sql`null`;
   return sql`
     written as materialized (
-      select w.*, w.n = max(w.n) over (partition by w.item) as last, coalesce(i.created_at, ${db.now()}) as created_at
+      select w.*, w.n = max(w.n) over (partition by w.item) as last
       from (
         select r.n, r.namespace, r.path, left(r.path, 200) as path_head, r.key, r.value, r."indexFields" as index_fields,
-          to_tsvector(${language}::regconfig, r.terms) as words, r."ttlMinutes" as ttl_minutes,
+          to_tsvector(${language}::regconfig, r.terms) as words,
+          ${db.now()} + r."ttlMinutes" * interval '1 minute' as expires_at, r."ttlMinutes" as ttl_minutes,
           ${itemOf(sql`r.path`, sql`r.key`)} as item, ${embeddings} as embeddings
         from json_to_recordset(${JSON.stringify(rows)}::json) as r (
           n integer, namespace text[], path text, key text, value jsonb, "indexFields" text[], terms text,
           "ttlMinutes" float8, "vectorsFrom" integer, "vectorsTo" integer
         )${space && vectors.length > 0 ? sql` cross join (select ${halfvecs(space, vectors)} as vectors) v` : empty}
       ) w
-      left join lateral (
-        select i.created_at from ${schema}.store_item i
-        where i.place = ${placeOf(scope)} and i.item = w.item and ${isKept(db)} limit 1
-      ) i on true
     )`;
 }
 
@@ -86,15 +83,27 @@ export function keepWritten(db: Connection, scope: ScopeColumns, space: Embeddin
         updated_at
       )
       select ${tenantId}, ${userId}, ${appId}, w.namespace, w.path, w.key, w.value, w.index_fields, w.words, w.ttl_minutes,
-        ${db.now()} + w.ttl_minutes * interval '1 minute', w.created_at, ${db.now()}
+        w.expires_at, ${db.now()}, ${db.now()}
       from written w where w.last and w.value is not null order by w.item
       on conflict (place, item) do update set
         value = excluded.value, index_fields = excluded.index_fields, words = excluded.words,
         revision = i.revision + 1, ttl_minutes = excluded.ttl_minutes, expires_at = excluded.expires_at,
-        created_at = case when ${isKept(db)} then i.created_at else excluded.created_at end,
+        created_at = case when i.expires_at <= excluded.updated_at then excluded.created_at else i.created_at end,
         updated_at = excluded.updated_at
       returning i.ref, i.item, i.revision
-    )${space ? storedVectors(db, scope, space) : empty}`;
+    )${tenantId + userId + appId === "" ? empty : ownerOfItems(db, scope)}${space ? storedVectors(db, scope, space) : empty}`;
+}
+
+/** Who has items and nothing else is listed among users and apps as well. */
+function ownerOfItems({ schema }: Connection, scope: ScopeColumns): Sql {
+  const owner = ownerColumns(scope);
+  return sql`,
+    owned as (
+      insert into ${schema}.owner (tenant_id, user_id, app_id)
+      select ${owner.tenantId}, ${owner.userId}, ${owner.appId}
+      where exists (select from stored) and not exists (select from ${schema}.owner o where ${ownerIs(owner)})
+      on conflict do nothing
+    )`;
 }
 
 function storedVectors({ schema }: Connection, { tenantId }: ScopeColumns, { ref }: EmbeddingSpace): Sql {

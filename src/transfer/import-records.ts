@@ -129,10 +129,8 @@ const insertions: { readonly [Name in InsertedName]: Insertion<Name> } = {
     }),
     madeColumns: { contentHash: memoryColumns.contentHash },
     read: `terms text, "actorTerms" text`,
-    joined: ({ schema }, target) => sql`left join lateral (
-      select id from ${schema}.thread t
-      where ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)} limit 1
-    ) t on true`,
+    joined: ({ schema }, target) => sql`
+      left join ${schema}.thread t on ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)}`,
     instead: (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`),
     returning: "ref, id, state",
     also: (tx, { ownerRef }) => sql`, ${wordRows(tx)}, ${termRows(tx, ownerRef)}, counted as (

@@ -1,4 +1,4 @@
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join, resolve } from "node:path";
 import pg from "pg";
@@ -8,6 +8,7 @@ import { makeEmptyDatabase } from "../../scripts/make-empty-database.js";
 import { createMemory } from "../../src/create-memory.js";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
 import { emptyDatabase } from "../../src/postgres/empty-database.js";
+import { statementProblems } from "../lint/check-statements.js";
 
 declare module "vitest" {
   interface ProvidedContext {
@@ -15,6 +16,8 @@ declare module "vitest" {
     databaseUrl: string | null;
     /** Folder of what `compileSources` makes. */
     compiled: string;
+    /** Folder in which each test file leaves the statements that it sent. */
+    statements: string;
     /** Where an embedded database lies whose schema "mnemograph" is set up; null on a server. */
     embedded: {
       /** A dump of it, to start one in memory from. */
@@ -26,7 +29,7 @@ declare module "vitest" {
 }
 
 /** Makes the embedded database and compiles the programs once; what needs one starts from a copy. */
-export default async function setup(project: TestProject): Promise<() => void> {
+export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const databaseUrl = process.env.DATABASE_URL || null;
   if (databaseUrl !== null) await checkServer(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-test-"));
@@ -38,7 +41,23 @@ export default async function setup(project: TestProject): Promise<() => void> {
   project.provide("databaseUrl", databaseUrl);
   project.provide("compiled", compiled);
   project.provide("embedded", embedded);
-  return () => rmSync(folder, { recursive: true, force: true });
+  const statements = join(folder, "statements");
+  mkdirSync(statements);
+  project.provide("statements", statements);
+  return async () => {
+    const problems = statementProblems(statements, await isWhole(project));
+    for (const problem of problems) console.error(problem);
+    // An error here would be printed, and the run counted as one without failures.
+    if (problems.length > 0) process.exitCode = 1;
+    rmSync(folder, { recursive: true, force: true });
+  };
+}
+
+/** Whether all files ran that `npm test` runs. */
+async function isWhole(project: TestProject): Promise<boolean> {
+  const { testFiles } = await project.globTestFiles();
+  const ran = project.vitest.state.getTestModules().length;
+  return project.config.include.includes("test/**/*.test.ts") && ran >= testFiles.length;
 }
 
 async function embeddedIn(folder: string) {

@@ -70,7 +70,7 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
           position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text,
           similarity real, "threadId" text, "agentId" text, "runId" text
         )
-        left join lateral (select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1) m on true
+        left join ${schema}.memory m on m.id = i."memoryId"
     ),
     audit as (
       insert into ${schema}.history

@@ -3,6 +3,7 @@ import { isoDay } from "../../clock.js";
 import { MemoryError } from "../../errors.js";
 import type { EventStep } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
+import { brokenConstraint } from "../../postgres/database-error.js";
 import { parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
@@ -223,8 +224,7 @@ const takenPlaces = {
 
 /** The error of a unique index that refused an edit; null for every other error. */
 function takenPlace(error: unknown, id: string): MemoryError | null {
-  const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
-  const taken = takenPlaces[cause?.constraint as keyof typeof takenPlaces];
+  const taken = takenPlaces[brokenConstraint(error) as keyof typeof takenPlaces];
   if (!taken) return null;
   const [code, what] = taken(id);
   return new MemoryError(code, `Another active memory ${what}.`, { cause: error });

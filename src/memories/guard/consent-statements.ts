@@ -151,7 +151,7 @@ export async function settleConsents(tx: Connection, settled: readonly SettledCo
   const rows = await tx.query<{ id: string }>(sql`
     update ${tx.schema}.consent_request c
     set status = i.status, decided_by = i.actor, decided_via = i.via, evidence = i.evidence, memory_id = i."memoryId",
-      decided_at = case when i.status = 'expired' then c.expires_at else ${tx.now()} end
+      decided_at = least(c.expires_at, ${tx.now()})
     from json_to_recordset(${JSON.stringify(settled)}::json) as i (
       id uuid, status text, actor text, via text, evidence jsonb, "memoryId" uuid
     )

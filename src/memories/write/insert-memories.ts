@@ -59,13 +59,17 @@ export async function insertMemories(
         ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer
       )
     ),
+    source as (
+      select i.place, t.id from input i cross join lateral (
+        select id from ${schema}.thread t where ${isSourceThread(owner, sql`i."threadId"`)} limit 1
+      ) t
+    ),
     added as (
       insert into ${schema}.memory (owner_ref, last_accessed_at, created_at, updated_at, ${names(newColumns)})
       select ${ownerRef}, ${tx.now()}, ${tx.now()}, ${tx.now()}, ${fields(newColumns, source)}
       from input i
-      left join lateral (
-        select id from ${schema}.thread t where ${isSourceThread(owner, sql`i."threadId"`)} limit 1
-      ) t on true
+      left join source t on t.place = i.place
+      order by i.place
       returning ref, id, state
     ),
     ${wordRows(tx)},

@@ -75,7 +75,7 @@ export async function rewriteMemory(
       union all
       select distinct '@' || word, 1, 1 from regexp_split_to_table(${rewrite.actorTerms}, '\\s+') word where word <> ''
     ),
-    stale as (
+    stale as materialized (
       select coalesce(max(t.length), 0) as length
       from target join ${schema}.memory_term t on t.memory_ref = target.ref
     ),

@@ -1,0 +1,68 @@
+import { describe, expect, it } from "vitest";
+import { brokenRules, normalStatement } from "./statement-rules.js";
+
+const broken = (text: string) => brokenRules(normalStatement(text));
+
+describe("the rules for statements on Citus", () => {
+  it.each([
+    ["one-statement", `set local jit to off; select 1`],
+    ["no-set-config", `select set_config('mnemograph.tenant_id', $1, true)`],
+    ["no-transaction-id", `update "s".owner o set tick = o.tick + 1, ticked_by = pg_current_xact_id()`],
+    [
+      "do-update-is-plain",
+      `insert into "s".t (id) values ($1) on conflict (id) do update set at = now() returning id`,
+    ],
+    [
+      "do-update-is-plain",
+      `with a as (insert into "s".t as k (id) select 1 on conflict (id) do update
+         set at = greatest(excluded.at, k.at + $1::float8 * interval '1 millisecond')) select 1`,
+    ],
+    [
+      "do-update-is-plain",
+      `insert into "s".t (id) select 1 on conflict (id) do update set n = (select count(*) from input)`,
+    ],
+    ["returning-is-plain", `update "s".t set a = 1 returning id, now() as now`],
+    ["no-time-in-case", `update "s".t set at = case when a then b else now() end where id = $1`],
+    [
+      "no-time-in-case",
+      `with a as (update "s".t set at = coalesce(at, now()) returning id) select id from a`,
+    ],
+    ["no-interval-with-column", `update "s".t i set at = now() + i.ttl_minutes * interval '1 minute'`],
+    ["no-interval-with-column", `delete from "s".t where seen_at + $1 * interval '1 day' < now()`],
+    ["no-subquery-in-values", `insert into "s".t (a) values ((select max(a) from "s".u))`],
+    [
+      "no-insert-above-writes",
+      `with a as (update "s".t set a = 1) insert into "s".u (a) select a from json_to_recordset($1)`,
+    ],
+    [
+      "no-outer-lateral",
+      `with a as (insert into "s".t (id) select i.id from input i
+         left join lateral (select id from "s".u where u.id = i.id limit 1) u on true) select 1`,
+    ],
+    ["reads-what-it-inserts: t", `with a as (insert into "s".t (id) select 1) select count(*) from "s".t`],
+    [
+      "reads-what-it-inserts: t",
+      `with b as (select id from "s".t), a as (insert into "s".t (id) select 1) select id from b`,
+    ],
+  ])("%s: %s", (rule, text) => {
+    expect(broken(text)).toEqual([rule]);
+  });
+
+  it.each([
+    `select case when expires_at <= now() then 'expired' else status end from "s".t where at + $1 * interval '1 day' > now()`,
+    `insert into "s".t (id, at) values ($1, now()) on conflict (id) do update
+       set at = case when t.at <= excluded.at then excluded.at else t.at end returning id`,
+    `insert into "s".t as k (id, at) select id, now() + i.ttl * interval '1 minute' from input i on conflict (id)
+       do update set at = case when k.at - excluded.at > $1 * interval '1 second' then k.at else excluded.at end`,
+    `update "s".t i set at = f.at from (select id, now() + ttl * interval '1 minute' as at from found) f where i.id = f.id`,
+    `update "s".t set at = now() + $1 * interval '1 minute', ended_at = least(ended_at, now()) where seen_at <= now()`,
+    `with a as (update "s".t set a = 1), b as (insert into "s".u (a) select 1) select 1 as done`,
+    `with b as materialized (select id from "s".t), a as (insert into "s".t (id) select 1) select id from b`,
+    `with b as materialized (select max(seq) as last_seq from "s".t), a as (insert into "s".t (seq) select 1)
+       select (select count(*) from "s".t m where m.seq <= b.last_seq) from b`,
+    `select regexp_split_to_table($1, '\\s+;') word; `,
+    `set local mnemograph.tenant_id to 't:a''; drop table t; --'`,
+  ])("none: %s", (text) => {
+    expect(broken(text)).toEqual([]);
+  });
+});
