@@ -150,7 +150,7 @@ const rules = "^src/(text/|memories/compare/|.+\\.rule\\.ts$)";
 /** What rules share that is no rule: scopes, what a memory is, and settings, with their schemas. */
 const plain = [
   "^src/scope/scope\\.ts$",
-  "^src/memories/item/memory\\.ts$",
+  "^src/memories/item/memory(-fields)?\\.ts$",
   "^src/(jobs/jobs|search/retrieval)-options\\.ts$",
 ];
 

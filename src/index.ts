@@ -45,7 +45,6 @@ export { type MemoryMiddleware, memoryMiddleware } from "./langgraph/wrap/memory
 export { type WithMemory, type WithMemoryOptions, withMemory } from "./langgraph/wrap/with-memory.js";
 export { fieldsFirst, type Logger } from "./logger.js";
 export type { Change, Changes, HistoryEntry } from "./memories/changes/changes-api.js";
-export type { MemoryPatch } from "./memories/edit/change-memory.js";
 export type { ConsentRequest } from "./memories/guard/consent-request.rule.js";
 export type { Category, CategoryPolicy } from "./memories/item/category.rule.js";
 export type { MemoryDraft, MemoryItem, MemoryKind } from "./memories/item/memory.js";

@@ -43,8 +43,6 @@ function currentValue(db: Connection): Sql {
 /** A row as a request, and the memory that it would become. */
 function consentOf({ request, current }: ConsentRow): DraftedConsent {
   const { tenantId, userId, appId, draft, signals, ...own } = readRow(requestColumns, request);
-  // JSON has no dates.
-  const { validFrom, ...stored } = draft as Omit<MemoryDraft, "validFrom"> & { validFrom?: string };
   const shown = {
     ...own,
     current,
@@ -57,7 +55,7 @@ function consentOf({ request, current }: ConsentRow): DraftedConsent {
   };
   return {
     request: shown,
-    draft: { ...stored, ...(validFrom !== undefined && { validFrom: new Date(validFrom) }) },
+    draft,
   };
 }
 

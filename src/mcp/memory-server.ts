@@ -4,6 +4,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { categoryOfKind, readableCategories, requireCategory } from "../memories/item/category.rule.js";
 import { shownLine } from "../memories/item/memory.js";
+import { agentFields } from "../memories/item/memory-fields.js";
 import type { Memory } from "../memory.js";
 import type { Operation } from "../operations/operation.js";
 import { type OperationName, operations } from "../operations/operations.js";
@@ -154,11 +155,7 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
     {
       description:
         "Remembers one self-contained sentence in the third person, such as 'Ana is vegan.' What is sensitive waits for the user's consent.",
-      inputSchema: z.strictObject({
-        ...{ text: z.string().max(2_000), category: z.string().optional(), value: z.string().optional() },
-        key: z.string().optional().describe("With a key, a new value takes the old one's place."),
-        importance: z.number().min(1).max(5).optional(),
-      }),
+      inputSchema: z.strictObject(agentFields),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
     ({ key, value, ...draft }) =>

@@ -5,14 +5,22 @@ import { asListed, asTenant } from "../postgres/isolation.js";
 import { parseScoped, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { type HistoryEntry, listHistory } from "./changes/changes-api.js";
-import { type MemoryPatch, removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
+import { removeMemory, restoreMemory, updateMemory } from "./edit/change-memory.js";
 import type { ChangeInput } from "./edit/edit-memory.js";
 import { approveMemory } from "./edit/quarantine.js";
 import { revertMemory } from "./edit/revert-memory.js";
 import type { ConsentGiven } from "./guard/consent-request.rule.js";
 import { requireCategory } from "./item/category.rule.js";
-import { type MemoryDraft, type MemoryItem, memoryKinds, memorySorts, memoryStates } from "./item/memory.js";
-import { expiryField, metadataField } from "./item/memory-metadata.rule.js";
+import {
+  type MemoryDraft,
+  type MemoryItem,
+  type MemoryPatch,
+  memoryKinds,
+  memorySorts,
+  memoryStates,
+} from "./item/memory.js";
+import { momentField } from "./item/memory-fields.js";
+import { metadataField } from "./item/memory-metadata.rule.js";
 import {
   findMemory,
   listMemories,
@@ -217,7 +225,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
 
 /** @throws MemoryError `INVALID_INPUT` for a memory that nobody would ever see. */
 function requireAhead(expiresAt: unknown, now: Date): void {
-  const moment = expiryField.safeParse(expiresAt);
+  const moment = momentField.safeParse(expiresAt);
   if (!moment.success || moment.data > now) return;
   throw new MemoryError(
     "INVALID_INPUT",

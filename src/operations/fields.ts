@@ -13,10 +13,21 @@ export const moment = z.iso
   .transform((text) => new Date(text))
   .register(described, { type: "string", format: "date-time" });
 
+/** The same, handed on as it is. */
+export const momentText = z.string().register(described, { type: "string", format: "date-time" });
+
 /** Any JSON object. */
 export const anyObject = z
   .record(z.string(), z.unknown())
   .register(described, { type: "object", additionalProperties: true });
+
+/** `check` of what a column of this type holds, as JSON carries it: times by `times`, JSON as any object. */
+export function overJson({ type }: { readonly type: string }, check: z.ZodType, times: z.ZodType): z.ZodType {
+  const carried = type === "timestamptz" ? times : type === "jsonb" ? anyObject : null;
+  if (carried === null) return check;
+  const orNull = check.safeParse(null).success ? carried.nullable() : carried;
+  return check.safeParse(undefined).success ? orNull.optional() : orNull;
+}
 
 /** The number of a row. */
 export const rowNumber = z.int().min(0);

@@ -1,6 +1,7 @@
 import { z } from "zod";
-import { memoryOrigins } from "../memories/item/memory.js";
-import { anyObject, described, memoryKind, memoryState, scope, time } from "./fields.js";
+import type { MemoryItem } from "../memories/item/memory.js";
+import { itemColumns } from "../memories/item/memory-fields.js";
+import { described, overJson, scope, time } from "./fields.js";
 
 /** Where a memory comes from. */
 export const source = z.strictObject({
@@ -10,23 +11,28 @@ export const source = z.strictObject({
 });
 const turns = z.strictObject({ start: z.number(), end: z.number() });
 
+/** Fields that an answer has in the form of a `MemoryItem`. */
+const {
+  tenantId,
+  userId,
+  appId,
+  threadId,
+  sourceSeqs,
+  evidence: quote,
+  turnStart,
+  turnEnd,
+  ...own
+} = itemColumns;
+
 /** A stored memory. */
 export const memoryItem = z
   .strictObject({
-    ...{ id: z.string(), scope, kind: memoryKind, category: z.string() },
-    ...{ key: z.string().nullable(), value: z.string().nullable(), text: z.string() },
-    ...{ importance: z.number(), confidence: z.number(), pinned: z.boolean(), state: memoryState },
-    ...{ tags: z.array(z.string()), metadata: anyObject, expiresAt: time.nullable() },
-    ...{ agentId: z.string().nullable(), runId: z.string().nullable() },
-    ...{ actorId: z.string().nullable(), role: z.string().nullable() },
-    origin: z.enum(memoryOrigins),
-    trust: z.enum(["operator", "user", "agent", "untrusted"]),
-    ...{ source: source.nullable(), turns: turns.nullable(), seenCount: z.number() },
-    ...{ validFrom: time, validTo: time.nullable(), supersededBy: z.string().nullable() },
-    ...{ lastAccessedAt: time, purgeAt: time.nullable(), createdAt: time, updatedAt: time },
-    revision: z.number(),
+    ...Object.fromEntries(
+      Object.entries(own).map(([field, column]) => [field, overJson(column, column.json, time)]),
+    ),
+    ...{ scope, source: source.nullable(), turns: turns.nullable() },
   })
-  .register(described, { id: "Memory" });
+  .register(described, { id: "Memory" }) as unknown as z.ZodType<MemoryItem>;
 
 /** A memory that was found. */
 export const memoryHit = z

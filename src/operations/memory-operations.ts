@@ -4,20 +4,26 @@ import {
   isApproved,
   type MemoryDraft,
   type MemoryItem,
-  memoryOrigins,
+  type MemoryPatch,
   memorySorts,
 } from "../memories/item/memory.js";
+import {
+  changeFields,
+  draftFields,
+  memoryColumns,
+  type SetName,
+  setsWords,
+} from "../memories/item/memory-fields.js";
 import type { MemoryListing } from "../memories/item/memory-row.js";
-import type { Memory } from "../memory.js";
 import { isSharedBy } from "../scope/scope.js";
 import { type Caller, notThere } from "./caller.js";
 import {
-  anyObject,
   because,
   described,
   memoryKind,
   memoryState,
-  moment,
+  momentText,
+  overJson,
   page,
   pageFrom,
   pageOf,
@@ -28,38 +34,21 @@ import { type Asked, operation } from "./operation.js";
 
 const id = { id: z.string() };
 
+const carried = (checks: Readonly<Record<string, z.ZodType>>) =>
+  Object.fromEntries(
+    Object.entries(checks).map(([field, check]) => {
+      return [field, overJson(memoryColumns[field as SetName], check, momentText)];
+    }),
+  );
+
 const draft = z
-  .strictObject({
-    ...{ text: z.string(), kind: memoryKind.optional(), category: z.string().optional() },
-    ...{ key: z.string().optional(), value: z.string().optional() },
-    ...{
-      importance: z.number().optional(),
-      confidence: z.number().optional(),
-      pinned: z.boolean().optional(),
-    },
-    ...{
-      tags: z.array(z.string()).optional(),
-      metadata: anyObject.optional(),
-      expiresAt: z.string().optional(),
-    },
-    ...{ agentId: z.string().optional(), runId: z.string().optional(), actorId: z.string().optional() },
-    ...{ role: z.string().optional(), origin: z.enum(memoryOrigins).optional() },
-    source: source.optional(),
-    ...{ validFrom: moment.optional(), correction: z.boolean().optional() },
-  })
-  .register(described, { id: "MemoryDraft" });
+  .strictObject({ ...carried(draftFields), source: source.optional(), correction: z.boolean().optional() })
+  .register(described, { id: "MemoryDraft" }) as unknown as z.ZodType<MemoryDraft>;
 
 const patch = z.strictObject({
-  ...{ text: z.string().optional(), value: z.string().optional(), category: z.string().optional() },
-  ...{ importance: z.number().optional(), confidence: z.number().optional(), pinned: z.boolean().optional() },
-  ...{ tags: z.array(z.string()).optional(), metadata: anyObject.optional() },
-  expiresAt: z.string().nullable().optional(),
-  ...{
-    consent: z.literal("given").optional(),
-    quote: z.string().optional(),
-    threadId: z.string().optional(),
-  },
-  reason: z.string().optional(),
+  ...carried(changeFields),
+  ...{ consent: z.literal("given").optional(), quote: z.string().optional() },
+  ...{ threadId: z.string().optional(), reason: z.string().optional() },
 });
 
 const consent = { consent: z.literal("given").optional() };
@@ -105,9 +94,8 @@ export const memoryOperations = {
     input: patch.extend(id),
     answer: memoryItem,
     async call(asked, { id, consent, quote, threadId, reason, ...fields }) {
-      const words = fields.text !== undefined || fields.value !== undefined || fields.tags !== undefined;
-      const guarded = await changeable(asked, id, words);
-      return asked.memory.memories.update(id, fields as Parameters<Memory["memories"]["update"]>[1], {
+      const guarded = await changeable(asked, id, setsWords(fields));
+      return asked.memory.memories.update(id, fields as MemoryPatch, {
         ...{ ...guarded, consent, quote, threadId, reason },
       });
     },
@@ -178,7 +166,7 @@ function noMemory(id: string): MemoryError {
  *
  * @throws MemoryError `INVALID_INPUT` for a user who speaks as an operator, or as nobody knows who.
  */
-function draftFrom(caller: Caller, given: z.output<typeof draft>): MemoryDraft {
+function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
   if (given.origin === "operator" || given.origin === "unknown") {
     throw new MemoryError(

@@ -1,16 +1,19 @@
 import sql, { join, raw, type Sql } from "sql-template-tag";
+import { z } from "zod";
+import { isoTimeMs } from "../clock.js";
 
-declare const time: unique symbol;
+declare const isTime: unique symbol;
 
 /** What a column of times holds: text in ISO 8601 where it is written as JSON, a `Date` where it is read. */
 export interface Time {
-  readonly [time]: true;
+  readonly [isTime]: true;
 }
 
-/** A column: its name, its type in PostgreSQL, and what it holds in TypeScript. */
+/** A column: its name, its type in PostgreSQL, what it holds in TypeScript, and the check of that as JSON. */
 export interface Column<out Value> {
   readonly name: string;
   readonly type: string;
+  readonly json: z.ZodType;
   /** Never set: the compiler alone reads it. */
   readonly holds?: Value;
 }
@@ -29,22 +32,34 @@ type Stored<Value, Times> = Value extends Time ? Times : Value;
 export type Instead<Of extends Columns> = { readonly [Field in keyof Of]?: Sql };
 
 const columnOf =
-  <Default>(type: string) =>
-  <Value extends Default | null = Default>(name: string): Column<Value> => ({ name, type });
+  <Default>(type: string, check: z.ZodType) =>
+  <Value extends Default = Default>(name: string, json?: z.ZodType<Value>): Column<Value> => {
+    return { name, type, json: json ?? check };
+  };
 
-/** Columns by their name, and what they hold where that is less or may be null: `text<MemoryKind>("kind")`. */
+const time = z
+  .string()
+  .refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
+
+/** Columns by their name, and the check of what they hold where that is less: `text("kind", z.enum(memoryKinds))`. */
 export const column = {
-  uuid: columnOf<string>("uuid"),
-  text: columnOf<string>("text"),
-  texts: columnOf<readonly string[]>("text[]"),
-  integer: columnOf<number>("integer"),
-  integers: columnOf<readonly number[]>("integer[]"),
-  bigint: columnOf<number>("bigint"),
-  real: columnOf<number>("real"),
-  boolean: columnOf<boolean>("boolean"),
-  time: columnOf<Time>("timestamptz"),
-  json: columnOf<unknown>("jsonb"),
+  uuid: columnOf<string>("uuid", z.uuid().toLowerCase()),
+  text: columnOf<string>("text", z.string()),
+  texts: columnOf<readonly string[]>("text[]", z.array(z.string())),
+  integer: columnOf<number>("integer", z.int().min(0)),
+  integers: columnOf<readonly number[]>("integer[]", z.array(z.int().min(0))),
+  bigint: columnOf<number>("bigint", z.int().min(0)),
+  real: columnOf<number>("real", z.number()),
+  double: columnOf<number>("float8", z.number()),
+  boolean: columnOf<boolean>("boolean", z.boolean()),
+  time: columnOf<Time>("timestamptz", time),
+  json: columnOf<unknown>("jsonb", z.unknown()),
 };
+
+/** The same column, which may be null. */
+export function orNull<Value>({ name, type, json }: Column<Value>): Column<Value | null> {
+  return { name, type, json: json.nullable() };
+}
 
 /** The columns of `fields`. */
 export function only<Of extends Columns, Field extends keyof Of & string>(
@@ -61,6 +76,11 @@ export function without<Of extends Columns, Field extends keyof Of & string>(
 ): Omit<Of, Field> {
   const left = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
   return only(columns, ...left) as Omit<Of, Field>;
+}
+
+/** The check of each field as JSON. */
+export function checks(columns: Columns): Record<string, z.ZodType> {
+  return Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
 }
 
 /** What an insert lists: `id, valid_from`. */
@@ -81,6 +101,11 @@ export function fields<Of extends Columns>(columns: Of, instead: Instead<Of> = {
 /** The columns of the table's `row`, in the order of `names`: `m.id, m.valid_from`. */
 export function values<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
   return listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
+}
+
+/** The columns of the table's `row` as a query selects them by field: `m.id as "id", m.valid_from as "validFrom"`. */
+export function selected(columns: Columns, row: string): Sql {
+  return listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
 }
 
 /** What an update sets: `id = $1::uuid, valid_from = $2::timestamptz`. */

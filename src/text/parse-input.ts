@@ -57,6 +57,9 @@ export const storableText = z
   .string()
   .refine(isStorable, "has characters that cannot be stored: NUL, or half of a surrogate pair");
 
+/** Text with more than white space in it. */
+export const nonBlank = z.string().refine((text) => text.trim() !== "", "must not be blank");
+
 /** A time that both ISO 8601 and PostgreSQL write with four digits of a year. */
 export const storableDate = z
   .date()

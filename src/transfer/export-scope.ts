@@ -1,25 +1,25 @@
-import sql, { join, raw, type Sql } from "sql-template-tag";
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
 import { pairs } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { type ErasureScope, findErasureScope } from "../scope/erasure-scope.js";
+import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import { parseScope, type Scope } from "../scope/scope.js";
-import { type ExportLine, type ExportLineOf, exportVersion } from "./export-line.js";
+import { type ExportLine, exportVersion } from "./export-line.js";
 import {
-  type ExportedThread,
   type ExportPage,
+  madeFields,
   type RecordName,
   type RecordType,
-  recordTypes,
-  rowsOf,
-} from "./record-types.js";
+  recordNames,
+  records,
+} from "./records.js";
 
 /** Rows read in one statement. */
 const pageRows = 500;
 
 /**
- * Everything that `forget` would take of `scope` but events, dead letters and checkpoints, line by line: a header;
- * threads, each with its messages and summaries; memories, their links, their audit trail, the news, and consents;
- * the items of LangGraph's store; and a last line that says how many there were. Vectors and indexes are made anew by import.
+ * What a person may ask for of `scope`, line by line: a header, the lines of `records`, and a last line that says how many
+ * there were. Checkpoints, events, usage, compared pairs and what was shown are not in it; vectors and indexes are made anew
+ * by import.
  *
  * Read in pages, without a snapshot: what others write meanwhile may be in it or not, and of a memory and what
  * replaced it there may be both. For an exact copy export while nobody writes.
@@ -31,62 +31,50 @@ export function exportScope(
   requested: Scope,
   now: () => Date,
 ): AsyncGenerator<ExportLine, void, undefined> {
-  const scope = parseScope(requested);
-  return counted(lines(db, scope, now));
+  return lines(db, parseScope(requested), now);
 }
 
-async function* counted(of: AsyncIterable<ExportLine>): AsyncGenerator<ExportLine, void, undefined> {
-  let count = 0;
-  for await (const line of of) {
-    count++;
-    yield line;
+async function* lines(
+  db: Connection,
+  requested: Scope,
+  now: () => Date,
+): AsyncGenerator<ExportLine, void, undefined> {
+  const exportedAt = now().toISOString();
+  yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
+  const scope = await findErasureScope(db, requested);
+  let count = 1;
+  for (const name of recordNames.filter((each) => typeOf(each).parent === undefined)) {
+    const children = recordNames.filter((each) => typeOf(each).parent === name);
+    for await (const { line, cursor } of exportRows(db, name, { scope })) {
+      count++;
+      yield line;
+      for (const child of children) {
+        for await (const { line: own } of exportRows(db, child, { scope, thread: cursor[0] })) {
+          count++;
+          yield own;
+        }
+      }
+    }
   }
   yield { type: "end", lines: count };
 }
 
-async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine> {
-  const exportedAt = now().toISOString();
-  yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
-  const scope = await findErasureScope(db, requested);
-  // The owner comes first, so that import counts on from the last revision.
-  for (const name of [
-    "owner",
-    "thread",
-    "memory",
-    "relation",
-    "history",
-    "change",
-    "consent",
-    "item",
-  ] as const) {
-    for await (const { line, cursor } of exportRows(db, name, { scope })) {
-      yield line;
-      if (line.type !== "thread") continue;
-      const thread = { ref: Number(cursor[0]), threadId: line.threadId, lastSeq: -1 };
-      for await (const { line: message } of exportRows(db, "message", { scope, thread })) {
-        thread.lastSeq = message.seq;
-        yield message;
-      }
-      for await (const { line: summary } of exportRows(db, "summary", { scope, thread })) yield summary;
-    }
-  }
-}
+const typeOf = (name: RecordName): RecordType => records[name];
 
-/** A line of an export, and where it stands in the order of its kind. */
-interface ExportRow<Line extends ExportLine> {
-  readonly line: Line;
-  /** The row's key, which the next page goes on from. */
+/** A line of an export, and its row's key, which the next page goes on from. */
+interface ExportRow {
+  readonly line: ExportLine;
   readonly cursor: readonly string[];
 }
 
 /** The records of one type, page after page, until one is not full. */
-async function* exportRows<Name extends RecordName>(
+async function* exportRows(
   db: Connection,
-  name: Name,
-  of: { readonly scope: ErasureScope; readonly thread?: ExportedThread },
-): AsyncGenerator<ExportRow<ExportLineOf<Name>>> {
+  name: RecordName,
+  of: Omit<ExportPage, "after">,
+): AsyncGenerator<ExportRow> {
   for (let after: readonly string[] | null = null; ; ) {
-    const rows: ExportRow<ExportLineOf<Name>>[] = await exportPage(db, name, { ...of, after });
+    const rows: ExportRow[] = await exportPage(db, name, { ...of, after });
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < pageRows) return;
@@ -94,40 +82,25 @@ async function* exportRows<Name extends RecordName>(
   }
 }
 
-/** The lines of one page of records, in their order. */
-async function exportPage<Name extends RecordName>(
-  db: Connection,
-  name: Name,
-  page: ExportPage,
-): Promise<ExportRow<ExportLineOf<Name>>[]> {
-  const type: RecordType = recordTypes[name];
-  const { key } = type;
+async function exportPage(db: Connection, name: RecordName, page: ExportPage): Promise<ExportRow[]> {
+  const { key, fields } = typeOf(name);
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));
-  const after = join(page.after ?? key.map(() => "-1"), ", ");
-  return db.query<ExportRow<ExportLineOf<Name>> & Record<string, unknown>>(sql`
-    select array[${cursor}] as cursor, ${lineOf(db, name, type, page)} as line
-    from ${rowsOf(db, name, page)} and (${keys}) > (${after})
+  const isAfter = page.after === null ? empty : sql`and (${keys}) > (${join(page.after, ", ")})`;
+  // 'type', 'memory', 'id', x.id, 'kind', x.kind, …
+  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(
+    fields,
+    "x",
+    madeFields(fields, ({ out }) => out),
+  )}`;
+  return db.query<ExportRow & Record<string, unknown>>(sql`
+    select array[${cursor}] as cursor, json_build_object(${line}) as line
+    from ${rowsOf(db, name, page)} ${isAfter}
     order by ${keys} limit ${pageRows}`);
 }
 
-/** A row as its line. Fields of `jsonb` are ordered by their names' length, those of `json` as they are given. */
-function lineOf(
-  db: Connection,
-  name: RecordName,
-  { columns, instead, more, row = "x", form }: RecordType,
-  { scope, thread }: ExportPage,
-): Sql {
-  // 'type', 'memory', 'id', x.id, 'kind', x.kind, …
-  const parts = [
-    raw(`'type', '${name}'`),
-    ...(thread ? [sql`'threadId', ${thread.threadId}::text`] : []),
-    pairs(columns, row, instead),
-    ...(more ? [more(db)] : []),
-  ];
-  const fields = join(parts, ", ");
-  if (form === "sparse") return sql`json_strip_nulls(json_build_object(${fields}))`;
-  if (form !== "app") return sql`json_build_object(${fields})`;
-  const app = scope.userId !== "" && scope.whole ? sql`nullif(x.app_id, '')` : sql`null`;
-  return sql`(jsonb_build_object(${fields}) || jsonb_strip_nulls(jsonb_build_object('appId', ${app})))`;
+/** The rows that are exported as lines of this type, as `from` and `where` of a query. */
+export function rowsOf(db: Connection, name: RecordName, page: ExportPage): Sql {
+  const { table, rows } = typeOf(name);
+  return rows?.(db, page) ?? sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}`;
 }

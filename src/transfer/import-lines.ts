@@ -15,10 +15,11 @@ import { parseScope, parseScopeIn, type Scope, scopeField } from "../scope/scope
 import { isId, lockOwner, scopeColumns } from "../scope/scope-predicates.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
-import { importOwner, insertedNames, insertRecords } from "./import-records.js";
+import { rowsOf } from "./export-scope.js";
+import { insertRecords } from "./insert-records.js";
 import { lineError, linesOf, type NumberedLine, readExport } from "./read-export.js";
-import { rowsOf } from "./record-types.js";
-import { importable } from "./screen-line.js";
+import { type RecordType, recordNames, records } from "./records.js";
+import { type ImportableLine, importable } from "./screen-line.js";
 
 /** How to import. */
 export interface ImportOptions {
@@ -85,17 +86,15 @@ export async function importLines(
     const into = { ...source, begun: lines > 0 };
     const added = await asTenant(source.scope.tenantId, async () => {
       const done = (await findProgress(db, into)) ?? 0;
-      const left: ImportedLine[] = [];
-      for (const each of batch) {
-        if (each.number > done) left.push({ ...each, ...(await importable(redactor, each)) });
-      }
-      await writeOnce(db, into, left);
+      const left: ImportableLine[] = [];
+      for (const each of batch) if (each.number > done) left.push(await importable(redactor, each));
+      if (left.length > 0) await writeOnce(db, into, left);
       return left;
     });
     for (const { line } of added) {
       if (line.type !== "header" && line.type !== "end") written[line.type] = (written[line.type] ?? 0) + 1;
     }
-    const memoryIds = heldOf(added).map(({ id }) => id);
+    const memoryIds = heldOf(added).map(({ line }) => line.id);
     tellOfQuarantined(logger, { step: "import", memoryIds });
     quarantined += memoryIds.length;
     lines += batch.length;
@@ -105,14 +104,12 @@ export async function importLines(
   return { scope: (source as ImportSource).scope, lines, written, total, quarantined };
 }
 
-/** A line as it is written. */
-interface ImportedLine extends NumberedLine {
-  /** Whether it is a memory that was put in quarantine. */
-  readonly held: boolean;
-}
-
-function heldOf(lines: readonly ImportedLine[]): ExportLineOf<"memory">[] {
-  return lines.flatMap(({ line, held }) => (held && line.type === "memory" ? line : []));
+/** The memories among `lines` that this import puts in quarantine. */
+function heldOf(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
+  return linesOf(
+    lines.filter(({ held }) => held),
+    "memory",
+  );
 }
 
 const optionsSchema = z.strictObject({
@@ -191,7 +188,7 @@ function isProgress({ scope, file }: ImportSource): Sql {
 async function writeOnce(
   db: Database,
   into: ImportSource & { readonly begun: boolean },
-  lines: readonly ImportedLine[],
+  lines: readonly ImportableLine[],
 ): Promise<void> {
   const write = () => db.transaction((tx) => writeBatch(tx, into, lines));
   // Others lock threads before owners.
@@ -204,11 +201,10 @@ async function writeOnce(
 async function writeBatch(
   tx: Connection,
   source: ImportSource & { readonly begun: boolean },
-  lines: readonly ImportedLine[],
+  lines: readonly ImportableLine[],
 ): Promise<void> {
   const { scope, file, begun } = source;
-  const [first, last] = [lines[0], lines.at(-1)];
-  if (!first || !last) return;
+  const [first, last] = [lines[0] as ImportableLine, lines.at(-1) as ImportableLine];
   const { ref: ownerRef } = await lockOwner(tx, scope);
   const done = await findProgress(tx, source);
   if (done === null && begun) {
@@ -218,36 +214,27 @@ async function writeBatch(
   if (done !== null && done >= first.number) {
     throw new MemoryError("BUSY", "Another call imports the same file at the moment.");
   }
-  const target = { ...scopeColumns(scope), ownerRef };
-  for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
-  for (const appId of appsOfNotes(scope, lines)) await lockOwner(tx, { ...tenantOf(scope), appId });
-  for (const name of insertedNames) await insertRecords(tx, name, target, lines);
+  // The apps of notes, which need not have any of their own yet.
+  const apps = new Set(linesOf(lines, "noteSource").flatMap(({ line }) => scope.appId ?? line.appId ?? []));
+  const { userId: _, ...tenant } = scope;
+  for (const appId of apps) await lockOwner(tx, { ...tenant, appId });
+  await insertRecords(tx, { ...scopeColumns(scope), ownerRef }, lines);
   await tx.query(sql`delete from ${tx.schema}.event e where ${isProgress(source)}`);
   await insertEvents(tx, [
     { scope, step: "import", op: "create", status: "ok", detail: `${file}lines=${last.number}` },
-    ...heldOf(lines).map(({ id, category }) => ({
+    ...heldOf(lines).map(({ line: { id, category } }) => ({
       ...{ scope, memoryId: id, category },
       ...({ step: "import", op: "quarantine", status: "ok" } as const),
     })),
   ]);
 }
 
-function tenantOf({ tenantId }: Scope) {
-  return tenantId === undefined ? {} : { tenantId };
-}
-
-/** The apps of notes that were made of threads: thread and note name them, whichever is imported first. */
-function appsOfNotes({ appId }: Scope, lines: readonly NumberedLine[]): Set<string> {
-  const threads = linesOf(lines, "thread").filter(({ line }) => line.notes.length > 0);
-  return new Set(threads.flatMap(({ line }) => appId ?? line.appId ?? []));
-}
-
 /** @throws MemoryError `WRONG_STATE` when anything is kept of `scope`. */
 async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const scope = await findErasureScope(tx, requested);
-  const kept = (["thread", "memory", "history", "change", "consent", "item"] as const).map(
-    (name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`,
-  );
+  const kept = recordNames
+    .filter((name) => (records[name] as RecordType).insert?.whose !== undefined)
+    .map((name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`);
   const [row] = await tx.query<{ any: boolean }>(sql`select ${join(kept, " or ")} as any`);
   if (!row?.any) return;
   throw new MemoryError(

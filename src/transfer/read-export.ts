@@ -18,32 +18,28 @@ const mostDepth = 1_000;
  */
 export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
-  let parts: string[] = [];
-  let characters = 0;
   let number = 1;
-  const keep = (part: string) => {
-    parts.push(part);
-    characters += part.length;
-    if (characters > mostLineCharacters) throw tooLong(number);
-  };
-  const line = () => {
-    const text = parts.join("");
-    parts = [];
-    characters = 0;
-    number++;
-    return text.endsWith("\r") ? text.slice(0, -1) : text;
+  let rest = "";
+  const add = (part: string) => {
+    rest += part;
+    if (rest.length > mostLineCharacters) throw lineError(number, tooLong);
   };
   for await (const bytes of input) {
     const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
-    keep(first);
+    add(first);
     for (const other of others) {
-      yield line();
-      keep(other);
+      yield rest.replace(/\r$/, "");
+      number++;
+      rest = "";
+      add(other);
     }
   }
-  keep(decoder.decode());
-  if (characters > 0) yield line();
+  add(decoder.decode());
+  if (rest !== "") yield rest.replace(/\r$/, "");
 }
+
+const tooLong = `it is longer than ${mostLineCharacters} characters.`;
+const tooDeep = `it is nested deeper than ${mostDepth} levels.`;
 
 /** A line that was read, its number, from 1, and its length as text. */
 export interface NumberedLine<Line extends ExportLine = ExportLine> {
@@ -63,10 +59,6 @@ export function linesOf<Type extends ExportLine["type"]>(
 /** What is wrong with line `number`, as an error. */
 export function lineError(number: number, problem: string, cause?: unknown): MemoryError {
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
-}
-
-function tooLong(number: number): MemoryError {
-  return lineError(number, `it is longer than ${mostLineCharacters} characters.`);
 }
 
 /**
@@ -118,18 +110,19 @@ function parseLine(number: number, text: string, first: boolean): ExportLine {
 
 /** Objects are read as the text that they would be, so that both obey the same limits. */
 function writeJson(number: number, given: unknown): string {
+  let text: unknown;
   try {
-    const text = JSON.stringify(given);
-    if (typeof text === "string") return text;
+    text = JSON.stringify(given);
   } catch (cause) {
     throw lineError(number, "this cannot be written as JSON.", cause);
   }
+  if (typeof text === "string") return text;
   throw lineError(number, "this is no JSON.");
 }
 
 function parseJson(number: number, text: string): unknown {
-  if (text.length > mostLineCharacters) throw tooLong(number);
-  if (isDeeper(text, mostDepth)) throw tooDeep(number);
+  if (text.length > mostLineCharacters) throw lineError(number, tooLong);
+  if (isDeeper(text, mostDepth)) throw lineError(number, tooDeep);
   let value: unknown;
   try {
     value = JSON.parse(text);
@@ -137,13 +130,9 @@ function parseJson(number: number, text: string): unknown {
     throw lineError(number, "this is no JSON.", cause);
   }
   const { serialised } = (value ?? {}) as { readonly serialised?: unknown };
-  if (typeof serialised === "string" && isDeeper(serialised, mostDepth)) throw tooDeep(number);
+  if (typeof serialised === "string" && isDeeper(serialised, mostDepth)) throw lineError(number, tooDeep);
   if (!isStorableJson(value)) throw lineError(number, "it has characters that PostgreSQL cannot hold.");
   return value;
-}
-
-function tooDeep(number: number): MemoryError {
-  return lineError(number, `it is nested deeper than ${mostDepth} levels.`);
 }
 
 function isStorableJson(value: unknown): boolean {

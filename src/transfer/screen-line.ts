@@ -7,40 +7,39 @@ import type { Redactor } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";
+import { type RecordType, records } from "./records.js";
 
-/** Fields that hold what was said or remembered, by the line's type; the others are ids, times and numbers. */
-const spoken: Readonly<Partial<Record<ExportLine["type"], readonly string[]>>> = {
-  thread: ["endedReason"],
-  summary: ["text", "error"],
-  memory: ["key", "value", "text", "tags", "metadata", "actorId", "evidence"],
-  history: ["old", "new"],
-  change: ["line"],
-  item: ["value"],
-  consent: ["key", "slot", "normalValue", "draft", "signals", "evidence"],
-};
+/** A line as it is written. */
+export interface ImportableLine extends NumberedLine {
+  /** Whether it is a memory that this import puts in quarantine. */
+  readonly held: boolean;
+}
 
 /**
- * A line with its words redacted and screened, and whether that put a memory in quarantine.
+ * A line with its words redacted and screened.
  *
  * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names the line of a message that cannot be read.
  */
-export async function importable(
-  redactor: Redactor,
-  { number, line }: NumberedLine,
-): Promise<{ readonly line: ExportLine; readonly held: boolean }> {
+export async function importable(redactor: Redactor, given: NumberedLine): Promise<ImportableLine> {
+  const { line, number } = given;
   if (line.type === "message") {
     try {
-      return { line: { ...line, serialised: await redactor.serialised(line.serialised) }, held: false };
+      const serialised = await redactor.serialised(line.serialised);
+      return { ...given, line: { ...line, serialised }, held: false };
     } catch (cause) {
       throw MemoryError.is(cause, "REDACTION_FAILED") ? cause : unreadable(number, cause);
     }
   }
-  const values: Readonly<Record<string, unknown>> = { ...line };
-  const redacted = await Promise.all(
-    (spoken[line.type] ?? []).map(async (field) => [field, await redactor.json(values[field])] as const),
-  );
-  const made = screened({ ...line, ...Object.fromEntries(redacted) } as ExportLine);
-  return { line: made, held: made.type === "memory" && made.state !== values.state };
+  if (line.type === "header" || line.type === "end") return { ...given, held: false };
+  const { words = [] }: RecordType = records[line.type];
+  const spoken = Object.entries(line).filter(([field]) => words.includes(field));
+  const redacted = await redactor.json(Object.fromEntries(spoken));
+  const made = screened({ ...line, ...redacted } as ExportLine);
+  return {
+    ...given,
+    line: made,
+    held: line.type === "memory" && "state" in made && made.state !== line.state,
+  };
 }
 
 /** The error of a line whose message cannot be read. */

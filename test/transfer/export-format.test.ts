@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { records } from "../../src/transfer/records.js";
 import { linesOf } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -18,24 +19,14 @@ function shapeOf(value: unknown): string {
   return typeof value;
 }
 
-/** The fields of a line in their order, each with what the lines of its type hold there. */
+/** The fields of the lines of a type in their order, each with what the lines hold there. */
 function formatOf(lines: readonly object[]): string[] {
-  const orders = new Set(lines.map((line) => JSON.stringify(Object.keys(line))));
-  // All lines of a type have the same fields, or some of the longest in its order.
-  const longest = [...orders]
-    .map((order) => JSON.parse(order) as string[])
-    .sort((a, b) => b.length - a.length)[0];
-  for (const line of lines) {
-    const keys = Object.keys(line);
-    expect(keys).toEqual(longest?.filter((key) => keys.includes(key)));
-  }
-  const shapes = (field: string) => {
-    const held = lines.filter((line) => field in line).map((line) => shapeOf((line as never)[field]));
-    return [...new Set([...held, ...(held.length < lines.length ? ["absent"] : [])])].sort().join(" | ");
-  };
+  const fields = Object.keys(lines[0] ?? {});
+  for (const line of lines) expect(Object.keys(line)).toEqual(fields);
+  const shapes = (field: string) => [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
-  const free = ["draft", "old", "new", ...(longest?.includes("namespace") ? ["value"] : [])];
-  return (longest ?? []).map((field) => (free.includes(field) ? field : `${field}: ${shapes(field)}`));
+  const free = ["draft", "old", "new", ...(fields.includes("namespace") ? ["value"] : [])];
+  return fields.map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`));
 }
 
 describe("the format of an export", () => {
@@ -46,52 +37,56 @@ describe("the format of an export", () => {
   it("has for each type of line these fields, in this order", async () => {
     const name = `word${randomUUID().replaceAll("-", "")}`;
     const memory = await fillScope(db, { tenantId: name, userId: name, appId: name }, name);
-    const ofName = `owner_ref in (select id from "${db.schema}".owner where user_id = '${name}')`;
-    for (const table of ["memory", "history", "change_log", "consent_request"]) {
-      await db.pool.query(
-        `update "${db.schema}"."${table}" set app_id = '${name}' where ctid in
-           (select ctid from "${db.schema}"."${table}" where ${ofName} and app_id = '' limit 1)`,
-      );
-    }
+    await db.pool.query(
+      `with app as (
+         insert into "${db.schema}".owner (tenant_id, user_id, app_id) values ($1, '', $1) returning id
+       )
+       insert into "${db.schema}".note_source (thread_ref, memory_id, owner_ref, start_seq, end_seq)
+       select t.id, gen_random_uuid(), app.id, 0, 1 from app, "${db.schema}".thread t where t.app_id = $1`,
+      [name],
+    );
     const lines = await linesOf(memory, { tenantId: name, userId: name });
-    const types = [...new Set(lines.map(({ type }) => type))];
+    const memories = lines.filter(({ type }) => type === "memory");
+    for (const line of memories)
+      expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
+    const types = [...new Set(lines.map(({ type }) => type))].filter((type) => type !== "memory");
     const format = types.map((type) => [type, formatOf(lines.filter((line) => line.type === type))]);
     expect(Object.fromEntries(format)).toMatchInlineSnapshot(`
       {
         "change": [
-          "line: string",
           "type: string",
-          "appId: absent | string",
+          "revision: number",
+          "memoryId: string",
+          "appId: null",
           "event: string",
           "category: string",
-          "memoryId: string",
-          "revision: number",
-          "createdAt: time",
+          "line: string",
           "importance: number",
+          "createdAt: time",
         ],
         "consent": [
-          "id: string",
-          "key: string",
-          "rule: string",
-          "slot: string",
           "type: string",
-          "appId: string",
-          "askAt: time",
+          "id: string",
+          "appId: null",
+          "rule: string",
+          "category: string",
+          "key: string",
+          "slot: string",
+          "normalValue: string",
+          "contentHash: string",
           "draft",
           "status: string",
+          "seenCount: number",
           "signals: [string]",
-          "category: string",
-          "evidence: null",
+          "proposedBy: string",
           "memoryId: null",
           "createdAt: time",
+          "expiresAt: time",
+          "askAt: time",
           "decidedAt: null",
           "decidedBy: null",
-          "expiresAt: time",
-          "seenCount: number",
           "decidedVia: null",
-          "proposedBy: string",
-          "contentHash: string",
-          "normalValue: string",
+          "evidence: null",
         ],
         "end": [
           "type: string",
@@ -105,66 +100,27 @@ describe("the format of an export", () => {
           "scope: {tenantId: string,userId: string}",
         ],
         "history": [
-          "new",
-          "old",
           "type: string",
-          "actor: string",
-          "appId: absent | string",
-          "event: string",
           "memoryId: string",
+          "appId: null",
+          "event: string",
+          "old",
+          "new",
+          "actor: string",
           "revision: number",
           "createdAt: time",
         ],
         "item": [
-          "key: string",
           "type: string",
           "appId: string",
-          "value",
-          "createdAt: time",
-          "expiresAt: null",
           "namespace: [string]",
-          "updatedAt: time",
-          "ttlMinutes: null",
+          "key: string",
+          "value",
           "indexFields: [string]",
-        ],
-        "memory": [
-          "id: string",
-          "key: null | string",
-          "kind: string",
-          "role: null | string",
-          "tags: [] | [string]",
-          "text: string",
-          "type: string",
-          "appId: absent | string",
-          "runId: null | string",
-          "state: string",
-          "trust: string",
-          "value: null | string",
-          "origin: string",
-          "pinned: boolean",
-          "actorId: null | string",
-          "agentId: null | string",
-          "purgeAt: null | time",
-          "turnEnd: null",
-          "validTo: null | time",
-          "category: string",
-          "evidence: null | string",
-          "metadata: {}",
-          "threadId: null | string",
-          "createdAt: time",
+          "ttlMinutes: null",
           "expiresAt: null",
-          "seenCount: number",
-          "turnStart: null",
+          "createdAt: time",
           "updatedAt: time",
-          "validFrom: time",
-          "assertedAt: null",
-          "confidence: number",
-          "importance: number",
-          "sourceSeqs: [] | [number]",
-          "accessCount: number",
-          "assertedTurn: number",
-          "supersededBy: null | string",
-          "lastAccessedAt: time",
         ],
         "message": [
           "type: string",
@@ -176,6 +132,14 @@ describe("the format of an export", () => {
           "createdAt: time",
           "agentId: string",
           "runId: string",
+        ],
+        "noteSource": [
+          "type: string",
+          "thread: string",
+          "memoryId: string",
+          "appId: string",
+          "startSeq: number",
+          "endSeq: number",
         ],
         "owner": [
           "type: string",
@@ -197,6 +161,7 @@ describe("the format of an export", () => {
           "startSeq: number",
           "endSeq: number",
           "createdAt: time",
+          "base: null",
           "status: string",
           "text: string",
           "generationTimeMs: number",
@@ -204,19 +169,23 @@ describe("the format of an export", () => {
           "error: null",
           "startRound: number",
           "endRound: number",
-          "base: null",
+        ],
+        "task": [
+          "type: string",
+          "threadId: string",
+          "task: string",
+          "doneUntil: number",
+          "due: boolean",
         ],
         "thread": [
           "type: string",
-          "appId: string",
-          "notes: [{endSeq: number,memoryId: string,startSeq: number}]",
-          "tasks: [{due: boolean,task: string,doneUntil: number}]",
-          "endedAt: null",
-          "revSeen: number",
           "threadId: string",
+          "appId: string",
+          "revSeen: number",
           "createdAt: time",
-          "endedReason: null",
           "lastActivityAt: time",
+          "endedAt: null",
+          "endedReason: null",
         ],
       }
     `);

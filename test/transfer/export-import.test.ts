@@ -5,7 +5,7 @@ import type { Memory } from "../../src/memory.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { encodeMessage } from "../../src/text/message-codec.js";
-import type { ExportLine } from "../../src/transfer/export-line.js";
+import { type RecordName, recordNames, records } from "../../src/transfer/records.js";
 import { noteModel, talkAndEnd } from "../notes/note-model.js";
 import { asText, linesOf, ofType, withoutHeader } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
@@ -28,7 +28,7 @@ describe("export and import", () => {
     const source = await fillScope(db, scope, name);
     const lines = await linesOf(source, scope);
     expect(lines[0]).toMatchObject({ type: "header", format: "mnemograph", version: 1, scope });
-    expect(new Set(lines.map(({ type }) => type)).size).toBe(12);
+    expect(new Set(lines.map(({ type }) => type)).size).toBe(13);
 
     const fresh = await freshSchema();
     const target = fresh.memory();
@@ -76,40 +76,35 @@ describe("export and import", () => {
   });
 
   it("leave out no column, but those that are made anew", async () => {
-    const name = word();
-    const scope = { userId: name, appId: name };
-    const lines = await linesOf(await fillScope(db, { userId: name }, name), { userId: name });
-    expect(lines.length).toBeGreaterThan(20);
-    const renamed: Record<string, string> = { content: "text", rev: "revision" };
-    const skipped: Record<string, string[]> = {
-      thread: ["id", "owner_ref", "turns", "asks_consent", "closing_until"],
-      message: ["thread_ref", "role", "actor", "content", "tick"],
-      summary: ["id", "thread_ref", "base_id", "lease_until", "retry_at", "rolled_back_at"],
-      memory: ["ref", "owner_ref", "thread_ref", "content_hash", "accessed_on", "revision", "tick"],
-      relation: ["from_ref", "to_ref"],
-      history: ["id", "owner_ref", "memory_revision"],
-      change_log: ["owner_ref"],
-      consent_request: ["ref", "owner_ref", "revision"],
+    const whose = ["owner_ref", "tenant_id", "user_id", "app_id"];
+    const madeAnew: Partial<Record<RecordName, string[]>> = {
       owner: [
         ...["id", "memory_count", "memory_length", "message_count", "message_length"],
         ...["tick", "ticked_by", "reload_tick", "said_tick", "said_in", "said_elsewhere_tick"],
       ],
+      thread: ["id", "turns", "asks_consent", "closing_until"],
+      message: ["role", "actor", "content", "tick"],
+      summary: ["id", "lease_until", "retry_at", "rolled_back_at"],
+      task: ["claim", "lease_until", "attempts", "output", "error"],
+      memory: ["ref", "content_hash", "accessed_on", "revision", "tick"],
+      history: ["id", "memory_revision"],
+      consent: ["ref", "revision"],
+      item: ["ref", "path", "path_head", "item", "place", "words", "revision"],
     };
-    const types: Record<string, ExportLine["type"]> = { change_log: "change", consent_request: "consent" };
-    for (const [table, made] of Object.entries(skipped)) {
-      const type = types[table] ?? (table as ExportLine["type"]);
-      const keys = new Set(ofType(lines, type).flatMap((line) => Object.keys(line)));
+    for (const name of recordNames) {
+      const { table, fields } = records[name];
       const { rows } = await db.pool.query<{ name: string }>(
         "select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2",
         [db.schema, table],
       );
-      const missing = rows
-        .map((column) => column.name)
-        .filter((column) => ![...made, "tenant_id", "user_id", "app_id"].includes(column))
-        .filter((column) => !keys.has(camel(renamed[column] ?? column)));
-      expect([table, missing]).toEqual([table, []]);
+      const known = [
+        ...whose,
+        ...Object.values(fields).map((field) => field.name),
+        ...(madeAnew[name] ?? []),
+      ];
+      const missing = rows.map((column) => column.name).filter((column) => !known.includes(column));
+      expect([name, missing]).toEqual([name, []]);
     }
-    expect(scope).toBeDefined();
   });
 
   it("keep to the scope: a user within an app, an app's own", async () => {
@@ -208,6 +203,22 @@ describe("export and import", () => {
     }
   });
 
+  it("keep which conversations an app's notes were made of when the app alone is restored", async () => {
+    const memory = (await freshSchema()).memory({ model: noteModel() });
+    const [user, app] = [{ userId: word() }, { appId: word() }];
+    const threadId = word();
+    await talkAndEnd(memory, { scope: { ...user, ...app }, threadId });
+    await memory.idle();
+    const lines = await linesOf(memory, app);
+    expect(JSON.stringify(lines)).not.toContain(threadId);
+    await memory.forget(app);
+    await memory.import(lines);
+    expect(withoutHeader(await linesOf(memory, app))).toEqual(withoutHeader(lines));
+    expect(await memory.notes.list({ scope: app })).toHaveLength(1);
+    await memory.forget(user);
+    expect(await memory.notes.list({ scope: app })).toEqual([]);
+  });
+
   it("never take what belongs to another scope", async () => {
     const [ana, ben] = [word(), word()];
     const memory = await fillScope(db, { userId: ana }, ana);
@@ -238,12 +249,13 @@ describe("export and import", () => {
         revSeen: 0,
         createdAt: header.exportedAt,
         lastActivityAt: header.exportedAt,
-        ...{ endedAt: null, endedReason: null, tasks: [], notes: [] },
+        ...{ appId: null, endedAt: null, endedReason: null },
       },
     };
     const message = {
       type: "message",
       ...{ threadId: "t", seq: 0, messageId: "m", saidAt: header.exportedAt, createdAt: header.exportedAt },
+      ...{ agentId: null, runId: null },
       serialised: JSON.stringify({ lc: 1, type: "constructor", id: ["os"], kwargs: {} }),
     };
     const hello = encodeMessage(new HumanMessage({ id: "m", content: "Hello." }));
@@ -301,5 +313,3 @@ function freshOnce() {
   once ??= freshSchema();
   return once;
 }
-
-const camel = (name: string) => name.replace(/_(.)/g, (_, letter: string) => letter.toUpperCase());

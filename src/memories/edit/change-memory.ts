@@ -2,9 +2,8 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
-import { visibleText } from "../../text/storable-text.js";
-import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
-import { expiryField, type MemoryMetadata, metadataField } from "../item/memory-metadata.rule.js";
+import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } from "../item/memory.js";
+import { changeFields, redactWords, setsWords, versionOf } from "../item/memory-fields.js";
 import { deactivateMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -12,22 +11,6 @@ import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
-
-/** What of a memory may be changed by hand. */
-export interface MemoryPatch {
-  /** A slot whose value the new text has no more is without one, unless `value` is given. */
-  readonly text?: string;
-  readonly value?: string;
-  readonly category?: string;
-  readonly importance?: number;
-  readonly confidence?: number;
-  readonly pinned?: boolean;
-  readonly tags?: readonly string[];
-  /** In place of all that was noted. */
-  readonly metadata?: MemoryMetadata;
-  /** Null: it holds for good. What has expired is brought back by a later time, or by null. */
-  readonly expiresAt?: Date | string | null;
-}
 
 /**
  * Changes a memory in place.
@@ -39,9 +22,8 @@ export async function updateMemory(
   deps: WriteRuntime,
   input: ChangeInput & { patch: MemoryPatch },
 ): Promise<MemoryItem> {
-  const patch = await redactPatch(deps, parsePatch(input.patch));
+  const patch = await redactWords(deps.redactor, parsePatch(input.patch));
   const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
-  const words = [patch.text, patch.value, patch.tags].some((part) => part !== undefined);
   const states =
     patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
   return editMemory(deps, { ...input, states }, async (editing) => {
@@ -49,7 +31,7 @@ export async function updateMemory(
     requireExpired(editing);
     requireWhole(before, patch.text);
     const next = { ...before, ...patch, ...(outgrows(before, patch) && { value: null }) };
-    const vouched = !words || isApproved(before);
+    const vouched = !setsWords(patch) || isApproved(before);
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     if (before.state !== "active") {
       return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(next), also };
@@ -134,31 +116,13 @@ function outgrows({ value, text: before }: MemoryItem, { text, value: next }: Pa
   return findQuote(before, value) !== null && findQuote(text, value) === null;
 }
 
-async function redactPatch({ redactor }: WriteRuntime, patch: ParsedPatch): Promise<ParsedPatch> {
-  const { text, value, tags, metadata } = patch;
-  return { ...patch, ...onlySet(await redactor.json({ text, value, tags, metadata })) };
-}
-
-const patchSchema = z.strictObject({
-  text: z.string().transform(visibleText).optional(),
-  value: z.string().transform(visibleText).optional(),
-  category: z.string().optional(),
-  importance: z.number().min(1).max(5).optional(),
-  confidence: z.number().min(0).max(1).optional(),
-  pinned: z.boolean().optional(),
-  tags: z.array(z.string().transform(visibleText)).optional(),
-  metadata: metadataField.optional(),
-  expiresAt: expiryField.nullable().optional(),
-});
+const patchSchema = z.strictObject(changeFields);
 
 /** What a change sets. */
 type ParsedPatch = Partial<MemoryVersion>;
 
+/** `patch` as far as it is set: an unset field must not overwrite. */
 function parsePatch(patch: MemoryPatch): ParsedPatch {
-  return onlySet(parseInput(patchSchema, patch, "change"));
-}
-
-/** What of `fields` is set: an unset field must not overwrite. */
-function onlySet(fields: object): ParsedPatch {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value !== undefined));
+  const parsed = Object.entries(parseInput(patchSchema, patch, "change"));
+  return Object.fromEntries(parsed.filter(([, value]) => value !== undefined));
 }

@@ -1,6 +1,7 @@
 import { lockOwner } from "../../scope/scope-predicates.js";
 import { recordChanges } from "../changes/record-changes.js";
-import { type MemoryItem, versionOf } from "../item/memory.js";
+import type { MemoryItem } from "../item/memory.js";
+import { versionOf } from "../item/memory-fields.js";
 import { purgeMemories } from "../write/memory-states.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, groundsOf, requireMemory } from "./edit-memory.js";

@@ -2,18 +2,20 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
-import { isApproved, type MemoryItem, type MemoryVersion, versionOf } from "../item/memory.js";
-import { expiryField } from "../item/memory-metadata.rule.js";
+import { isApproved, type MemoryItem, type MemoryVersion } from "../item/memory.js";
+import { momentField, screenedNames, versionColumns, versionOf, wordsIn } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-const contentSchema = z.object({
-  ...{ text: z.string().optional(), category: z.string().optional(), value: z.string().nullish() },
-  ...{ importance: z.number().optional(), confidence: z.number().optional(), pinned: z.boolean().optional() },
-  ...{ tags: z.array(z.string()).optional(), metadata: z.record(z.string(), z.unknown()).optional() },
-  expiresAt: expiryField.nullish(),
-});
+/** A version as the audit trail keeps it. */
+const contentSchema = z.object(
+  Object.fromEntries(
+    Object.entries(versionColumns).map(([name, { type, json }]) => {
+      return [name, type === "timestamptz" ? momentField.nullish() : json.optional()];
+    }),
+  ),
+) as z.ZodType<Partial<MemoryVersion>>;
 
 /** Events that give a memory content; the others hide it, link it or count it. */
 const contentful: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
@@ -75,4 +77,4 @@ export async function revertMemory(
   });
 }
 
-const wordsOf = ({ text, value, tags }: MemoryVersion) => JSON.stringify([text, value, tags]);
+const wordsOf = (memory: MemoryItem) => JSON.stringify(wordsIn(memory, screenedNames));

@@ -6,6 +6,7 @@ import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryItem, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import { setFields } from "../item/memory-fields.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
@@ -50,9 +51,8 @@ export async function rewriteContent(
   await rewriteMemory(tx, {
     ...place,
     rewrite: {
-      ...{ ...memory, id, vector, links, heldSince, state: "active", origin: how.origin, trust: how.trust },
-      value: memory.value ?? null,
-      expiresAt: memory.expiresAt?.toISOString() ?? null,
+      ...{ ...memory, ...setFields(memory), id, vector, links, heldSince, state: "active" },
+      ...{ origin: how.origin, trust: how.trust, expiresAt: memory.expiresAt?.toISOString() ?? null },
       actorTerms: searchName(actorId ?? "", tx.language),
     },
   });

@@ -19,7 +19,10 @@ interface FieldPattern {
 }
 
 /** What a change waits for: the user's consent, or being said twice. */
-export type ConsentRule = "consent" | "signals";
+export type ConsentRule = (typeof consentRules)[number];
+
+/** What a change waits for. */
+export const consentRules = ["consent", "signals"] as const;
 
 const field = z
   .string()

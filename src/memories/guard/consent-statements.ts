@@ -1,12 +1,19 @@
 import sql from "sql-template-tag";
+import { z } from "zod";
 import { insertEvents, type MemoryEvent } from "../../events/event-log.js";
-import { column, fields, names, type RowOf, recordset, type Time, without } from "../../postgres/columns.js";
+import { column, fields, names, orNull, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
+import { nonBlank } from "../../text/parse-input.js";
 import type { MemorySource } from "../item/memory.js";
-import { type ConsentRule, pendingMs, refusedMs } from "./consent-policy.rule.js";
-import type { ConsentEvidence, ConsentSignal, ConsentStatus, ConsentVia } from "./consent-request.rule.js";
+import { consentRules, pendingMs, refusedMs } from "./consent-policy.rule.js";
+import {
+  type ConsentEvidence,
+  type ConsentSignal,
+  type ConsentVia,
+  consentStatuses,
+} from "./consent-request.rule.js";
 import type { StandingConsent } from "./decide-proposal.rule.js";
 
 /** The memory that a request would become, as JSON: a `MemoryDraft` whose times are text. */
@@ -17,33 +24,38 @@ export interface StoredDraft {
   readonly validFrom?: Date | string | undefined;
 }
 
+const storedDraft = z.custom<StoredDraft>(
+  (draft) => nonBlank.safeParse((draft as StoredDraft | null)?.text).success,
+  "must have a text",
+);
+
 /** The columns of `consent_request` but its refs: what is inserted, read, exported and imported is made of them. */
 export const consentColumns = {
   id: column.uuid("id"),
   tenantId: column.text("tenant_id"),
   userId: column.text("user_id"),
   appId: column.text("app_id"),
-  rule: column.text<ConsentRule>("rule"),
-  category: column.text("category"),
-  key: column.text<string | null>("key"),
+  rule: column.text("rule", z.enum(consentRules)),
+  category: column.text("category", nonBlank),
+  key: orNull(column.text("key", nonBlank)),
   /** What it is about: the slot, or the statement itself where there is none. */
-  slot: column.text("slot"),
+  slot: column.text("slot", nonBlank),
   /** What makes two proposals for a slot the same. */
   normalValue: column.text("normal_value"),
   contentHash: column.text("content_hash"),
-  draft: column.json<StoredDraft>("draft"),
-  status: column.text<ConsentStatus>("status"),
+  draft: column.json<StoredDraft>("draft", storedDraft),
+  status: column.text("status", z.enum(consentStatuses)),
   seenCount: column.integer("seen_count"),
-  signals: column.json<readonly ConsentSignal[]>("signals"),
+  signals: column.json<readonly ConsentSignal[]>("signals", z.array(z.custom<ConsentSignal>())),
   proposedBy: column.text("proposed_by"),
-  memoryId: column.uuid<string | null>("memory_id"),
+  memoryId: orNull(column.uuid("memory_id")),
   createdAt: column.time("created_at"),
   expiresAt: column.time("expires_at"),
   askAt: column.time("ask_at"),
-  decidedAt: column.time<Time | null>("decided_at"),
-  decidedBy: column.text<string | null>("decided_by"),
-  decidedVia: column.text<ConsentVia | null>("decided_via"),
-  evidence: column.json<ConsentEvidence | null>("evidence"),
+  decidedAt: orNull(column.time("decided_at")),
+  decidedBy: orNull(column.text("decided_by")),
+  decidedVia: orNull(column.text<ConsentVia>("decided_via")),
+  evidence: orNull(column.json<ConsentEvidence>("evidence")),
   revision: column.bigint("revision"),
 };
 

@@ -1,5 +1,4 @@
 import { z } from "zod";
-import { dateOrMoment } from "../../text/parse-input.js";
 import { isDeeper } from "../../text/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
@@ -20,9 +19,6 @@ export const metadataField = z.custom<MemoryMetadata>().superRefine((value, cont
   const problem = metadataProblem(value);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
-
-/** When a memory ceases to hold, as a `Date` or in ISO 8601. */
-export const expiryField = dateOrMoment.transform((time) => new Date(time));
 
 /** Why `value` cannot be metadata; null when it can. */
 function metadataProblem(value: unknown): string | null {

@@ -1,7 +1,6 @@
 import type { Scope } from "../../scope/scope.js";
 import { containedLine } from "../../text/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
-import { searchText } from "../../text/search-text.js";
 import type { MemoryMetadata } from "./memory-metadata.rule.js";
 
 /** Whose words a memory is made of. "operator": a person in charge; "worker": background work on mixed material. */
@@ -23,7 +22,10 @@ export type MemoryOrigin = (typeof memoryOrigins)[number];
  * How far a memory's words may be relied on: an operator vouches for them, as for what the operator's code adds; the user
  * said them; an agent wrote them down; or nobody knows what stands in them.
  */
-export type MemoryTrust = "operator" | "user" | "agent" | "untrusted";
+export type MemoryTrust = (typeof memoryTrusts)[number];
+
+/** How far a memory's words may be relied on. */
+export const memoryTrusts = ["operator", "user", "agent", "untrusted"] as const;
 
 const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
   operator: "operator",
@@ -95,27 +97,6 @@ export function bestSimilarity(hits: readonly { readonly similarity: number }[])
   return hits.reduce<number | null>((best, { similarity }) => Math.max(best ?? similarity, similarity), null);
 }
 
-/** What a version of a memory is made of: what can be changed by hand, and brought back. */
-export const versionFields = [
-  "text",
-  "category",
-  "value",
-  "importance",
-  "confidence",
-  "pinned",
-  "tags",
-  "metadata",
-  "expiresAt",
-] as const;
-
-/** What a version of a memory is made of. */
-export type MemoryVersion = Pick<MemoryItem, (typeof versionFields)[number]>;
-
-/** `memory` as the audit trail keeps its versions. */
-export function versionOf(memory: MemoryVersion): MemoryVersion {
-  return Object.fromEntries(versionFields.map((field) => [field, memory[field]])) as unknown as MemoryVersion;
-}
-
 /**
  * A digest that two memories of an owner share when they say the same. Two stretches of turns stay two episodes, even
  * when they read alike.
@@ -129,14 +110,6 @@ export function memoryHash(memory: {
   const { kind, text, threadId, turnStart } = memory;
   const episode = kind === "episode" && threadId != null && turnStart != null;
   return contentHash(episode ? JSON.stringify([threadId, turnStart, text]) : text);
-}
-
-/** What of a memory is searched, prepared for `to_tsvector`. */
-export function memoryTerms(
-  { key, text }: { readonly key?: string | null | undefined; readonly text: string },
-  language: string,
-): string {
-  return searchText([key?.replaceAll("_", " "), text].filter(Boolean).join(" "), language);
 }
 
 /** What memories are: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
@@ -212,14 +185,36 @@ export interface MemoryDraft {
   readonly source?: MemorySource | undefined;
   /** First and last turn of an episode, counted from 1. */
   readonly turns?: { readonly start: number; readonly end: number } | undefined;
-  /** Since when it holds: a value of a slot finds its place in time, whenever it is told. @default now */
-  readonly validFrom?: Date | undefined;
+  /**
+   * Since when it holds: a value of a slot finds its place in time, whenever it is told. A `Date`, or text in ISO 8601.
+   * @default now
+   */
+  readonly validFrom?: Date | string | undefined;
   /**
    * What was known was plainly corrected: wins whatever the confidences, against the word of one's like. What is told of
    * an earlier time stays there, and the user's word is corrected by the user or an operator only. @default false
    */
   readonly correction?: boolean | undefined;
 }
+
+/** What of a memory may be changed by hand. */
+export interface MemoryPatch {
+  /** A slot whose value the new text has no more is without one, unless `value` is given. */
+  readonly text?: string;
+  readonly value?: string;
+  readonly category?: string;
+  readonly importance?: number;
+  readonly confidence?: number;
+  readonly pinned?: boolean;
+  readonly tags?: readonly string[];
+  /** In place of all that was noted. */
+  readonly metadata?: MemoryMetadata;
+  /** Null: it holds for good. What has expired is brought back by a later time, or by null. */
+  readonly expiresAt?: Date | string | null;
+}
+
+/** What a version of a memory is made of. */
+export type MemoryVersion = Pick<MemoryItem, keyof MemoryPatch>;
 
 /** A stored memory. */
 export interface MemoryItem {

@@ -2,7 +2,7 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
-import { memoryColumns } from "../item/memory-row.js";
+import { memoryColumns } from "../item/memory-fields.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
 /** CTE `target`: the rows of the CTE `input` (id, …) that name active memories of the owner, each with the memory's `ref`. */

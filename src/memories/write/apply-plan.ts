@@ -6,6 +6,7 @@ import { type LockedOwner, scopeColumns } from "../../scope/scope-predicates.js"
 import { searchName } from "../../text/search-text.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { applyConsentPlan, type ConsentPlan } from "../guard/consent-statements.js";
+import { setFields } from "../item/memory-fields.js";
 import {
   type MovedInterval,
   moveIntervals,
@@ -33,14 +34,9 @@ export function newMemory(
     ...memory,
     ...scopeColumns(memory.scope),
     id: newId(),
-    key: memory.key ?? null,
-    value: memory.value ?? null,
+    ...setFields(memory),
     state: "active",
-    agentId: memory.agentId ?? null,
-    runId: memory.runId ?? null,
-    actorId: memory.actorId ?? null,
     actorTerms: searchName(memory.actorId ?? "", language),
-    role: memory.role ?? null,
     threadId: memory.source?.threadId ?? null,
     sourceSeqs: memory.source?.seqs ?? [],
     evidence: memory.source?.quote ?? null,
@@ -55,23 +51,6 @@ export function newMemory(
     vector,
     links: nearestLinks(neighbours, config),
   };
-}
-
-/** What the audit trail keeps of a new memory. */
-export function contentOf({
-  text,
-  category,
-  key,
-  value,
-  importance,
-  confidence,
-  pinned,
-  tags,
-  metadata,
-  expiresAt,
-  origin,
-}: NewMemory) {
-  return { text, category, key, value, importance, confidence, pinned, tags, metadata, expiresAt, origin };
 }
 
 /** The links of a memory to the nearest of `neighbours`, which must not hold the memory itself. */

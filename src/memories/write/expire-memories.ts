@@ -4,7 +4,8 @@ import type { Scope } from "../../scope/scope.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import { changeLine } from "../changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
-import { type MemoryItem, versionOf } from "../item/memory.js";
+import type { MemoryItem } from "../item/memory.js";
+import { versionOf } from "../item/memory-fields.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
 

@@ -1,9 +1,11 @@
 import type { QueryResultRow } from "pg";
 import sql, { type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
+import { selected } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import type { MemoryKind } from "../item/memory.js";
+import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { nearByVector, nearestCount } from "./near-by-vector.js";
@@ -134,10 +136,9 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       union all
       select probe, 'near', ref, similarity from near
     )
-    select c.probe, c.relation, m.ref, m.id, m.kind, m.category, m.key is not null as keyed, m.content as text,
-      m.value, m.origin, m.trust, m.pinned, m.tags, m.actor_id as "actorId",
-      m.metadata, m.expires_at as "expiresAt", m.state = 'active' and not ${unexpired(db)} as expired,
-      m.confidence, m.importance, m.asserted_turn as turn, m.seen_count as "seenCount",
+    select c.probe, c.relation, m.ref, m.id, m.kind, m.key is not null as keyed, ${selected(versionColumns, "m")},
+      m.origin, m.trust, m.actor_id as "actorId", m.state = 'active' and not ${unexpired(db)} as expired,
+      m.asserted_turn as turn, m.seen_count as "seenCount",
       m.valid_from as "validFrom", m.valid_to as "validTo", coalesce(m.asserted_at, m.valid_from) as "assertedAt",
       m.updated_at::text as "updatedAt", c.similarity
     from candidate c cross join lateral (select * from ${schema}.memory where ref = c.ref limit 1) m

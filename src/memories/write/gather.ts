@@ -7,6 +7,7 @@ import type { Redactor } from "../../text/redactor.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents } from "../guard/consent-statements.js";
 import type { MemoryDraft } from "../item/memory.js";
+import { redactWords } from "../item/memory-fields.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
 import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
@@ -163,15 +164,13 @@ function openPair({ memory, said: [{ draft }] }: Statement, { id, text }: SaidBe
   return { draft, said: memory.text, known: { id, text } };
 }
 
-/**
- * `draft`, with all that it says redacted: text, key, value, tags, metadata, whose it is and who said it, and the quote it
- * rests on. The id of its thread is no text.
- */
+/** `draft`, with all its words redacted, those of its quote too. The id of its thread is no text. */
 async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
-  const { text, key, value, tags, metadata, agentId, runId, actorId, role, source } = draft;
-  const said = { text, key, value, tags, metadata, agentId, runId, actorId, role, quote: source?.quote };
-  const { quote, ...fields } = await redactor.json(said);
-  return { ...draft, ...fields, ...(source && { source: { ...source, quote } }) };
+  const { evidence: quote, ...fields } = await redactWords(redactor, {
+    ...draft,
+    evidence: draft.source?.quote,
+  });
+  return { ...fields, ...(draft.source && { source: { ...draft.source, quote } }) };
 }
 
 function rejected(memory: ReturnType<typeof prepareMemory>): WriteOutcome {

@@ -4,7 +4,7 @@ import { fields, names, type RowOf, recordset, without } from "../../postgres/co
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
-import { memoryColumns } from "../item/memory-row.js";
+import { memoryColumns } from "../item/memory-fields.js";
 
 /** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {

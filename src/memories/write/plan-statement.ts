@@ -2,17 +2,12 @@ import { contentHash } from "../../text/normal-value.js";
 import { searchName } from "../../text/search-text.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
+import type { MemoryVersion } from "../item/memory.js";
+import { contentOf, versionNames } from "../item/memory-fields.js";
 import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
-import {
-  contentOf,
-  linkChanges,
-  type NearMemory,
-  nearestLinks,
-  newMemory,
-  type WritePlan,
-} from "./apply-plan.js";
+import { linkChanges, type NearMemory, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
 import { absorbed, type SettledDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
 import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
@@ -156,27 +151,17 @@ function planUpdate(
   const { category, pinned, tags, actorId, similarity, text, seenCount } = old;
   const neighbours = known.filter((each) => each.id !== id);
   const links = nearestLinks(neighbours, context.config);
-  const importance = Math.max(old.importance, memory.importance);
-  const confidence = Math.max(old.confidence, memory.confidence);
   const times = seenCount + said.length;
   const noted = notedOf(memory, old);
   const updated = change(old, id, "UPDATE", { text, seenCount }, { text: memory.text, seenCount: times });
+  const importance = Math.max(old.importance, memory.importance);
   const rewrite = {
-    ...{
-      ...memory,
-      id,
-      category,
-      pinned,
-      tags,
-      importance,
-      confidence,
-      vector,
-      links,
-      state: "active" as const,
-      metadata: noted.metadata,
-      expiresAt: noted.expiresAt?.toISOString() ?? null,
-    },
-    value: memory.value ?? old.value,
+    ...memory,
+    // What is not said anew stays.
+    ...(Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion),
+    ...{ category, pinned, tags, importance, confidence: Math.max(old.confidence, memory.confidence) },
+    ...{ metadata: noted.metadata, expiresAt: noted.expiresAt?.toISOString() ?? null },
+    ...{ id, vector, links, state: "active" as const },
     actorTerms: searchName(actorId ?? "", context.language),
   };
   return {

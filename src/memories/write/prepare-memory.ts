@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
-import { parseInput, smallCount, storableDate, storableText } from "../../text/parse-input.js";
-import { isStorable, visibleText } from "../../text/storable-text.js";
+import { parseInput, smallCount, storableText } from "../../text/parse-input.js";
+import { visibleText } from "../../text/storable-text.js";
 import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.rule.js";
 import {
   type MemoryDraft,
@@ -11,12 +11,10 @@ import {
   type MemoryOrigin,
   type MemoryTrust,
   memoryHash,
-  memoryOrigins,
-  memoryTerms,
   originOfRole,
   trustOf,
 } from "../item/memory.js";
-import { expiryField, metadataField } from "../item/memory-metadata.rule.js";
+import { draftFields, memoryTerms, setFields } from "../item/memory-fields.js";
 import { slotKey } from "../item/slot-key.rule.js";
 import { defaultConfidence } from "../slot/slot-conflict.rule.js";
 import {
@@ -26,34 +24,8 @@ import {
   writingProblems,
 } from "./writing-constraints.rule.js";
 
-/** NUL characters are left out of it; half of a surrogate pair has no place to be left. */
-const memoryText = z
-  .string()
-  .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair");
-
-/** Words that agents are shown. */
-const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
-/** Enough to sort memories by; a tag is a word or a few. */
-const mostTags = 32;
-const mostTagCharacters = 100;
-
 const draftSchema = z.strictObject({
-  text: memoryText,
-  kind: z.enum(["fact", "episode", "note", "insight", "procedure"]).default("fact"),
-  category: z.string().optional(),
-  key: storableText.trim().min(1).max(200).transform(visibleText).optional(),
-  value: shownText(2_000).optional(),
-  importance: z.number().min(1).max(5).default(3),
-  confidence: z.number().min(0).max(1).optional(),
-  pinned: z.boolean().default(false),
-  tags: z.array(shownText(mostTagCharacters)).max(mostTags).default([]),
-  metadata: metadataField.default({}),
-  expiresAt: expiryField.optional(),
-  agentId: storableText.optional(),
-  runId: storableText.optional(),
-  actorId: storableText.transform(visibleText).optional(),
-  role: storableText.optional(),
-  origin: z.enum(memoryOrigins).optional(),
+  ...draftFields,
   source: z
     .strictObject({
       threadId: storableText,
@@ -62,7 +34,6 @@ const draftSchema = z.strictObject({
     })
     .optional(),
   turns: z.strictObject({ start: smallCount.min(1), end: smallCount.min(1) }).optional(),
-  validFrom: storableDate.optional(),
   correction: z.boolean().default(false),
 });
 
@@ -134,21 +105,15 @@ export function draftOf(memory: PreparedMemory): MemoryDraft {
   return draft;
 }
 
-/** A stored memory as a draft of its own. */
+/** A stored memory as a draft of its own, which holds from when it is written. */
 export function itemDraft(memory: MemoryItem): MemoryDraft {
-  const { text, kind, category, importance, confidence, pinned, tags, metadata, origin } = memory;
-  return {
-    ...{ text, kind, category, importance, confidence, pinned, tags, metadata, origin },
-    expiresAt: memory.expiresAt ?? undefined,
-    key: memory.key ?? undefined,
-    value: memory.value ?? undefined,
-    agentId: memory.agentId ?? undefined,
-    runId: memory.runId ?? undefined,
-    actorId: memory.actorId ?? undefined,
-    role: memory.role ?? undefined,
-    source: memory.source ?? undefined,
-    turns: memory.turns ?? undefined,
-  };
+  const { validFrom: _, ...fields } = { ...setFields(memory), source: memory.source, turns: memory.turns };
+  return onlySet(fields) as unknown as MemoryDraft;
+}
+
+/** What of `fields` is set: an unset field must not overwrite. */
+function onlySet<Of extends object>(fields: Of): Partial<Of> {
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Partial<Of>;
 }
 
 function requireKey(category: string, key: string): string {

@@ -3,7 +3,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
-import { versionOf } from "../item/memory.js";
+import { versionOf } from "../item/memory-fields.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
 

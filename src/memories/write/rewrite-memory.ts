@@ -1,15 +1,16 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, hasVectors } from "../../models/embedding-space.js";
-import { assignments, only, type RowOf } from "../../postgres/columns.js";
+import { assignments, type RowOf } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
-import { type MemoryOrigin, type MemorySource, type MemoryTrust, versionFields } from "../item/memory.js";
-import { memoryColumns } from "../item/memory-row.js";
+import type { MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
+import { memoryColumns, versionColumns } from "../item/memory-fields.js";
 import type { MemoryLink } from "./insert-memories.js";
 
 /** The columns that a rewrite always sets. */
-const rewrittenColumns = only(memoryColumns, ...versionFields, "state", "contentHash");
+const { state, contentHash } = memoryColumns;
+const rewrittenColumns = { ...versionColumns, state, contentHash };
 
 /** A memory's new content. */
 export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {

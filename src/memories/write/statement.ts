@@ -1,8 +1,7 @@
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { SameFact } from "../compare/merge-band.js";
 import type { StandingConsent } from "../guard/decide-proposal.rule.js";
-import type { MemoryKind, MemoryOrigin, MemoryTrust } from "../item/memory.js";
-import type { MemoryMetadata } from "../item/memory-metadata.rule.js";
+import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
 import type { PreparedMemory } from "./prepare-memory.js";
@@ -56,7 +55,7 @@ export function turnOf({ turns }: { readonly turns: number }, turnsAgo: number):
 }
 
 /** A stored memory that bears on a statement. */
-export interface KnownMemory extends SlotValue {
+export interface KnownMemory extends SlotValue, MemoryVersion {
   /**
    * "slot": holds the same slot. "same": says the same. "near": is among the most similar. "before" and "after" are no
    * longer active: the latest closed value of the slot that began by the statement's time, and the earliest since.
@@ -64,16 +63,10 @@ export interface KnownMemory extends SlotValue {
   readonly relation: "slot" | "before" | "after" | "same" | "near";
   readonly ref: number;
   readonly kind: MemoryKind;
-  readonly category: string;
   readonly keyed: boolean;
   readonly origin: MemoryOrigin;
   readonly trust: MemoryTrust;
-  readonly importance: number;
   readonly seenCount: number;
-  readonly pinned: boolean;
-  readonly tags: readonly string[];
-  readonly metadata: MemoryMetadata;
-  readonly expiresAt: Date | null;
   /** Whether it is hidden by now, and only waits to be swept. */
   readonly expired: boolean;
   readonly actorId: string | null;

@@ -2,6 +2,7 @@ import { sentencesOf, wholeSentences } from "../../text/cut-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { hasWords, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind, MemoryTrust } from "../item/memory.js";
+import { type MemoryWords, screenedNames, wordsIn } from "../item/memory-fields.js";
 
 /**
  * Pronouns with which a sentence of some language begins, where no name and no word of another language is written so:
@@ -135,16 +136,6 @@ function firstSentences(kind: MemoryKind, text: string): string {
   return kept === sentences.length ? text : sentences.slice(0, kept).join("").trim();
 }
 
-/** The parts of a memory that agents are shown. */
-export interface ShownParts {
-  readonly kind: MemoryKind;
-  readonly text: string;
-  readonly key?: string | null | undefined;
-  readonly value?: string | null | undefined;
-  readonly tags: readonly string[];
-  readonly trust: MemoryTrust;
-}
-
 /** Kinds that quote or are orders by nature: steps, lessons, what was said in a stretch of turns. */
 const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "note"]);
 
@@ -152,8 +143,9 @@ const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "no
  * Whether any part of a memory that agents are shown reads as instructions to a model. Of users' own words that is only
  * what is about prompts, secrets, tools or other users: how they want to be served is theirs to say.
  */
-export function memoryInstructs({ kind, text, key, value, tags, trust }: ShownParts): boolean {
-  const screening = { orders: holdOrders.has(kind), ofUser: trust === "user" };
-  const parts = [text, (key ?? "").replaceAll("_", " "), value ?? "", ...tags];
-  return parts.some((part) => part !== "" && readsAsInstruction(part, screening));
+export function memoryInstructs(
+  memory: MemoryWords & { readonly kind: MemoryKind; readonly trust: MemoryTrust },
+): boolean {
+  const screening = { orders: holdOrders.has(memory.kind), ofUser: memory.trust === "user" };
+  return wordsIn(memory, screenedNames).some((words) => readsAsInstruction(words, screening));
 }

@@ -1,0 +1,284 @@
+import { z } from "zod";
+import { type Column, column, only, orNull, type RowOf } from "../../postgres/columns.js";
+import { dateOrMoment, nonBlank, storableText } from "../../text/parse-input.js";
+import type { Redactor } from "../../text/redactor.js";
+import { searchText } from "../../text/search-text.js";
+import { isStorable, visibleText } from "../../text/storable-text.js";
+import {
+  type MemoryDraft,
+  type MemoryItem,
+  type MemoryPatch,
+  type MemoryVersion,
+  memoryKinds,
+  memoryOrigins,
+  memoryStates,
+  memoryTrusts,
+} from "./memory.js";
+import { metadataField } from "./memory-metadata.rule.js";
+
+/** One field of a memory: what all that keeps, changes, shows and moves memories knows of it. */
+interface Field {
+  readonly column: Column<unknown>;
+  /**
+   * It holds words: they are redacted, screened, kept in the audit trail, exported, and found. "ranked": by the question of
+   * a query; "contains": by `list({ contains })`, as what is ranked is too; "filter": by `filters` of a query.
+   */
+  readonly words?: "ranked" | "contains" | "filter";
+  /** Why words in it may read as instructions to a model. */
+  readonly unscreened?: string;
+}
+
+/** A field that whoever writes a memory may set. */
+interface SetField<Value> extends Field {
+  /** What it may be set to. */
+  readonly set: z.ZodType<unknown, Value>;
+  /** What it is where it is not set. @default null, or what the package makes of the others */
+  readonly initial?: unknown;
+  readonly required?: true;
+  /** What an agent is told of it that sets it by a tool. @default agents do not set it */
+  readonly agents?: string;
+}
+
+/** What interfaces and columns have in different forms. */
+type Made = "scope" | "source" | "turns" | "correction";
+const madeNames = [
+  ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
+  ...(["turnStart", "turnEnd"] as const),
+] as const;
+/** Fields that only this package reads. */
+const innerNames = ["contentHash", "assertedTurn", "assertedAt", "accessCount"] as const;
+
+/** The table compiles with exactly the fields of the interfaces. */
+type Table = {
+  readonly [Name in
+    | Exclude<keyof MemoryItem | keyof MemoryDraft, Made>
+    | (typeof madeNames | typeof innerNames)[number]]: Name extends keyof MemoryDraft
+    ? SetField<NonNullable<MemoryDraft[Name]>> &
+        /** "orNull": a change may also set it to nothing. Each change of it is a version of the memory. */
+        (Name extends keyof MemoryPatch ? { readonly change: true | "orNull" } : { readonly change?: never })
+    : Field & { readonly set?: never; readonly change?: never };
+};
+
+/** NUL characters are left out of it; half of a surrogate pair has no place to be left. */
+const sentence = z
+  .string()
+  .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair")
+  .transform(visibleText);
+/** Words that agents are shown. */
+const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
+/** A time as a `Date` or in ISO 8601. */
+export const momentField = dateOrMoment.transform((moment) => new Date(moment));
+
+/**
+ * The fields of a memory. Rows, drafts, changes, versions, redaction, screening, search by words, export, import, HTTP
+ * and MCP are made of them; docs/memories.md lists them and is tested against them. A new one is a line here, its lines in
+ * the interfaces of memory.ts, a migration, and a line there.
+ */
+export const memoryFields = {
+  id: { column: column.uuid("id") },
+  tenantId: { column: column.text("tenant_id") },
+  userId: { column: column.text("user_id") },
+  appId: { column: column.text("app_id") },
+  kind: { column: column.text("kind", z.enum(memoryKinds)), set: z.enum(memoryKinds), initial: "fact" },
+  category: {
+    ...{ column: column.text("category", nonBlank), set: z.string(), change: true },
+    agents: "One of the configured categories.",
+  },
+  key: {
+    ...{ column: orNull(column.text("key", nonBlank)), words: "ranked" },
+    set: storableText.trim().min(1).max(200).transform(visibleText),
+    agents: "With a key there is one value: a new one takes the old one's place.",
+  },
+  value: {
+    ...{ column: orNull(column.text("value")), words: "contains", set: shownText(2_000), change: true },
+    agents: "With a key, the value alone.",
+  },
+  text: {
+    ...{
+      column: column.text("content", nonBlank),
+      words: "ranked",
+      set: sentence,
+      required: true,
+      change: true,
+    },
+    agents: "One self-contained sentence in the third person.",
+  },
+  contentHash: { column: column.text("content_hash") },
+  importance: {
+    ...{ column: column.real("importance"), set: z.number().min(1).max(5), initial: 3, change: true },
+    agents: "1 (trivia) to 5 (vital).",
+  },
+  confidence: { column: column.real("confidence"), set: z.number().min(0).max(1), change: true },
+  pinned: { column: column.boolean("pinned"), set: z.boolean(), initial: false, change: true },
+  state: { column: column.text("state", z.enum(memoryStates)) },
+  origin: { column: column.text("origin", z.enum(memoryOrigins)), set: z.enum(memoryOrigins) },
+  trust: { column: column.text("trust", z.enum(memoryTrusts)) },
+  // Enough to sort memories by; a tag is a word or a few.
+  tags: {
+    ...{ column: column.texts("tags"), words: "contains", set: z.array(shownText(100)).max(32), initial: [] },
+    change: true,
+  },
+  metadata: {
+    ...{ column: column.json("metadata", metadataField), words: "filter", set: metadataField, initial: {} },
+    ...{ change: true, unscreened: "no model is shown it" },
+  },
+  expiresAt: { column: orNull(column.time("expires_at")), set: momentField, change: "orNull" },
+  agentId: { column: orNull(column.text("agent_id")), words: "filter", set: storableText },
+  runId: { column: orNull(column.text("run_id")), words: "filter", set: storableText },
+  actorId: {
+    ...{ column: orNull(column.text("actor_id")), words: "filter", set: storableText.transform(visibleText) },
+  },
+  role: { column: orNull(column.text("role")), words: "filter", set: storableText },
+  /** The thread's own id, for which a statement puts the thread's ref, or reads it from there. */
+  threadId: { column: orNull(column.text("thread_ref")) },
+  sourceSeqs: { column: column.integers("source_seqs") },
+  /** The quote of a `MemorySource`. */
+  evidence: {
+    ...{ column: orNull(column.text("evidence")), words: "contains" },
+    unscreened: "it is what somebody said: a model is shown none that reads as instructions",
+  },
+  turnStart: { column: orNull(column.integer("turn_start")) },
+  turnEnd: { column: orNull(column.integer("turn_end")) },
+  /** The owner's turn at which it was last said. */
+  assertedTurn: { column: column.bigint("asserted_turn") },
+  validFrom: { column: column.time("valid_from"), set: momentField },
+  validTo: { column: orNull(column.time("valid_to")) },
+  /** When it was last said to hold; null: since then. */
+  assertedAt: { column: orNull(column.time("asserted_at")) },
+  supersededBy: { column: orNull(column.uuid("superseded_by")) },
+  seenCount: { column: column.integer("seen_count") },
+  accessCount: { column: column.integer("access_count") },
+  lastAccessedAt: { column: column.time("last_accessed_at") },
+  purgeAt: { column: orNull(column.time("purge_at")) },
+  createdAt: { column: column.time("created_at") },
+  updatedAt: { column: column.time("updated_at") },
+  revision: { column: column.bigint("revision") },
+} as const satisfies Table;
+
+type Fields = typeof memoryFields;
+type Name = keyof Fields;
+/** Fields that a draft may set. */
+export type SetName = Exclude<keyof MemoryDraft, Made>;
+
+/** The table as loops read it. */
+const table: readonly (readonly [Name, Field & Partial<SetField<unknown>> & { change?: true | "orNull" }])[] =
+  Object.entries(memoryFields) as never;
+const namesWhere = <Of extends Name>(is: (field: (typeof table)[number][1]) => boolean) =>
+  table.filter(([, field]) => is(field)).map(([name]) => name as Of);
+
+const setNames = namesWhere<SetName>(({ set }) => set !== undefined);
+/** What a version of a memory is made of: what can be changed by hand, and brought back. */
+export const versionNames = namesWhere<keyof MemoryVersion>(({ change }) => change !== undefined);
+/** Fields with words. */
+export const wordNames = namesWhere(({ words }) => words !== undefined);
+/** Those whose words must not read as instructions to a model. */
+export const screenedNames = namesWhere(({ words, unscreened }) => words !== undefined && !unscreened);
+const rankedNames = namesWhere(({ words }) => words === "ranked");
+
+/** The columns of `memory` but its refs: what is inserted, read, exported and imported is made of them. */
+export const memoryColumns = Object.fromEntries(table.map(([name, field]) => [name, field.column])) as {
+  readonly [Of in Name]: Fields[Of]["column"];
+};
+
+/** The columns of a version. */
+export const versionColumns = only(memoryColumns, ...versionNames);
+
+/** The columns that `list({ contains })` looks into. */
+export const foundColumns = only(
+  memoryColumns,
+  ...namesWhere(({ words }) => words === "ranked" || words === "contains"),
+);
+
+/** The columns that a `MemoryItem` is made of: those that it has as they are, and the others. */
+export const itemColumns = only(memoryColumns, ...namesWhere<ItemName>(() => true).filter(isOfItem));
+type ItemName = Exclude<Name, (typeof innerNames)[number]>;
+
+function isOfItem(name: ItemName): boolean {
+  return !(innerNames as readonly string[]).includes(name);
+}
+
+type SetShape = {
+  [Of in SetName]: Fields[Of] extends { readonly initial: unknown }
+    ? z.ZodDefault<Fields[Of]["set"]>
+    : Fields[Of] extends { readonly required: true }
+      ? Fields[Of]["set"]
+      : z.ZodOptional<Fields[Of]["set"]>;
+};
+
+/** The check of each field that a draft may set. */
+export const draftFields = Object.fromEntries(
+  table.flatMap(([name, { set, initial, required }]) => {
+    if (set === undefined) return [];
+    return [[name, initial !== undefined ? set.default(initial) : required ? set : set.optional()]];
+  }),
+) as SetShape;
+
+/** The check of each field that a change may set. */
+export const changeFields = Object.fromEntries(
+  table.flatMap(([name, { set, change }]) => {
+    if (set === undefined || change === undefined) return [];
+    return [[name, change === "orNull" ? set.nullish() : set.optional()]];
+  }),
+) as { [Of in keyof MemoryVersion]: z.ZodOptional<z.ZodType<MemoryVersion[Of]>> };
+
+type AgentName = { [Of in SetName]: Fields[Of] extends { readonly agents: string } ? Of : never }[SetName];
+
+/** The check of each field that agents may set, with what they are told of it. */
+export const agentFields = Object.fromEntries(
+  table.flatMap(([name, { set, agents, required }]) => {
+    if (set === undefined || agents === undefined) return [];
+    return [[name, (required ? set : set.optional()).describe(agents)]];
+  }),
+) as { [Of in AgentName]: Of extends "text" ? Fields[Of]["set"] : z.ZodOptional<Fields[Of]["set"]> };
+
+/** What `memory` sets, as its row holds it: null where it sets nothing. */
+export function setFields(
+  memory: {
+    readonly [Of in SetName]?: unknown;
+  },
+): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
+  return Object.fromEntries(setNames.map((name) => [name, memory[name] ?? null])) as never;
+}
+
+/** `memory` as the audit trail keeps its versions. */
+export function versionOf(memory: MemoryWords): MemoryVersion {
+  return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
+}
+
+/** What the audit trail keeps of a new memory: its first version, all its other words, and whose they are. */
+export function contentOf(memory: MemoryWords): object {
+  const words = wordNames.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
+  const { key = null, origin } = memory;
+  return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
+}
+
+/** A memory, a draft or a line of an export, as far as its fields are read by name. */
+export type MemoryWords = { readonly [Of in Name]?: unknown };
+
+/** The words that stand in the fields `names`. */
+export function wordsIn(memory: MemoryWords, names: readonly Name[]): string[] {
+  return names.flatMap((name) => {
+    const words = memory[name];
+    if (Array.isArray(words)) return words as string[];
+    if (typeof words !== "string" || words === "") return [];
+    return name === "key" ? words.replaceAll("_", " ") : words;
+  });
+}
+
+/** Whether `patch` sets words that must not read as instructions to a model. */
+export function setsWords(patch: MemoryWords): boolean {
+  return screenedNames.some((name) => patch[name] !== undefined);
+}
+
+/** What of a memory is ranked by the words of a question, prepared for `to_tsvector`. */
+export function memoryTerms(memory: MemoryWords, language: string): string {
+  return searchText(wordsIn(memory, rankedNames).join(" "), language);
+}
+
+/** `memory`, a draft or a change of one, with all its words redacted. @throws MemoryError `REDACTION_FAILED` */
+export async function redactWords<Of extends object>(redactor: Redactor, memory: Of): Promise<Of> {
+  const given = Object.entries(memory).filter(
+    ([name, value]) => (wordNames as readonly string[]).includes(name) && value !== undefined,
+  );
+  return { ...memory, ...(await redactor.json(Object.fromEntries(given))) };
+}

@@ -1,0 +1,75 @@
+import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { names, recordset, fields as selectedFields } from "../postgres/columns.js";
+import type { Connection } from "../postgres/connection.js";
+import type { ScopeColumns } from "../scope/scope-predicates.js";
+import type { ExportLine, ExportLineOf } from "./export-line.js";
+import type { ImportTarget } from "./message-index.js";
+import { linesOf, type NumberedLine } from "./read-export.js";
+import { madeFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
+import { unreadable } from "./screen-line.js";
+
+/** Makes rows of `lines` again, in the order of the records. */
+export async function insertRecords(
+  tx: Connection,
+  target: ImportTarget,
+  lines: readonly NumberedLine[],
+): Promise<void> {
+  for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
+  for (const name of recordNames) {
+    const { insert }: RecordType = records[name];
+    if (insert === undefined) continue;
+    const rows = linesOf(lines, name).map(({ line, number }) => {
+      try {
+        return { ...line, ...inApp(target, line), ...insert.also?.(line as never, tx.language) };
+      } catch (cause) {
+        throw unreadable(number, cause);
+      }
+    });
+    const parts = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
+    for (const part of parts) await tx.query(insertOf(tx, name, target, part));
+  }
+}
+
+function insertOf(tx: Connection, name: RecordName, target: ImportTarget, rows: readonly object[]): Sql {
+  const { table, fields, insert = {} }: RecordType = records[name];
+  const { whose = [], columns: more = {}, read, joined, returning = "1", end = empty, following } = insert;
+  const columns = { ...fields, ...more };
+  const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };
+  const stored = selectedFields(
+    columns,
+    madeFields(columns, ({ into }) => into(tx, target)),
+  );
+  return sql`
+    with input as materialized (
+      select row_number() over () as position, r.*
+      from json_to_recordset(${JSON.stringify(rows)}::json) as r (${recordset(columns)}${raw(read ? `, ${read}` : "")})
+    ),
+    added as (
+      insert into ${tx.schema}.${raw(table)} (${join([...whose.map((each) => raw(each)), names(columns)], ", ")})
+      select ${join([...whose.map((each) => sql`${values[each]}`), stored], ", ")}
+      from input i ${joined?.(tx, target) ?? empty}
+      order by i.position
+      ${end}
+      returning ${raw(returning)}
+    )${following?.(tx, target) ?? empty}
+    select 1 as done`;
+}
+
+/** A line of a scope with an app is of that app, whatever it says. */
+function inApp({ userId, appId }: ScopeColumns, line: ExportLine) {
+  const own = "appId" in line ? line.appId : null;
+  return { appId: appId !== "" || userId === "" ? appId : (own ?? "") };
+}
+
+/** Continues an owner's counters from an imported one's. */
+async function importOwner(
+  tx: Connection,
+  { ownerRef }: ImportTarget,
+  { revision, turns, changesTrimmedTo }: ExportLineOf<"owner">,
+): Promise<void> {
+  await tx.query(sql`
+    update ${tx.schema}.owner
+    set revision = greatest(revision, ${revision}::bigint), turns = greatest(turns, ${turns}::bigint),
+      changes_trimmed_to = greatest(changes_trimmed_to, ${changesTrimmedTo}::bigint)
+    where id = ${ownerRef}`);
+}

@@ -1,0 +1,43 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef } from "../scope/scope.js";
+import type { ScopeColumns } from "../scope/scope-predicates.js";
+
+/** Whose the lines of an import become: a locked owner. */
+export interface ImportTarget extends ScopeColumns {
+  readonly ownerRef: OwnerRef;
+}
+
+/** CTEs that index and count the messages `added` of `input`. */
+export function messageIndex({ schema, language }: Connection, { ownerRef }: ImportTarget): Sql {
+  return sql`,
+    fresh as (
+      select a.thread_ref, i.* from input i
+      join ${schema}.thread t on t.thread_id = i."threadId" and t.owner_ref = ${ownerRef}
+      join added a on a.thread_ref = t.id and a.seq = i.seq
+    ),
+    term as (
+      select f.thread_ref, f.seq, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
+        sum(coalesce(cardinality(v.positions), 1)) over (partition by f.thread_ref, f.seq) as length
+      from fresh f cross join lateral unnest(to_tsvector(${language}::regconfig, f.terms)) v
+    ),
+    indexed as (
+      insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
+      select ${ownerRef}::bigint, lexeme, thread_ref, seq, frequency, length from term
+      union
+      select ${ownerRef}::bigint, '@' || word, f.thread_ref, f.seq, 1, 1
+      from fresh f cross join lateral regexp_split_to_table(f."actorTerms", '\\s+') word
+      where f.role in ('user', 'assistant') and word <> ''
+    ),
+    counted as (
+      update ${schema}.owner o
+      set message_count = o.message_count + (select count(distinct (thread_ref, seq)) from term),
+        message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
+      where o.id = ${ownerRef}
+    ),
+    rounds as (
+      update ${schema}.thread t set turns = t.turns + f.rounds
+      from (select thread_ref as ref, count(*) as rounds from fresh where role = 'user' group by 1) f
+      where t.id = f.ref
+    )`;
+}

@@ -1,0 +1,388 @@
+import sql, { empty, type Sql } from "sql-template-tag";
+import { z } from "zod";
+import { toNewMessage } from "../conversation/record.js";
+import { changeEvents } from "../memories/changes/change-line.js";
+import { historyEvents } from "../memories/changes/record-changes.js";
+import { consentColumns } from "../memories/guard/consent-statements.js";
+import { memoryHash } from "../memories/item/memory.js";
+import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-fields.js";
+import { countAdded, sourceOf, termRows, wordRows } from "../memories/write/insert-memories.js";
+import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
+import type { Connection } from "../postgres/connection.js";
+import { type ErasureScope, hasOwner, hasScope, threadsOf } from "../scope/erasure-scope.js";
+import { idDigest, isSourceThread, ownerIs, threadIs } from "../scope/scope-predicates.js";
+import { itemTerms } from "../store/indexed-texts.rule.js";
+import { pathOf } from "../store/store-operation.js";
+import { decodeMessage } from "../text/message-codec.js";
+import { nonBlank } from "../text/parse-input.js";
+import { searchName } from "../text/search-text.js";
+import { type ImportTarget, messageIndex } from "./message-index.js";
+
+/** What is exported: of a scope, and of messages and summaries one thread; the rows after the one with the key `after`. */
+export interface ExportPage {
+  readonly scope: ErasureScope;
+  /** `id` of the thread's row. */
+  readonly thread?: string | undefined;
+  readonly after: readonly string[] | null;
+}
+
+/** A field of a line that does not hold its column as it is. */
+interface MadeField<out Value> extends Column<Value> {
+  /** What it holds, as an expression over the rows. */
+  readonly out: Sql;
+  /** What the column gets, as an expression over the line `i` and what it is joined with. */
+  readonly into: (db: Connection, target: ImportTarget) => Sql;
+}
+
+type LineFields = Readonly<Record<string, Column<unknown> | MadeField<unknown>>>;
+
+/** The lines of one type: of which rows they are, what they say, and how they become rows again. */
+export interface RecordType {
+  readonly table: string;
+  /** The fields of a line, in their order. */
+  readonly fields: LineFields;
+  /** Those with what was said or remembered, which imports redact; the others are ids, times and numbers. */
+  readonly words?: readonly string[];
+  /** The type of line that lines of this one follow, each with its own. @default none */
+  readonly parent?: "thread";
+  /** The exported rows: a `from` and a `where`. @default those of the scope's owner, within its app, as `x` */
+  readonly rows?: (db: Connection, page: ExportPage) => Sql;
+  /** What ascends from line to line; the first of it counts from 0. */
+  readonly key: readonly string[];
+  /** How lines are inserted; unset for the owner's. */
+  readonly insert?: Insertion;
+}
+
+/** How lines are inserted. */
+interface Insertion {
+  /** Columns that say whose the row is. */
+  readonly whose?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
+  /** What is stored of a line beside its fields: what it is, its columns, and what only the statement reads of it. */
+  readonly also?: (line: never, language: string) => object;
+  readonly columns?: LineFields;
+  readonly read?: string;
+  /** Rows that the lines `i` are joined with. */
+  readonly joined?: (db: Connection, target: ImportTarget) => Sql;
+  readonly returning?: string;
+  /** What stands at the end of the insert, and CTEs for what hangs on the rows `added` of `input`. */
+  readonly end?: Sql;
+  readonly following?: (db: Connection, target: ImportTarget) => Sql;
+  /** Whether lines name others of their type, which must be there before them. @default false */
+  readonly oneByOne?: boolean;
+}
+
+/** A field whose column holds it in another form. */
+const made = <Value>(
+  of: Column<Value>,
+  out: Sql,
+  into: (db: Connection, target: ImportTarget) => Sql,
+): MadeField<Value> => ({ ...of, out, into });
+
+/** The app of a line; null where it has none. Imports give it that of the scope where that has one. */
+const appId = made(orNull(column.text("app_id", nonBlank)), sql`nullif(x.app_id, '')`, () => sql`i."appId"`);
+/** The thread `t` of a line; null, which no row takes, where it is not the owner's. */
+const threadId = made(column.text("thread_ref", nonBlank), sql`t.thread_id`, () => sql`t.id`);
+const itsThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
+  sql`left join ${schema}.thread t on ${threadIs(tenantId, sql`i."threadId"`)} and t.owner_ref = ${ownerRef}`;
+const everyId = ["owner_ref", "tenant_id", "user_id"] as const;
+const summaryName = {
+  startSeq: column.integer("start_seq"),
+  endSeq: column.integer("end_seq"),
+  createdAt: column.time("created_at"),
+};
+/** A memory names its source as `sourceOf` lets it. */
+const ofSource = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, out: Sql) =>
+  made<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
+    memoryColumns[field] as never,
+    out,
+    (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
+  );
+
+/**
+ * The records of an export, in its order: each after those that it names. Reads of exports, inserts of imports, and the
+ * check of each line are made of them.
+ */
+export const records = {
+  // First, so that an import counts on from its last revision.
+  owner: {
+    table: "owner",
+    fields: {
+      revision: column.bigint("revision"),
+      turns: column.bigint("turns"),
+      changesTrimmedTo: column.bigint("changes_trimmed_to"),
+    },
+    rows: ({ schema }, { scope }) => sql`${schema}.owner x where x.id = ${scope.ownerRef}::bigint`,
+    key: ["x.id"],
+  },
+  thread: {
+    table: "thread",
+    fields: {
+      threadId: column.text("thread_id", nonBlank),
+      appId,
+      revSeen: column.bigint("rev_seen"),
+      createdAt: column.time("created_at"),
+      lastActivityAt: column.time("last_activity_at"),
+      endedAt: orNull(column.time("ended_at")),
+      endedReason: orNull(column.text("ended_reason")),
+    },
+    words: ["endedReason"],
+    rows: ({ schema }, { scope }) => sql`${schema}.thread x where ${hasScope(scope)}`,
+    key: ["x.id"],
+    insert: { whose: everyId },
+  },
+  /** Before the messages: one of what was said meanwhile would be of messages that the export does not have. */
+  summary: {
+    table: "summary",
+    parent: "thread",
+    fields: {
+      threadId,
+      ...summaryName,
+      /** The summary that it was made from. */
+      base: made(
+        orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
+        sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
+        ({ schema }) => sql`(
+          select b.id from ${schema}.summary b
+          where b.thread_ref = t.id and b.start_seq = (i.base ->> 'startSeq')::int
+            and b.end_seq = (i.base ->> 'endSeq')::int and b.created_at = (i.base ->> 'createdAt')::timestamptz
+          order by b.id desc limit 1
+        )`,
+      ),
+      status: column.text("status", z.enum(["completed", "failed"])),
+      text: orNull(column.text("content")),
+      generationTimeMs: orNull(column.integer("generation_time_ms")),
+      attempts: column.integer("attempts"),
+      error: orNull(column.text("error")),
+      startRound: orNull(column.integer("start_round")),
+      endRound: orNull(column.integer("end_round")),
+    },
+    words: ["text", "error"],
+    rows: ({ schema }, { thread = null }) => sql`${schema}.summary x
+      join ${schema}.thread t on t.id = x.thread_ref
+      left join lateral (select * from ${schema}.summary where id = x.base_id limit 1) b on true
+      where x.thread_ref = ${thread}::bigint and x.status <> 'processing'`,
+    key: ["x.id"],
+    insert: { joined: itsThread, oneByOne: true },
+  },
+  message: {
+    table: "message",
+    parent: "thread",
+    fields: {
+      threadId,
+      seq: column.integer("seq"),
+      messageId: column.text("message_id", nonBlank),
+      /** As LangGraph's checkpoints hold it; the other columns of a message are made from it. */
+      serialised: column.text("serialised"),
+      saidAt: column.time("said_at"),
+      createdAt: column.time("created_at"),
+      agentId: orNull(column.text("agent_id")),
+      runId: orNull(column.text("run_id")),
+    },
+    rows: ({ schema }, { thread = null }) => sql`${schema}.message x
+      join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
+    key: ["x.seq"],
+    insert: {
+      also: ({ serialised, messageId }: Record<"serialised" | "messageId", string>, language) => ({
+        ...{ ...toNewMessage(decodeMessage(serialised), language), messageId, serialised },
+      }),
+      columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
+      read: `terms text, "actorTerms" text`,
+      joined: itsThread,
+      returning: "thread_ref, seq",
+      following: messageIndex,
+    },
+  },
+  /** How far background work on a thread has come, and whether some is due. */
+  task: {
+    table: "thread_task",
+    fields: {
+      threadId,
+      task: column.text("task", z.enum(["extract", "compress", "note"])),
+      doneUntil: column.integer("done_until", z.int().min(-1)),
+      due: made(
+        column.boolean("retry_at"),
+        sql`x.retry_at is not null or x.lease_until is not null`,
+        (db) => sql`case when i.due then ${db.now()} end`,
+      ),
+    },
+    rows: (db, { scope }) => sql`${db.schema}.thread_task x join ${db.schema}.thread t on t.id = x.thread_ref
+      where x.thread_ref in (${threadsOf(db, scope)})`,
+    key: ["x.thread_ref", "x.task"],
+    insert: { joined: itsThread },
+  },
+  memory: {
+    table: "memory",
+    fields: {
+      ...without(memoryColumns, "tenantId", "userId", "contentHash", "revision"),
+      appId,
+      // A thread of somebody else is named to nobody.
+      threadId: ofSource("threadId", sql`t.thread_id`),
+      sourceSeqs: ofSource("sourceSeqs", sql`x.source_seqs`),
+      evidence: ofSource("evidence", sql`x.evidence`),
+    },
+    words: wordNames,
+    rows: ({ schema }, { scope }) => sql`${schema}.memory x
+      left join ${schema}.thread t on t.id = x.thread_ref and t.user_id = ${scope.userId}
+      where ${hasOwner(scope)}`,
+    key: ["x.ref"],
+    insert: {
+      whose: everyId,
+      also: (line: Parameters<typeof memoryHash>[0] & { actorId: string | null }, language) => ({
+        contentHash: memoryHash(line),
+        terms: memoryTerms(line, language),
+        actorTerms: searchName(line.actorId ?? "", language),
+      }),
+      columns: { contentHash: memoryColumns.contentHash },
+      read: `terms text, "actorTerms" text`,
+      joined: ({ schema }, target) => sql`
+        left join ${schema}.thread t on ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)}`,
+      returning: "ref, id, state",
+      following: (db, { ownerRef }) => sql`, ${wordRows(db)}, ${termRows(db, ownerRef)}, counted as (
+        ${countAdded(db, ownerRef)}
+      )`,
+    },
+  },
+  relation: {
+    table: "relation",
+    fields: {
+      from: made(column.uuid("from_ref"), sql`m.id`, () => sql`f.ref`),
+      to: made(column.uuid("to_ref"), sql`o.id`, () => sql`o.ref`),
+      relationType: column.text("relation_type", nonBlank),
+      strength: column.real("strength"),
+      createdAt: column.time("created_at"),
+    },
+    // From the memory that the page before ended with, whose other links are left.
+    rows: ({ schema }, { scope, after }) => sql`${schema}.memory m
+      join ${schema}.relation x on x.from_ref = m.ref
+      join ${schema}.memory o on o.ref = x.to_ref and o.owner_ref = m.owner_ref
+      where m.owner_ref = ${scope.ownerRef}::bigint
+        and (${scope.whole} or (m.app_id = ${scope.appId} and o.app_id = ${scope.appId}))
+        and m.ref >= ${after?.[0] ?? "0"}::bigint`,
+    key: ["x.from_ref", "x.to_ref", "x.relation_type"],
+    insert: {
+      joined: ({ schema }, { ownerRef }) => sql`
+        left join ${schema}.memory f on f.id = i."from" and f.owner_ref = ${ownerRef}
+        left join ${schema}.memory o on o.id = i."to" and o.owner_ref = ${ownerRef}`,
+    },
+  },
+  /**
+   * Of which conversation an app's note was made: whoever forgets that deletes the note. In the exports of both; an app is
+   * told a digest of the thread's id and no more.
+   */
+  noteSource: {
+    table: "note_source",
+    fields: {
+      thread: made(
+        column.text("thread_ref", z.string().regex(/^[0-9a-f]{64}$/, "must be a digest in hexadecimal")),
+        sql`encode(${idDigest(sql`t.thread_id`)}, 'hex')`,
+        () => sql`t.id`,
+      ),
+      memoryId: column.uuid("memory_id"),
+      appId: made(orNull(column.text("owner_ref", nonBlank)), sql`o.app_id`, () => sql`o.id`),
+      startSeq: column.integer("start_seq"),
+      endSeq: column.integer("end_seq"),
+    },
+    rows: (db, { scope }) => sql`${db.schema}.note_source x
+      join ${db.schema}.thread t on t.id = x.thread_ref
+      join ${db.schema}.owner o on o.id = x.owner_ref and o.user_id = ''
+      where (x.thread_ref in (${threadsOf(db, scope)})
+        or x.owner_ref = ${scope.userId === "" ? scope.ownerRef : null}::bigint)`,
+    key: ["x.thread_ref", "x.memory_id"],
+    insert: {
+      joined: ({ schema }, { tenantId, ownerRef }) => sql`
+        join ${schema}.thread t on ${idDigest(sql`t.tenant_id`)} = ${idDigest(tenantId)}
+          and ${idDigest(sql`t.thread_id`)} = decode(i.thread, 'hex') and t.tenant_id = ${tenantId}
+        join ${schema}.owner o on ${ownerIs({ tenantId, userId: "", appId: sql`i."appId"` })}
+          and t.app_id = o.app_id and ${ownerRef} in (t.owner_ref, o.id)`,
+      end: sql`on conflict do nothing`,
+    },
+  },
+  history: {
+    table: "history",
+    fields: {
+      memoryId: column.uuid("memory_id"),
+      appId,
+      event: column.text("event", z.enum(historyEvents)),
+      old: column.json("old"),
+      new: column.json("new"),
+      actor: orNull(column.text("actor")),
+      revision: orNull(column.bigint("rev")),
+      createdAt: column.time("created_at"),
+    },
+    words: ["old", "new"],
+    key: ["x.id"],
+    insert: { whose: ["owner_ref"] },
+  },
+  change: {
+    table: "change_log",
+    fields: {
+      revision: column.bigint("rev"),
+      memoryId: column.uuid("memory_id"),
+      appId,
+      event: column.text("event", z.enum(changeEvents)),
+      category: column.text("category", nonBlank),
+      line: column.text("line"),
+      importance: column.real("importance"),
+      createdAt: column.time("created_at"),
+    },
+    words: ["line"],
+    key: ["x.rev"],
+    insert: { whose: ["owner_ref"] },
+  },
+  consent: {
+    table: "consent_request",
+    fields: { ...without(consentColumns, "tenantId", "userId", "revision"), appId },
+    words: ["key", "slot", "normalValue", "draft", "signals", "evidence"],
+    key: ["x.ref"],
+    insert: { whose: everyId },
+  },
+  /** An item of LangGraph's store. */
+  item: {
+    table: "store_item",
+    fields: {
+      appId,
+      namespace: column.texts("namespace", z.array(nonBlank).min(1)),
+      key: column.text("key"),
+      value: column.json("value"),
+      /** Which of its fields are searched; null for none. */
+      indexFields: orNull(column.texts("index_fields")),
+      ttlMinutes: orNull(column.double("ttl_minutes", z.number().positive())),
+      expiresAt: orNull(column.time("expires_at")),
+      createdAt: column.time("created_at"),
+      updatedAt: column.time("updated_at"),
+    },
+    words: ["value"],
+    rows: (db, { scope }) => sql`${db.schema}.store_item x
+      where ${hasScope(scope)} and (x.expires_at is null or x.expires_at > ${db.now()})`,
+    key: ["x.ref"],
+    insert: {
+      whose: ["tenant_id", "user_id"],
+      also: (line: Parameters<typeof itemTerms>[0] & { namespace: readonly string[] }, language) => ({
+        ...{ path: pathOf(line.namespace), terms: itemTerms(line, language) },
+      }),
+      columns: {
+        path: column.text("path"),
+        words: made(column.text("words"), empty, ({ language }) => {
+          return sql`to_tsvector(${language}::regconfig, i.terms)`;
+        }),
+      },
+      read: "terms text",
+    },
+  },
+} satisfies Readonly<Record<string, RecordType>>;
+
+/** The types of lines that stand for rows. */
+export type RecordName = keyof typeof records;
+
+/** Those types, in their order. */
+export const recordNames = Object.keys(records) as readonly RecordName[];
+
+/** SQL for those of `fields` that their columns hold in another form. */
+export function madeFields(
+  fields: LineFields,
+  sqlOf: (field: MadeField<unknown>) => Sql,
+): Readonly<Record<string, Sql>> {
+  return Object.fromEntries(
+    Object.entries(fields).flatMap(([name, field]) => ("out" in field ? [[name, sqlOf(field)]] : [])),
+  );
+}
