@@ -1,14 +1,17 @@
 import { describe, expect, it } from "vitest";
+import { versionOf } from "../../src/memories/item/memory-fields.js";
 import { absorbed, decideWrite, settleAsk } from "../../src/memories/write/decide-write.rule.js";
 import type { KnownMemory, ToldMemory } from "../../src/memories/write/statement.js";
+import { memoryItem } from "../support/memory-item.js";
 
 const thresholds = { merge: 0.95, ask: 0.85, review: 0.75 };
 const known = (relation: KnownMemory["relation"], fields: Partial<KnownMemory> = {}): KnownMemory => ({
+  ...versionOf(memoryItem(new Date("2025-01-01"))),
   ...{ relation, ref: 1, id: relation, kind: "fact", category: "preferences", keyed: relation === "slot" },
-  ...{ text: "The user likes tea.", value: null, actorId: null, tags: [], pinned: false, seenCount: 1 },
-  ...{ origin: "user", trust: "user", importance: 3, confidence: 0.9, turn: 1, rank: 3 },
+  ...{ text: "The user likes tea.", actorId: null, seenCount: 1 },
+  ...{ origin: "user", trust: "user", confidence: 0.9, turn: 1, rank: 3 },
   ...{ validFrom: new Date("2025-01-01"), validTo: null, assertedAt: new Date("2025-01-01") },
-  ...{ metadata: {}, expiresAt: null, expired: false },
+  expired: false,
   similarity: relation === "near" ? 0.9 : 1,
   ...fields,
 });
