@@ -152,6 +152,10 @@ it.each(versionNames)("a change of %s is a new revision and a new version", asyn
   expect(after).toMatchObject({ [name]: value, revision: (before?.revision ?? 0) + 1 });
   const [entry] = await memory.memories.history(id, { scope });
   expect(entry?.new).toMatchObject({ [name]: JSON.parse(JSON.stringify(value)) });
+  // By whatever statement.
+  const column = memoryFields[name].column.name;
+  await db.pool.query(`update "${db.schema}".memory set ${column} = ${column} where id = $1`, [id]);
+  expect((await memory.memories.get(id, { scope }))?.revision).toBe(after.revision + 1);
 });
 
 it("docs/memories.md lists each field that can be set, by whom, and how its words are found", () => {
