@@ -19,6 +19,7 @@ import { createJobsApi } from "./jobs/jobs-api.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger, errorLine, type Logger, lineLogger } from "./logger.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
+import { memoryFields } from "./memories/item/memory-fields.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
 import { writingProblemNames } from "./memories/write/writing-constraints.rule.js";
 import type { Memory } from "./memory.js";
@@ -194,7 +195,7 @@ function createRuntime(
   return {
     ...{ db, config, logger, onRetry },
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
-    redactor: createRedactor(options.redact),
+    redactor: createRedactor(options.redact, Object.keys(memoryFields)),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",

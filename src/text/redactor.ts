@@ -190,28 +190,65 @@ const nothing: Redactor = {
   serialised: async (serialised) => serialised,
 };
 
-/** The `Redactor` of the user's function; without one, everything stays as it is. */
-export function createRedactor(redact: Redact | undefined): Redactor {
+/** `record`, with what stands in the fields `names` redacted: the names themselves stay. */
+export async function redactFields<Of extends object>(
+  redactor: Redactor,
+  record: Of,
+  names: readonly string[],
+): Promise<Of> {
+  const given = Object.entries(record).filter(([name, value]) => names.includes(name) && value !== undefined);
+  const values = await redactor.json(given.map(([, value]) => value as unknown));
+  return { ...record, ...Object.fromEntries(given.map(([name], place) => [name, values[place]])) };
+}
+
+/**
+ * The `Redactor` of the user's function; without one, everything stays as it is.
+ *
+ * @param fieldNames the package's own names of fields, which stay as keys wherever they stand.
+ */
+export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
+  const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
   const message = async (said: BaseMessage) =>
     messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(said), rewrite)));
   return {
     message,
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
-    json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, ownRecords)),
+    json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
     // Read and written anew, so that only what a message has is kept of it.
     serialised: async (given) => encodeMessage(await message(decodeMessage(given))),
   };
 }
 
-/** What this package itself keeps of memories, their versions, consents and signals, and tells in spans. */
+/** What this package itself keeps beside the fields of memories: of versions, sources, consents and signals, and in spans. */
 const ownRecords: OwnRecords = {
   names: new Set([
-    ...["text", "kind", "category", "key", "value", "importance", "confidence", "pinned", "tags", "state"],
-    ...["agentId", "runId", "actorId", "role", "origin", "trust", "source", "threadId", "seqs", "quote"],
-    ...["turns", "start", "end", "validFrom", "validTo", "correction", "messageId", "evidence", "decision"],
-    ...["via", "request", "signals", "turn", "seq", "seenCount", "supersededBy", "links", "to", "strength"],
-    ...["lastAccessedAt", "metadata", "expiresAt", "revertOf", "query", "results", "messages"],
+    ...[
+      "source",
+      "threadId",
+      "seqs",
+      "quote",
+      "turns",
+      "start",
+      "end",
+      "correction",
+      "messageId",
+      "decision",
+    ],
+    ...[
+      "via",
+      "request",
+      "signals",
+      "turn",
+      "seq",
+      "links",
+      "to",
+      "strength",
+      "revertOf",
+      "query",
+      "results",
+    ],
+    "messages",
   ]),
   references: new Set(["threadId", "messageId"]),
 };

@@ -3,7 +3,7 @@ import { isApproved } from "../memories/item/memory.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { withoutInstructions } from "../summaries/make-summary.js";
 import { readsAsInstruction } from "../text/reads-as-instruction.js";
-import type { Redactor } from "../text/redactor.js";
+import { type Redactor, redactFields } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";
@@ -32,9 +32,7 @@ export async function importable(redactor: Redactor, given: NumberedLine): Promi
   }
   if (line.type === "header" || line.type === "end") return { ...given, held: false };
   const { words = [] }: RecordType = records[line.type];
-  const spoken = Object.entries(line).filter(([field]) => words.includes(field));
-  const redacted = await redactor.json(Object.fromEntries(spoken));
-  const made = screened({ ...line, ...redacted } as ExportLine);
+  const made = screened(await redactFields(redactor, line, words));
   return {
     ...given,
     line: made,

@@ -20,13 +20,15 @@ function shapeOf(value: unknown): string {
 }
 
 /** The fields of the lines of a type in their order, each with what the lines hold there. */
-function formatOf(lines: readonly object[]): string[] {
+function formatOf(lines: readonly object[]): string {
   const fields = Object.keys(lines[0] ?? {});
   for (const line of lines) expect(Object.keys(line)).toEqual(fields);
   const shapes = (field: string) => [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
   const free = ["draft", "old", "new", ...(fields.includes("namespace") ? ["value"] : [])];
-  return fields.map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`));
+  return fields
+    .map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`))
+    .join(", ");
 }
 
 describe("the format of an export", () => {
@@ -53,140 +55,19 @@ describe("the format of an export", () => {
     const format = types.map((type) => [type, formatOf(lines.filter((line) => line.type === type))]);
     expect(Object.fromEntries(format)).toMatchInlineSnapshot(`
       {
-        "change": [
-          "type: string",
-          "revision: number",
-          "memoryId: string",
-          "appId: null",
-          "event: string",
-          "category: string",
-          "line: string",
-          "importance: number",
-          "createdAt: time",
-        ],
-        "consent": [
-          "type: string",
-          "id: string",
-          "appId: null",
-          "rule: string",
-          "category: string",
-          "key: string",
-          "slot: string",
-          "normalValue: string",
-          "contentHash: string",
-          "draft",
-          "status: string",
-          "seenCount: number",
-          "signals: [string]",
-          "proposedBy: string",
-          "memoryId: null",
-          "createdAt: time",
-          "expiresAt: time",
-          "askAt: time",
-          "decidedAt: null",
-          "decidedBy: null",
-          "decidedVia: null",
-          "evidence: null",
-        ],
-        "end": [
-          "type: string",
-          "lines: number",
-        ],
-        "header": [
-          "type: string",
-          "format: string",
-          "version: number",
-          "exportedAt: time",
-          "scope: {tenantId: string,userId: string}",
-        ],
-        "history": [
-          "type: string",
-          "memoryId: string",
-          "appId: null",
-          "event: string",
-          "old",
-          "new",
-          "actor: string",
-          "revision: number",
-          "createdAt: time",
-        ],
-        "item": [
-          "type: string",
-          "appId: string",
-          "namespace: [string]",
-          "key: string",
-          "value",
-          "indexFields: [string]",
-          "ttlMinutes: null",
-          "expiresAt: null",
-          "createdAt: time",
-          "updatedAt: time",
-        ],
-        "message": [
-          "type: string",
-          "threadId: string",
-          "seq: number",
-          "messageId: string",
-          "serialised: string",
-          "saidAt: time",
-          "createdAt: time",
-          "agentId: string",
-          "runId: string",
-        ],
-        "noteSource": [
-          "type: string",
-          "thread: string",
-          "memoryId: string",
-          "appId: string",
-          "startSeq: number",
-          "endSeq: number",
-        ],
-        "owner": [
-          "type: string",
-          "revision: number",
-          "turns: number",
-          "changesTrimmedTo: number",
-        ],
-        "relation": [
-          "type: string",
-          "from: string",
-          "to: string",
-          "relationType: string",
-          "strength: number",
-          "createdAt: time",
-        ],
-        "summary": [
-          "type: string",
-          "threadId: string",
-          "startSeq: number",
-          "endSeq: number",
-          "createdAt: time",
-          "base: null",
-          "status: string",
-          "text: string",
-          "generationTimeMs: number",
-          "attempts: number",
-          "error: null",
-          "startRound: number",
-          "endRound: number",
-        ],
-        "task": [
-          "type: string",
-          "threadId: string",
-          "task: string",
-          "doneUntil: number",
-          "due: boolean",
-        ],
-        "thread": [
-          "type: string",
-          "threadId: string",
-          "appId: string",
-          "revSeen: number",
-          "createdAt: time",
-          "lastActivityAt: time",
-          "endedAt: null",
-          "endedReason: null",
-        ],
+        "change": "type: string, revision: number, memoryId: string, appId: null, event: string, category: string, line: string, importance: number, createdAt: time",
+        "consent": "type: string, id: string, appId: null, rule: string, category: string, key: string, slot: string, normalValue: string, contentHash: string, draft, status: string, seenCount: number, signals: [string], proposedBy: string, memoryId: null, createdAt: time, expiresAt: time, askAt: time, decidedAt: null, decidedBy: null, decidedVia: null, evidence: null",
+        "end": "type: string, lines: number",
+        "header": "type: string, format: string, version: number, exportedAt: time, scope: {tenantId: string,userId: string}",
+        "history": "type: string, memoryId: string, appId: null, event: string, old, new, actor: string, revision: number, createdAt: time",
+        "item": "type: string, appId: string, namespace: [string], key: string, value, indexFields: [string], ttlMinutes: null, expiresAt: null, createdAt: time, updatedAt: time",
+        "message": "type: string, threadId: string, seq: number, messageId: string, serialised: string, saidAt: time, createdAt: time, agentId: string, runId: string",
+        "noteSource": "type: string, thread: string, memoryId: string, appId: string, startSeq: number, endSeq: number",
+        "owner": "type: string, revision: number, turns: number, changesTrimmedTo: number",
+        "relation": "type: string, from: string, to: string, relationType: string, strength: number, createdAt: time",
+        "summary": "type: string, threadId: string, startSeq: number, endSeq: number, createdAt: time, base: null, status: string, text: string, generationTimeMs: number, attempts: number, error: null, startRound: number, endRound: number",
+        "task": "type: string, threadId: string, task: string, doneUntil: number, due: boolean",
+        "thread": "type: string, threadId: string, appId: string, revSeen: number, createdAt: time, lastActivityAt: time, endedAt: null, endedReason: null",
       }
     `);
   }, 60_000);

@@ -157,14 +157,6 @@ describe("what is to be redacted", () => {
     expect(total).toBeGreaterThan(4);
     expect(await findEverywhere(db, secret)).toEqual({});
     expect((await memory.memories.list({ scope: from.scope }))[0]?.value).toBe("[number]");
-    const broken = lines.map((line) => line.replace(String.raw`\"lc\":1`, String.raw`\"lc\":9`));
-    await memory.forget(from.scope);
-    await expect(memory.import(broken)).rejects.toMatchObject({
-      ...{
-        code: "INVALID_INPUT",
-        message: expect.stringMatching(/^Line \d+: serialised: this is no message/),
-      },
-    });
   });
 
   it.each([
@@ -290,12 +282,8 @@ describe("a secret anywhere in a message", () => {
     });
   });
 
-  it("is in no field of a memory, while pictures and references stay as they are", async () => {
-    const memory = db.memory({ redact: redactor });
+  it("leaves pictures and references as they are", async () => {
     const thread = newAddress();
-    const who = { agentId: hidden, runId: hidden, actorId: hidden, role: `admin ${hidden}` };
-    await memory.memories.add({ text: "The user likes tea.", ...who }, { scope: thread.scope });
-    expect(await findEverywhere(db, hidden)).toEqual({});
     const picture = "iVBORw0KGgo".repeat(10);
     const content = [
       { type: "image", source_type: "base64", mime_type: "image/png", data: picture },

@@ -2,8 +2,9 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
+import { redactFields } from "../../text/redactor.js";
 import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } from "../item/memory.js";
-import { changeFields, redactWords, setsWords, versionOf } from "../item/memory-fields.js";
+import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
 import { deactivateMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -22,7 +23,7 @@ export async function updateMemory(
   deps: WriteRuntime,
   input: ChangeInput & { patch: MemoryPatch },
 ): Promise<MemoryItem> {
-  const patch = await redactWords(deps.redactor, parsePatch(input.patch));
+  const patch = await redactFields(deps.redactor, parsePatch(input.patch), wordNames);
   const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const states =
     patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);

@@ -1,7 +1,6 @@
 import { z } from "zod";
 import { type Column, column, only, orNull, type RowOf } from "../../postgres/columns.js";
 import { dateOrMoment, nonBlank, storableText } from "../../text/parse-input.js";
-import type { Redactor } from "../../text/redactor.js";
 import { searchText } from "../../text/search-text.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
 import {
@@ -273,12 +272,4 @@ export function setsWords(patch: MemoryWords): boolean {
 /** What of a memory is ranked by the words of a question, prepared for `to_tsvector`. */
 export function memoryTerms(memory: MemoryWords, language: string): string {
   return searchText(wordsIn(memory, rankedNames).join(" "), language);
-}
-
-/** `memory`, a draft or a change of one, with all its words redacted. @throws MemoryError `REDACTION_FAILED` */
-export async function redactWords<Of extends object>(redactor: Redactor, memory: Of): Promise<Of> {
-  const given = Object.entries(memory).filter(
-    ([name, value]) => (wordNames as readonly string[]).includes(name) && value !== undefined,
-  );
-  return { ...memory, ...(await redactor.json(Object.fromEntries(given))) };
 }

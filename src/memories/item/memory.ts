@@ -197,18 +197,14 @@ export interface MemoryDraft {
   readonly correction?: boolean | undefined;
 }
 
-/** What of a memory may be changed by hand. */
-export interface MemoryPatch {
-  /** A slot whose value the new text has no more is without one, unless `value` is given. */
-  readonly text?: string;
-  readonly value?: string;
-  readonly category?: string;
-  readonly importance?: number;
-  readonly confidence?: number;
-  readonly pinned?: boolean;
-  readonly tags?: readonly string[];
-  /** In place of all that was noted. */
-  readonly metadata?: MemoryMetadata;
+/** What of a memory may be changed by hand. A slot whose value a new text has no more is without one, unless `value` is given. */
+export interface MemoryPatch
+  extends Partial<
+    Pick<
+      MemoryDraft,
+      "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata"
+    >
+  > {
   /** Null: it holds for good. What has expired is brought back by a later time, or by null. */
   readonly expiresAt?: Date | string | null;
 }

@@ -89,23 +89,15 @@ export interface WritePlan extends ConsentPlan {
   readonly changes: readonly MemoryChange[];
 }
 
+const steps = [
+  ...(["deactivated", "moves", "splits", "created", "sightings", "rewrites", "changes"] as const),
+  ...(["settled", "requests", "repeats", "events"] as const),
+] satisfies readonly (keyof WritePlan)[];
+
 /** One plan that does what all of `plans` do, the earlier first. */
 export function joinPlans(plans: readonly Partial<WritePlan>[]): WritePlan {
-  const all = <Step extends keyof WritePlan>(step: Step) =>
-    plans.flatMap((plan) => (plan[step] ?? []) as WritePlan[Step][number][]);
-  return {
-    deactivated: all("deactivated"),
-    moves: all("moves"),
-    splits: all("splits"),
-    created: all("created"),
-    sightings: all("sightings"),
-    rewrites: all("rewrites"),
-    changes: all("changes"),
-    settled: all("settled"),
-    requests: all("requests"),
-    repeats: all("repeats"),
-    events: all("events"),
-  };
+  const joined = steps.map((step) => [step, plans.flatMap((plan): readonly object[] => plan[step] ?? [])]);
+  return Object.fromEntries(joined) as WritePlan;
 }
 
 /** Whose memories a plan changes, and what else its statements take. */

@@ -3,11 +3,11 @@ import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
-import type { Redactor } from "../../text/redactor.js";
+import { type Redactor, redactFields } from "../../text/redactor.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents } from "../guard/consent-statements.js";
 import type { MemoryDraft } from "../item/memory.js";
-import { redactWords } from "../item/memory-fields.js";
+import { wordNames } from "../item/memory-fields.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
 import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
@@ -166,10 +166,8 @@ function openPair({ memory, said: [{ draft }] }: Statement, { id, text }: SaidBe
 
 /** `draft`, with all its words redacted, those of its quote too. The id of its thread is no text. */
 async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
-  const { evidence: quote, ...fields } = await redactWords(redactor, {
-    ...draft,
-    evidence: draft.source?.quote,
-  });
+  const flat = { ...draft, evidence: draft.source?.quote };
+  const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);
   return { ...fields, ...(draft.source && { source: { ...draft.source, quote } }) };
 }
 
