@@ -69,7 +69,7 @@ const refused: Placed[] = [
   ["memories.add", "0.tags", [texts, lists]],
   ["memories.add", "0.agentId", texts],
   ["memories.add", "1.actor", texts],
-  ["memories.update", "1.text", ["\uD800", 7, {}]],
+  ["memories.update", "1.text", ["\uD800", "e\uDC00", 7, {}]],
   ["memories.update", "1.importance", numbers],
   ["memories.update", "1.pinned", ["yes"]],
   ["memories.update", "1.tags", [texts]],
@@ -119,7 +119,7 @@ const refused: Placed[] = [
 const answered: Placed[] = [
   ["memories.get", "0", ["a\u0000b", "\uD800", "b\uDC00"]],
   ["memories.add", "0.text", ["a\u0000b"]],
-  ["memories.update", "1.text", ["c\u0000d", "e\uDC00"]],
+  ["memories.update", "1.text", ["c\u0000d"]],
   ["query", "0.query", ["a\u0000b", "\uD800"]],
   ["recall", "0.query", ["a\u0000b", "\uD800"]],
   ["recall", "0.messageIds", [["a\u0000b"], ["\uD800"]]],
