@@ -1,3 +1,4 @@
+import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
 
 /** A model's answer as its schema has it, and how many items of its lists could not be read. */
@@ -23,35 +24,27 @@ function fitWrapped(schema: z.ZodObject, answer: unknown, wrappings: number): Fi
   if (typeof answer !== "object" || answer === null) return null;
   const direct = readAs(schema, answer) ?? fitAsList(schema, answer);
   if (direct || wrappings === 0 || Array.isArray(answer)) return direct;
-  if (needed(schema).some((name) => Object.hasOwn(answer, name)))
-    return fitInside(schema, answer, needed(schema), wrappings);
-  return fitInside(schema, answer, Object.keys(answer), wrappings);
-}
-
-/** The one of the properties `names` that holds the whole answer. */
-function fitInside(schema: z.ZodObject, answer: object, names: readonly string[], wrappings: number): Fit {
-  const inner = names
-    .map((name) => propertyOf(answer, name))
-    .map((value) => fitWrapped(schema, typeof value === "string" ? jsonIn(value) : value, wrappings - 1))
+  const asked = needed(schema).filter((name) => Object.hasOwn(answer, name));
+  const inner = (asked.length > 0 ? asked : Object.keys(answer))
+    .map((name) => readJson(propertyOf(answer, name)))
+    .map((value) => fitWrapped(schema, value, wrappings - 1))
     .filter((one) => one !== null);
   return inner.length === 1 ? (inner[0] ?? null) : null;
 }
 
 /** The list, or its only item, where a list is all that is asked for. */
 function fitAsList(schema: z.ZodObject, answer: object): Fit {
-  const [name, ...others] = needed(schema);
-  const list = name === undefined || others.length > 0 ? undefined : schema.shape[name];
+  const name = onlyNeeded(schema);
+  const list = name === undefined ? undefined : schema.shape[name];
   if (!(list instanceof z.ZodArray)) return null;
   const isItem = list.element instanceof z.ZodObject && readAs(list.element, answer) !== null;
   return Array.isArray(answer) || isItem ? readAs(schema, { [name as string]: answer }) : null;
 }
 
 function readAs(schema: z.core.$ZodType, given: unknown): Fit {
-  if (schema instanceof z.ZodDefault) {
-    return (isNothing(given) ? null : readAs(schema.unwrap(), given)) ?? whole(schema.def.defaultValue);
-  }
-  if (schema instanceof z.ZodNullable) {
-    return (isNothing(given) ? null : readAs(schema.unwrap(), given)) ?? whole(null);
+  if (schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
+    const otherwise = whole(schema instanceof z.ZodDefault ? schema.def.defaultValue : null);
+    return (isNothing(given) ? null : readAs(schema.unwrap(), given)) ?? otherwise;
   }
   if (schema instanceof z.ZodObject) return fitObject(schema, given);
   if (schema instanceof z.ZodArray) return fitList(schema, given);
@@ -77,29 +70,29 @@ function fitObject(schema: z.ZodObject, given: unknown): Fit {
   return { value: fields, dropped };
 }
 
-/** `value` as an object; a text stands for the one text that `schema` cannot do without. */
+/** `value` as an object; a text is the one text that `schema` needs. */
 function objectOf(schema: z.ZodObject, value: unknown): object | null {
-  const read = typeof value === "string" ? (jsonIn(value) ?? value) : value;
-  if (typeof read === "string") {
-    const [name, ...others] = needed(schema);
-    const isText = name !== undefined && others.length === 0 && schema.shape[name] instanceof z.ZodString;
-    return isText ? { [name]: read } : null;
-  }
+  const read = readJson(value);
+  const name = onlyNeeded(schema);
+  if (typeof read === "string" && name !== undefined && schema.shape[name] instanceof z.ZodString)
+    return { [name]: read };
   return typeof read === "object" && !Array.isArray(read) ? read : null;
 }
 
 function fitList({ element }: z.ZodArray, given: unknown): Fit {
-  const read = typeof given === "string" ? (jsonIn(given) ?? given) : given;
+  const read = readJson(given);
   if (Array.isArray(read)) return fitItems(element, read);
-  if (typeof read === "string")
-    return element instanceof z.ZodString ? fitItems(element, linesOf(read)) : null;
+  if (typeof read === "string") {
+    const lines = read.split("\n").filter((line) => line.trim() !== "");
+    return element instanceof z.ZodString ? fitItems(element, lines) : null;
+  }
   if (typeof read !== "object" || read === null) return null;
   if (readAs(element, read)) return fitItems(element, [read]);
   const values = Object.values(read);
   const lists = values.filter((value) => Array.isArray(value));
-  if (lists.length === 1) return fitItems(element, lists[0] as unknown[]);
-  const all = values.length > 0 && values.every((value) => readAs(element, value) !== null);
-  return all ? fitItems(element, values) : null;
+  const items = lists.length === 1 ? (lists[0] as unknown[]) : values;
+  const isList = lists.length === 1 || (values.length > 0 && values.every((value) => readAs(element, value)));
+  return isList ? fitItems(element, items) : null;
 }
 
 function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fit {
@@ -110,15 +103,11 @@ function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fit {
 }
 
 function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
-  if (schema instanceof z.ZodNumber) return typeof given === "string" ? numberIn(given) : given;
-  if (schema instanceof z.ZodBoolean && typeof given === "string") {
-    return { true: true, yes: true, false: false, no: false }[given.trim().toLowerCase()];
-  }
-  if (schema instanceof z.ZodEnum && typeof given === "string")
-    return given
-      .trim()
-      .toLowerCase()
-      .replace(/[\s-]+/g, "_");
+  const word = typeof given === "string" ? given.trim().toLowerCase() : undefined;
+  if (schema instanceof z.ZodNumber) return word === undefined ? given : numberIn(word);
+  if (schema instanceof z.ZodBoolean && word !== undefined)
+    return { true: true, yes: true, false: false, no: false }[word];
+  if (schema instanceof z.ZodEnum && word !== undefined) return word.replace(/[\s-]+/g, "_");
   if (!(schema instanceof z.ZodString)) return given;
   if (typeof given === "number" || typeof given === "boolean") return String(given);
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
@@ -128,7 +117,7 @@ function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
 
 /** The number that `text` is: "4", " 0.9", "0,9", "90%", "#2". */
 function numberIn(text: string): number | undefined {
-  const [, digits, percent] = /^#?(-?\d{1,15}(?:[.,]\d{1,15})?)(%?)$/.exec(text.trim()) ?? [];
+  const [, digits, percent] = /^#?(-?\d{1,15}(?:[.,]\d{1,15})?)(%?)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   return Number(digits.replace(",", ".")) / (percent ? 100 : 1);
 }
@@ -140,54 +129,44 @@ function needed(schema: z.ZodObject): string[] {
     .map(([name]) => name);
 }
 
+function onlyNeeded(schema: z.ZodObject): string | undefined {
+  const [name, ...others] = needed(schema);
+  return others.length === 0 ? name : undefined;
+}
+
 const endOfThoughts = "</think>";
+const brackets = /[[\]{}]/g;
 
 /**
- * The JSON that `text` is, or has within: in a fence, after a model's thoughts, or between prose. Undefined where there
- * is none, or where it was never closed.
+ * The JSON that `text` is or contains, repaired where a small model got it wrong. Undefined where there is none, and
+ * where it was cut: a list that ends before its first item is not an empty one.
  */
 export function jsonIn(text: string): unknown {
-  const thought = text.lastIndexOf(endOfThoughts);
-  const said = thought < 0 ? text : text.slice(thought + endOfThoughts.length);
-  for (const part of [text, said, fenceIn(said), bracketsIn(said)]) {
-    const value = part === null ? undefined : parsed(part);
-    if (typeof value === "object" && value !== null) return value;
+  const said = text.slice(text.lastIndexOf(endOfThoughts) + 1);
+  const end = Math.max(said.lastIndexOf("}"), said.lastIndexOf("]"));
+  const part = said.slice(Math.max(0, said.search(/\[\s{0,9}\{|\{/)), end + 1);
+  for (const json of [() => text, () => part, () => repaired(part)]) {
+    try {
+      const value: unknown = JSON.parse(json());
+      if (typeof value === "object" && value !== null) return value;
+    } catch {
+      // The next reading may do.
+    }
   }
   return undefined;
 }
 
-function parsed(text: string): unknown {
-  try {
-    return JSON.parse(text);
-  } catch {
-    try {
-      // Small models write line breaks into their strings as they are.
-      return JSON.parse(
-        text.replace(/"(?:[^"\\]|\\.)*"/gs, (string) => string.replace(/[\n\r\t]/g, escaped)),
-      );
-    } catch {
-      return undefined;
-    }
-  }
+/** @throws where it cannot be repaired, or only by closing what was left open. */
+function repaired(part: string): string {
+  const json = jsonrepair(part);
+  const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [number, number];
+  if (has > had) throw new SyntaxError("The JSON was cut.");
+  return json;
 }
 
-const escaped = (character: string) => ({ "\n": "\\n", "\r": "\\r", "\t": "\\t" })[character] ?? character;
-
-/** What stands in the only fence of `text`. */
-function fenceIn(text: string): string | null {
-  const [, fenced, ...after] = text.split("```");
-  return fenced === undefined || after.length !== 1 ? null : fenced.replace(/^\w*\s/, "");
-}
-
-function bracketsIn(text: string): string | null {
-  const start = text.search(/[[{]/);
-  const end = Math.max(text.lastIndexOf("}"), text.lastIndexOf("]"));
-  return start >= 0 && end > start ? text.slice(start, end + 1) : null;
-}
-
-function linesOf(text: string): string[] {
-  return text.split("\n").filter((line) => line.trim() !== "");
-}
+/** `value`, or what it says as JSON. Prose that quotes some code stays prose. */
+const readJson = (value: unknown) =>
+  typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
 
 function propertyOf(object: object, name: string): unknown {
   return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;

@@ -179,12 +179,18 @@ describe("JSON in a text", () => {
     expect(jsonIn(json)).toEqual(JSON.parse(json));
   });
 
-  it("may hold line breaks as they are", () => {
-    expect(jsonIn('{\n"text": "one\ntwo\t\\"three\\""\n}')).toEqual({ text: 'one\ntwo\t"three"' });
+  it.each([
+    ["line breaks as they are", '{\n"text": "one\ntwo\t\\"three\\""\n}', { text: 'one\ntwo\t"three"' }],
+    ["quotes within quotes", '{"text": "Ana said "no" twice"}', { text: 'Ana said "no" twice' }],
+    ["Python's words", "Here: {'a': True, 'b': None, }", { a: true, b: null }],
+    ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
+  ])("may have %s", (_, text, expected) => {
+    expect(jsonIn(text)).toEqual(expected);
   });
 
   it("is ambiguous in two fences, and none in prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
-    expect(jsonIn("They talked (a lot).")).toBeUndefined();
+    for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."])
+      expect(jsonIn(prose)).toBeUndefined();
   });
 });
