@@ -51,7 +51,7 @@ export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY)
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
   for (const text of texts) tokens += sectionTokens(text);
-  for (const notice of notShown(recalled)) tokens += noticeTokens(notice);
+  for (const notice of notShown(recalled)) tokens += sectionTokens(notice);
   for (const { section, lines } of listed) {
     tokens += headingTokens(section);
     for (const line of lines) tokens += line.tokens;
@@ -65,31 +65,15 @@ function sectionTokens(text: string): number {
   return readTokens(`\n\n${text}`).tokens;
 }
 
-/** What is said of memories that are left out, in tokens: it is counted several times before a block is known to fit. */
-const countedNotices = new Map<string, number>();
-const mostNotices = 500;
-
-function noticeTokens(notice: string): number {
-  const known = countedNotices.get(notice);
-  if (known !== undefined) return known;
-  if (countedNotices.size === mostNotices) countedNotices.clear();
-  const tokens = sectionTokens(notice);
-  countedNotices.set(notice, tokens);
-  return tokens;
-}
-
 const conversationHeading = "# Recent Conversation";
 const opening = `<memory>\n# Long-term Memory\n${memoryPreface}`;
 const closing = "\n</memory>";
 const frameTokens =
   readTokens(opening).tokens + sectionTokens(`${conversationHeading}\n${memoryRequest}${closing}`);
-const tokensOfHeadings = new Map(
-  Object.values(sectionHeadings).map((heading) => [heading, sectionTokens(heading)]),
-);
 
 /** What the heading of a section adds; nothing of notes, which have more than that in front. */
 export function headingTokens(section: MemorySection): number {
-  return section === "notes" ? 0 : (tokensOfHeadings.get(sectionHeadings[section]) as number);
+  return section === "notes" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
 /** Memories under a heading. */

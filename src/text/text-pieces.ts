@@ -1,5 +1,5 @@
 import { endOfPart, startOfPart } from "./cut-text.js";
-import { readTokens } from "./estimate-tokens.js";
+import { bytesPerToken, readTokens } from "./estimate-tokens.js";
 
 /** How much of a conversation one piece of work gives to the model. */
 export interface PieceBounds {
@@ -164,8 +164,6 @@ function fairShare(sizes: readonly number[], total: number): number {
   return total;
 }
 
-/** A character takes at least an eighth of a token. */
-const charactersPerToken = 8;
 /** More than any mark takes. */
 const markTokens = 20;
 
@@ -177,16 +175,10 @@ function withoutMiddle(text: string, mostTokens: number): string {
   if (isWithin(text, mostTokens)) return text;
   const half = Math.max(1, (mostTokens - markTokens) / 2);
   const head = text.slice(0, partOf(text, 0, half).end);
-  const windowStart = Math.max(head.length, text.length - Math.ceil(half) * charactersPerToken);
-  const tail = text.slice(tailStart(text, windowStart, half));
+  const windowStart = Math.max(head.length, text.length - Math.ceil(half) * bytesPerToken);
+  const surplus = readTokens(text, windowStart).tokens - half;
+  const tail = text.slice(startOfPart(text, readTokens(text, windowStart, surplus).end));
   return head + leftOut(text.length - head.length - tail.length, "characters") + tail;
-}
-
-/** Where the longest end of `text` begins that has at most `mostTokens`, not before `from`; at a word if one begins near. */
-function tailStart(text: string, from: number, mostTokens: number): number {
-  // A run that is cut counts as one more.
-  const { end } = readTokens(text, from, readTokens(text, from).tokens + 1 - mostTokens);
-  return startOfPart(text, end);
 }
 
 function leftOut(count: number, of: "characters" | "messages"): string {

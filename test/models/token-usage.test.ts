@@ -4,7 +4,7 @@ import { describe, expect, it } from "vitest";
 import { tokensUntilCut, tokenUsage } from "../../src/models/token-usage.js";
 
 const counted = { asked: () => "one two three", answered: () => "four five" };
-const byCount = { inputTokens: 3, outputTokens: 2 };
+const byCount = { inputTokens: 4, outputTokens: 3 };
 const reply = (usage_metadata: unknown) => Object.assign(new AIMessage("four five"), { usage_metadata });
 
 describe("what a call took", () => {
@@ -32,14 +32,14 @@ describe("what a call took", () => {
 
   it("is counted in the part alone that the model does not say", () => {
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
-      ...{ inputTokens: 50, outputTokens: 2 },
+      ...{ inputTokens: 50, outputTokens: 3 },
     });
   });
 
   it("is counted where the client threw the answer away, which is then as long as the limit", () => {
     expect(tokenUsage(null, counted)).toEqual(byCount);
     const answered = () => tokensUntilCut({ maxTokens: 300 });
-    expect(tokenUsage(null, { ...counted, answered })).toEqual({ inputTokens: 3, outputTokens: 300 });
+    expect(tokenUsage(null, { ...counted, answered })).toEqual({ inputTokens: 4, outputTokens: 300 });
     expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
   });
 

@@ -142,7 +142,7 @@ describe("what is known and fits no question", () => {
   });
 
   it("is told of with its number where it does not fit", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 400 } } });
+    const memory = db.memory({ config: { retrieval: { budgetTokens: 250 } } });
     const { scope, threadId } = newAddress();
     const count = 60;
     await added(
@@ -159,7 +159,7 @@ describe("what is known and fits no question", () => {
     expect(recalled.memories.leftOut).toBe(count - shown);
     const block = blockOf(recalled);
     expect(block).toContain(`${count - shown} more memories`);
-    expect(estimateTokens(block)).toBeLessThanOrEqual(400);
+    expect(estimateTokens(block)).toBeLessThanOrEqual(250);
     expect(recalled.memories.profile.every(({ importance }) => importance >= 3)).toBe(true);
   });
 
@@ -195,7 +195,7 @@ describe("slots of categories that are always shown", () => {
 
 describe("a long hit", () => {
   it("is cut to fit when it is the first, and not dropped", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
+    const memory = db.memory({ config: { retrieval: { budgetTokens: 110 } } });
     const { scope, threadId } = newAddress();
     await added(memory, scope, [
       {
@@ -206,6 +206,6 @@ describe("a long hit", () => {
     expect(recalled.memories.relevant).toHaveLength(1);
     const block = blockOf(recalled);
     expect(block).toMatch(/boat is called Anita.*…/);
-    expect(estimateTokens(block)).toBeLessThanOrEqual(150);
+    expect(estimateTokens(block)).toBeLessThanOrEqual(110);
   });
 });
