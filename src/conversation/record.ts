@@ -12,7 +12,7 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
-import { encodePlain, messageOf, plainMessage } from "../text/message-codec.js";
+import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
 import { storableDate, storableText } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
@@ -48,7 +48,7 @@ const longestIdBytes = 1_000;
  */
 export function toNewMessage(message: BaseMessage, language: string): NewMessage {
   const plain = plainMessage(message);
-  const serialised = encodePlain(plain);
+  const serialised = JSON.stringify(plain);
   const kept = messageOf(plain);
   const role = roles.get(kept.getType()) ?? "other";
   return {

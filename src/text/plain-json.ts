@@ -40,52 +40,42 @@ export type JsonObject = { [key: string]: Json };
  * either.
  */
 export const mostDepth = 40;
-/** Most values read at once, of an object that refers to the same parts again and again too: some 100 ms of work. */
-const mostValues = 250_000;
 /** Most characters read at once: the largest messages of people and tools have some millions. */
 const mostCharacters = 16_000_000;
-/** Digits of an integer that are written in decimals; for more that takes seconds. */
-const mostDigits = 1_000;
+/** What each value counts besides: an object that refers to the same parts again and again takes some 100 ms of work. */
+const valueCharacters = 64;
 
 /**
- * A reader that makes JSON of whatever it is given, and of several values at most 250,000 values and 16,000,000
- * characters in all; the rest is cut off, with a note in its place. It never throws, constructs nothing that the data
- * names, and leaves what it reads as it is.
+ * A reader that makes JSON of whatever it is given, and of several values at most 16,000,000 characters in all; the rest
+ * is cut off, with a note in its place. It never throws, constructs nothing that the data names, and leaves what it reads
+ * as it is.
  *
  * Undefined for what JSON leaves out: undefined, functions and symbols. Maps and sets become arrays, bytes base64,
  * large integers and errors text.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
-  let values = mostValues;
-  let characters = mostCharacters;
+  let left = mostCharacters;
   const around = new Set<object>();
 
   const readText = (text: string): string => {
-    if (text.length <= characters) {
-      characters -= text.length;
-      return text;
-    }
-    const kept = headOf(text, characters);
-    characters = 0;
-    return `${kept}… [cut off: ${text.length} characters]`;
+    const kept = headOf(text, left);
+    left -= kept.length;
+    return kept.length === text.length ? text : `${kept}… [cut off: ${text.length} characters]`;
   };
 
-  const readItems = (items: Iterable<unknown>): Json[] => {
-    const kept: Json[] = [];
-    for (const item of items) {
-      if (values <= 0) return [...kept, "[cut off]"];
-      kept.push(read(item) ?? null);
+  const readItems = (list: Iterable<unknown>): Json[] => {
+    const items: Json[] = [];
+    for (const item of list) {
+      if (left === 0) return [...items, "[cut off]"];
+      items.push(read(item) ?? null);
     }
-    return kept;
+    return items;
   };
 
   const readObject = (object: object): JsonObject => {
     const kept: JsonObject = {};
     for (const key of Object.keys(object)) {
-      if (values <= 0) {
-        kept["…"] = "[cut off]";
-        break;
-      }
+      if (left === 0) return { ...kept, "…": "[cut off]" };
       const value = read(propertyOf(object, key));
       // Checkpoints keep no "__proto__" either: who copies it key by key would make it a prototype.
       if (value !== undefined && key !== "__proto__") kept[readText(key)] = value;
@@ -95,76 +85,43 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
   const readWithin = (object: object): Json | undefined => {
     const bytes = bytesOf(object);
-    if (bytes) return readText(bytes.subarray(0, characters).toString("base64"));
-    if (isList(object)) return readItems(object);
+    if (bytes) return readText(bytes.subarray(0, left).toString("base64"));
+    if (Array.isArray(object) || ArrayBuffer.isView(object)) return readItems(object as unknown[]);
+    if (object instanceof Map || object instanceof Set) return readItems(object);
     const { toJSON } = object as { toJSON?: unknown };
     if (typeof toJSON === "function") return read(toJSON.call(object));
-    if (object instanceof Error) return readObject({ name: object.name, message: object.message });
-    return object instanceof RegExp ? readText(String(object)) : readObject(object);
-  };
-
-  const readNested = (object: object): Json | undefined => {
-    if (around.has(object)) return "[circular]";
-    if (around.size >= mostDepth) return "[nested too deeply to be kept]";
-    around.add(object);
-    try {
-      return readWithin(object);
-    } catch {
-      return "[unreadable]";
-    } finally {
-      around.delete(object);
-    }
+    return readObject(object instanceof Error ? { name: object.name, message: object.message } : object);
   };
 
   function read(value: unknown): Json | undefined {
-    values--;
-    return typeof value === "object" && value !== null ? readNested(value) : readScalar(value, readText);
+    left = Math.max(0, left - valueCharacters);
+    if (typeof value !== "object" || value === null) return readScalar(value, readText);
+    if (around.has(value)) return "[circular]";
+    if (around.size >= mostDepth) return "[nested too deeply to be kept]";
+    around.add(value);
+    try {
+      return readWithin(value);
+    } catch {
+      return "[unreadable]";
+    } finally {
+      around.delete(value);
+    }
   }
   return read;
 }
 
 function readScalar(value: unknown, readText: (text: string) => string): Json | undefined {
-  switch (typeof value) {
-    case "string":
-      return readText(value);
-    case "number":
-      return Number.isFinite(value) ? value : null;
-    case "boolean":
-      return value;
-    case "bigint":
-      return readText(digitsOf(value));
-    default:
-      return value === null ? null : undefined;
-  }
+  if (typeof value === "string") return readText(value);
+  // In decimals, thousands of digits take seconds.
+  if (typeof value === "bigint")
+    return readText(BigInt.asIntN(64, value) === value ? `${value}` : `0x${value.toString(16)}`);
+  if (typeof value === "number") return Number.isFinite(value) ? value : null;
+  return typeof value === "boolean" || value === null ? value : undefined;
 }
 
 /** Whether `value` is an object, and not an array, of JSON. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
-}
-
-/** `value` with `change` of each part of it; itself where none changes. */
-export function mapJson(value: Json, change: (part: Json) => Json): Json {
-  if (Array.isArray(value)) {
-    const parts = value.map((part) => change(part));
-    return parts.some((part, index) => part !== value[index]) ? parts : value;
-  }
-  if (!isJsonObject(value)) return value;
-  let changed: JsonObject | undefined;
-  for (const key of Object.keys(value)) {
-    const part = value[key] as Json;
-    const made = change(part);
-    if (made === part) continue;
-    changed ??= { ...value };
-    setOwn(changed, key, made);
-  }
-  return changed ?? value;
-}
-
-/** Sets a property of `object` itself, whatever it is called: "__proto__" is a key like any other in data. */
-function setOwn(object: JsonObject, key: string, value: Json): void {
-  if (key !== "__proto__") object[key] = value;
-  else Object.defineProperty(object, key, { value, enumerable: true, configurable: true, writable: true });
 }
 
 /** A property of anything; undefined where it cannot be had. */
@@ -176,22 +133,10 @@ export function propertyOf(object: object, key: string): unknown {
   }
 }
 
-function isList(object: object): object is Iterable<unknown> & object {
-  return (
-    Array.isArray(object) || ArrayBuffer.isView(object) || object instanceof Map || object instanceof Set
-  );
-}
-
 function bytesOf(object: object): Buffer | null {
   if (object instanceof Uint8Array || object instanceof Uint8ClampedArray || object instanceof DataView) {
     return Buffer.from(object.buffer, object.byteOffset, object.byteLength);
   }
   const whole = object instanceof ArrayBuffer || object instanceof SharedArrayBuffer;
   return whole ? Buffer.from(object) : null;
-}
-
-/** In decimals, or where there are too many of them, hexadecimal digits. */
-function digitsOf(integer: bigint): string {
-  const hexadecimal = integer.toString(16);
-  return hexadecimal.length <= mostDigits ? integer.toString() : `0x${hexadecimal}`;
 }

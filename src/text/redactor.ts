@@ -68,15 +68,15 @@ const shortestFile = 64;
 
 /** `message` with `rewrite` of all that it says, at any depth and in keys too; only its own references stay. */
 function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
-  const { className, fields } = message;
-  const isTool = /^(Tool|Function)/.test(className);
-  const entries = Object.entries(fields).map(([name, value]): [string, Json] => {
+  const { type, data } = message;
+  const isTool = type === "tool" || type === "function";
+  const entries = Object.entries(data).map(([name, value]): [string, Json] => {
     if (references.has(name) || (name === "name" && isTool)) return [name, value];
     if (name === "content") return [name, rewriteContent(value, rewrite)];
     const isCalls = /tool_call/.test(name) && Array.isArray(value);
     return [name, isCalls ? value.map((call) => rewriteCall(call, rewrite)) : rewriteJson(value, rewrite)];
   });
-  return { className, fields: Object.fromEntries(entries) };
+  return { type, data: Object.fromEntries(entries) };
 }
 
 /** Records of this package's own: which keys they have, and which of these hold references. */

@@ -3,6 +3,7 @@ import {
   AIMessageChunk,
   type BaseMessage,
   HumanMessage,
+  mapStoredMessagesToChatMessages,
   SystemMessage,
   ToolMessage,
 } from "@langchain/core/messages";
@@ -169,7 +170,10 @@ describe("a message", () => {
       "{",
       "null",
       "[]",
-      '{"lc":1,"type":"constructor","id":["langchain_core","prompts","X"],"kwargs":{}}',
+      '{"lc":1,"type":"constructor","id":["langchain_core","messages","HumanMessage"],"kwargs":{}}',
+      '{"type":"toString","data":{}}',
+      '{"type":"remove","data":{"id":"u"}}',
+      '{"type":"human","data":"hello"}',
     ];
     for (const serialised of altered) {
       await db.pool.query(
@@ -285,39 +289,19 @@ describe("the codec", () => {
             "ana",
             text,
           ]);
-          expect(copy.constructor).toBe(message.constructor);
         }
       }),
       { numRuns: 300 },
     );
   });
 
-  it("reads what LangGraph's serializer wrote, without constructing what is in it", async () => {
-    const { MemorySaver } = await import("@langchain/langgraph-checkpoint");
-    const { serde } = new MemorySaver();
-    const hostile = {
-      page: { lc: 1, type: "constructor", id: ["langchain_core", "messages", "HumanMessage"], kwargs: {} },
-    };
-    const data = { list: [1, null, { a: "b" }], gone: undefined };
-    const message = new ToolMessage({
-      id: "1",
-      content: "x",
-      tool_call_id: "c",
-      artifact: { ...data, hostile },
-    });
-    const [, bytes] = await serde.dumpsTyped(message);
-    const copy = decodeMessage(new TextDecoder().decode(bytes)) as ToolMessage;
-    expect(copy.artifact).toStrictEqual({ list: data.list, hostile });
-    expect([copy.id, copy.text, copy.tool_call_id]).toEqual(["1", "x", "c"]);
-  });
-
-  it("keeps what is nested as deeply as LangChain reads it, and says where it cut", async () => {
+  it("keeps what is nested 40 deep, for LangChain to read too, and says where it cut", () => {
     const kept = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth) });
     expect((back(kept) as ToolMessage).artifact).toEqual(kept.artifact);
     const deeper = new ToolMessage({ content: "x", tool_call_id: "c", artifact: nested(mostDepth + 1) });
     expect(JSON.stringify((back(deeper) as ToolMessage).artifact)).toContain("nested too deeply");
-    const { load } = await import("@langchain/core/load");
-    expect((await load<ToolMessage>(encodeMessage(kept))).artifact).toEqual(kept.artifact);
+    const [read] = mapStoredMessagesToChatMessages([JSON.parse(encodeMessage(kept))]);
+    expect((read as ToolMessage).artifact).toEqual(kept.artifact);
   });
 });
 

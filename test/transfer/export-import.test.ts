@@ -256,7 +256,7 @@ describe("export and import", () => {
       type: "message",
       ...{ threadId: "t", seq: 0, messageId: "m", saidAt: header.exportedAt, createdAt: header.exportedAt },
       ...{ agentId: null, runId: null },
-      serialised: JSON.stringify({ lc: 1, type: "constructor", id: ["os"], kwargs: {} }),
+      serialised: JSON.stringify({ type: "os", data: {} }),
     };
     const hello = encodeMessage(new HumanMessage({ id: "m", content: "Hello." }));
     it.each<[string, unknown[], RegExp]>([

@@ -4,7 +4,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { encodePlain, plainMessage } from "../../text/message-codec.js";
+import { encodeMessage } from "../../text/message-codec.js";
 import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
@@ -146,8 +146,5 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
 
 /** Also after a checkpoint, where an unchanged message comes back as another object. */
 function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
-  return (
-    before === after ||
-    (before !== undefined && encodePlain(plainMessage(before)) === encodePlain(plainMessage(after)))
-  );
+  return before === after || (before !== undefined && encodeMessage(before) === encodeMessage(after));
 }
