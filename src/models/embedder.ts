@@ -1,13 +1,9 @@
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
+import { toSql } from "pgvector";
 import { MemoryError } from "../errors.js";
 import { errorKind } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import {
-  type EmbeddingSpace,
-  ensureEmbeddingSpace,
-  halfvec,
-  saveUnrelatedSimilarity,
-} from "./embedding-space.js";
+import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } from "./embedding-space.js";
 import { inTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
@@ -57,15 +53,15 @@ function deadlineOf(count: number, timeoutMs: number): number {
 /** Texts as vectors of one space. */
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the order of the texts, in the binary form of pgvector's `halfvec`. */
-  readonly vectors: readonly Buffer[];
+  /** Of length 1, in the order of the texts, in pgvector's text form. */
+  readonly vectors: readonly string[];
 }
 
 /** A question as a vector of a space. */
 interface EmbeddedText {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the binary form of pgvector's `halfvec`. */
-  readonly vector: Buffer;
+  /** Of length 1, in pgvector's text form. */
+  readonly vector: string;
 }
 
 /** Makes vectors; holds no connection while the model works. */
@@ -175,7 +171,7 @@ export function createEmbedder(
       try {
         const vectors = await inTime(deadlineOf(texts.length, timeoutMs), embedDocuments(texts));
         if (vectors.length === texts.length) {
-          return { space: await space.of(vectors), vectors: vectors.map((vector) => halfvec(unit(vector))) };
+          return { space: await space.of(vectors), vectors: vectors.map((vector) => toSql(unit(vector))) };
         }
       } catch (cause) {
         throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
@@ -187,7 +183,7 @@ export function createEmbedder(
       // The space's dimensions are the model's, and not those of whatever is given first.
       const { space: known } = await this.documents(["dimensions"]);
       await space.of(vectors);
-      return { space: known, vectors: vectors.map((vector) => halfvec(unit(vector))) };
+      return { space: known, vectors: vectors.map((vector) => toSql(unit(vector))) };
     },
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;
@@ -198,7 +194,7 @@ export function createEmbedder(
           found.unrelated === null
             ? await space.measured(found, Math.max(0, endMs - performance.now()))
             : found;
-        return { space: measured, vector: halfvec(unit(vector)) };
+        return { space: measured, vector: toSql(unit(vector)) };
       } catch (cause) {
         throw failed(cause);
       }

@@ -3,76 +3,9 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** Bytes in front of the numbers: how many there are (16 bits), and 16 bits that are always 0. */
-const headBytes = 4;
-
-/**
- * `vector` as pgvector's `halfvec` sends and receives it: bound as a parameter it need not be read from its text.
- *
- * The numbers are rounded as pgvector rounds them when it reads text: to single precision, then to half precision.
- */
-export function halfvec(vector: readonly number[]): Buffer {
-  const bytes = Buffer.allocUnsafe(headBytes + 2 * vector.length);
-  bytes.writeUInt16BE(vector.length, 0);
-  bytes.writeUInt16BE(0, 2);
-  for (let index = 0, at = headBytes; index < vector.length; index++) {
-    const bits = half(vector[index] as number);
-    bytes[at++] = bits >>> 8;
-    bytes[at++] = bits;
-  }
-  return bytes;
-}
-
-/** Bytes in front of an array's elements: dimensions, whether any is null, the elements' type, how many, from which index. */
-const arrayHeadBytes = 20;
-const nullLength = -1;
-
-/**
- * `vectors`, each as `halfvec` makes it, as one parameter of type `halfvec[]`. A hundred of them in JSON, as text, take the
- * server eighteen times as long to read.
- */
-export function halfvecs({ type, oid }: EmbeddingSpace, vectors: readonly (Buffer | null)[]): Sql {
-  const size = vectors.reduce((bytes, vector) => bytes + 4 + (vector?.length ?? 0), arrayHeadBytes);
-  const array = Buffer.allocUnsafe(size);
-  const head = [1, vectors.includes(null) ? 1 : 0, oid, vectors.length, 1];
-  let at = 0;
-  for (const number of head) at = array.writeUInt32BE(number, at);
-  for (const vector of vectors) {
-    at = array.writeInt32BE(vector?.length ?? nullLength, at);
-    at += vector?.copy(array, at) ?? 0;
-  }
-  return sql`${array}::${type}[]`;
-}
-
-/** Numbers below this have no leading 1 in half precision: they are multiples of its smallest number. */
-const leastNormalBits = (127 - 14) << 23;
-/** What the bits of an exponent are more in single precision. */
-const exponentsApart = (127 - 15) << 23;
-const smallest = 2 ** -24;
-
-/** A number of single precision, and its bits. */
-const singles = new Float32Array(1);
-const singleBits = new Uint32Array(singles.buffer);
-
-/** `value`, −1 to 1, as the bits of a number of half precision: a sign, 5 bits of exponent, 10 of fraction. */
-function half(value: number): number {
-  singles[0] = value;
-  const bits = singleBits[0] as number;
-  const sign = value < 0 ? 0x8000 : 0;
-  const size = bits & 0x7fff_ffff;
-  if (size < leastNormalBits) return sign + toEven(Math.abs(singles[0]) / smallest);
-  // The exponent counts from another number, and 13 bits of the fraction are rounded away: up to the next exponent, too.
-  const kept = (size - exponentsApart) >>> 13;
-  const left = size & 0x1fff;
-  return sign + kept + (left > 0x1000 || (left === 0x1000 && (kept & 1) === 1) ? 1 : 0);
-}
-
-/** The nearest whole number; of two that are as near, the even one. */
-function toEven(value: number): number {
-  const below = Math.floor(value);
-  const over = value - below;
-  return below + (over > 0.5 || (over === 0.5 && below % 2 === 1) ? 1 : 0);
-}
+/** `vectors` in pgvector's text form, as one parameter of type `halfvec[]`. */
+export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | null)[]): Sql =>
+  sql`${vectors}::text[]::${type}[]`;
 
 /** Whether memories have vectors here, made by whatever process: then whoever hides one must hide its vectors. */
 export async function hasVectors(db: Connection): Promise<boolean> {
@@ -89,8 +22,6 @@ export interface EmbeddingSpace {
   readonly dimensions: number;
   /** The column type to cast to, wherever pgvector is installed. */
   readonly type: Sql;
-  /** That type's number, which arrays of vectors name. */
-  readonly oid: number;
   /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
   readonly product: Sql;
   /**
@@ -111,7 +42,6 @@ interface Row {
   mean: number | null;
   spread: number | null;
   extension: string;
-  oid: number;
   [column: string]: unknown;
 }
 
@@ -133,10 +63,7 @@ export async function ensureEmbeddingSpace(
     select space.*, (
       select quote_ident(n.nspname) from pg_catalog.pg_extension e
       join pg_catalog.pg_namespace n on n.oid = e.extnamespace where e.extname = 'vector'
-    ) as extension, (
-      select t.oid::bigint::float8 from pg_catalog.pg_extension e
-      join pg_catalog.pg_type t on t.typnamespace = e.extnamespace and t.typname = 'halfvec' where e.extname = 'vector'
-    ) as oid
+    ) as extension
     from space`);
   if (row?.dimensions === dimensions) {
     const type = raw(`${row.extension}.halfvec`);
@@ -147,7 +74,7 @@ export async function ensureEmbeddingSpace(
         : raw(`and ${row.extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
     const { mean, spread } = row;
     return {
-      ...{ ref: row.id, name, dimensions, type, oid: row.oid, product, indexed },
+      ...{ ref: row.id, name, dimensions, type, product, indexed },
       unrelated: mean === null || spread === null ? null : { mean, spread },
     };
   }

@@ -18,7 +18,7 @@ interface LackingRow {
 /** A row and the vectors of its texts. */
 interface EmbeddedRow {
   readonly row: LackingRow;
-  readonly vectors: readonly Buffer[];
+  readonly vectors: readonly string[];
 }
 
 /** A kind of rows that have vectors. Each function is one statement. */

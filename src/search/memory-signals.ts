@@ -28,7 +28,7 @@ interface AskedTimes {
 /** A question's vector, as a search compares it. */
 export interface SearchedVector {
   readonly space: Pick<EmbeddingSpace, "ref" | "type" | "product" | "indexed">;
-  readonly value: Buffer;
+  readonly value: string;
   /** Similarity from which on one says anything in this space. */
   readonly from: number;
 }

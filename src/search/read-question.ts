@@ -85,8 +85,8 @@ export interface EmbeddedQuestion extends Question {
 /** A question in an embedding space. */
 interface QuestionVector {
   readonly space: EmbeddingSpace;
-  /** In the binary form of pgvector's `halfvec`: reading its text would take the server as long as a small search. */
-  readonly value: Buffer;
+  /** In pgvector's text form. */
+  readonly value: string;
 }
 
 /** `text`, asked `now`, read for a search in `language`, a text search configuration. */

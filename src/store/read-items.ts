@@ -15,8 +15,8 @@ import { isKept, itemOf, placeOf } from "./written-items.js";
 /** A query in an embedding space. */
 export interface QueryVector {
   readonly space: EmbeddingSpace;
-  /** In the binary form of pgvector's `halfvec`. */
-  readonly vector: Buffer;
+  /** In pgvector's text form. */
+  readonly vector: string;
 }
 
 /** A read of a batch: where it stands, what it asks, and its query's vector where there is one. */

@@ -10,7 +10,7 @@ export interface WrittenItem extends Put {
   /** What it is found by, prepared for `to_tsvector`; null where no query finds it. */
   readonly terms: string | null;
   /** Its vectors; none without embeddings. */
-  readonly vectors: readonly Buffer[];
+  readonly vectors: readonly string[];
 }
 
 /** `store_item.place` of a scope, as its column is made. */

@@ -41,7 +41,7 @@ it("recall.sql is the statement of a recall", async () => {
       question: { terms: "", telling: "", words: [], correctable: [] },
       selection: {
         ...{ scope, kinds: [], categories: [], filter: noFilter, limit: 1 },
-        vector: { space, value: Buffer.alloc(0), from: 0 },
+        vector: { space, value: "[]", from: 0 },
         times: { since: [], before: [] },
       },
     },

@@ -1,6 +1,5 @@
 import {
   AIMessage,
-  AIMessageChunk,
   type BaseMessage,
   ChatMessage,
   FunctionMessage,
@@ -116,14 +115,6 @@ const samples: [string, BaseMessage][] = [
       content: [{ type: "text", text: "no such file" }],
       artifact: { rows: [{ id: 1 }], nothing: null },
       metadata: { took: 3 },
-    }),
-  ],
-  [
-    "a chunk of a stream",
-    new AIMessageChunk({
-      id: "1",
-      content: "par",
-      tool_call_chunks: [{ name: "look", args: '{"a', id: "x", index: 0, type: "tool_call_chunk" }],
     }),
   ],
   [

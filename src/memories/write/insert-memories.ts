@@ -32,8 +32,8 @@ export interface NewMemory extends RowOf<typeof newColumns> {
   readonly terms: string;
   /** The actor's name prepared for `to_tsvector`. */
   readonly actorTerms: string;
-  /** As `halfvec` makes it; null without embeddings. */
-  readonly vector: Buffer | null;
+  /** In pgvector's text form; null without embeddings. */
+  readonly vector: string | null;
   /** Memories to link to. */
   readonly links: readonly MemoryLink[];
 }

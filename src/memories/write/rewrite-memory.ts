@@ -18,8 +18,8 @@ export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   /** Text and actor's name prepared for `to_tsvector`. */
   readonly terms: string;
   readonly actorTerms: string;
-  /** The text's vector as `halfvec` makes it; null keeps the one there is. */
-  readonly vector: Buffer | null;
+  /** The text's vector in pgvector's text form; null keeps the one there is. */
+  readonly vector: string | null;
   /** Whose words they are now; unset keeps whose they were. */
   readonly origin?: MemoryOrigin | undefined;
   /** Who vouches for it now; unset keeps who did. */

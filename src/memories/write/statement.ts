@@ -11,8 +11,8 @@ import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 export interface Statement {
   /** As the first of its drafts has it. */
   readonly memory: PreparedMemory;
-  /** The text's vector as `halfvec` makes it; null without embeddings. */
-  readonly vector: Buffer | null;
+  /** The text's vector in pgvector's text form; null without embeddings. */
+  readonly vector: string | null;
   /** Each time it was said, in order. */
   readonly said: readonly [Saying, ...Saying[]];
 }
