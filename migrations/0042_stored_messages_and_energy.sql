@@ -11,3 +11,7 @@ from (
   where found is not null
 ) said
 where m.thread_ref = said.thread_ref and m.seq = said.seq;
+
+-- A tenant's energy is its capacity less what its calls of the last two hours took.
+drop table energy;
+create index usage_tenant on usage (sha256(replace(tenant_id, E'\\', E'\\\\')::bytea), created_at);

@@ -62,7 +62,7 @@ import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
 import { createUpkeep, type Upkeep } from "./upkeep.js";
-import { createEnergyApi } from "./usage/energy-api.js";
+import { createEnergyApi } from "./usage/energy.js";
 import { createUsage, type ProcessUsage } from "./usage/usage.js";
 import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
 
@@ -129,7 +129,11 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       db,
       startNote: runtime.hasModel && leavesNotes(config.notes) ? upkeep.startNote : null,
     }),
-    stats: createStats(db.patient, writingProblemNames, runtime.clock),
+    stats: createStats(db.patient, {
+      formProblems: writingProblemNames,
+      energy: config.energy,
+      clock: runtime.clock,
+    }),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
     upkeep: background.upkeep,

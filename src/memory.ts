@@ -41,7 +41,7 @@ import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { createSummarizationJob } from "./summaries/summarization-graph.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
-import type { EnergyApi } from "./usage/energy-api.js";
+import type { EnergyApi } from "./usage/energy.js";
 
 /**
  * Long-term memory for agents. Where a call is about one thing (an id, drafts, a scope, an export), that comes first;

@@ -12,7 +12,7 @@ import { migrate } from "../postgres/migrate.js";
 import { migrationStatus } from "../postgres/migration-set.js";
 import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
-import { findEnergyToday } from "../usage/energy-statements.js";
+import { usedToday } from "../usage/usage-statements.js";
 import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
@@ -57,12 +57,11 @@ export async function readStatus(flags: DatabaseFlags) {
 async function readContents(database: Database) {
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  const energy = await findEnergyToday(database, { used: sql`true` });
   return {
     ...counts,
     ...(await countSummaries(database)),
     ...state,
-    energy,
+    energy: await usedToday(database),
   };
 }
 

@@ -53,8 +53,7 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       "Without vector",
       missing ? listed(missing, ({ space, count }) => `${count} in ${space}`) : "no vectors are kept",
     ],
-    ["Energy", `${Math.floor(energy.level)} % left, where it is least`],
-    ["Used today", `${Math.round(energy.unitsToday)} units in ${energy.callsToday} calls`],
+    ["Used today", `${Math.round(energy.units)} units in ${energy.calls} calls`],
     ["Size", `${megabytes(bytes)} with indexes`],
     ...tables
       .slice(0, largestTables)

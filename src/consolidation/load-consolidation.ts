@@ -9,7 +9,7 @@ import {
 import type { JobStatus } from "../jobs/settle-failure.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
-import { spentToday } from "../usage/energy-statements.js";
+import { spentToday } from "../usage/usage-statements.js";
 import type { StoredPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { type FoundPairs, findPairs, findStored } from "./find-pairs.js";

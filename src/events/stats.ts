@@ -1,33 +1,41 @@
-import sql from "sql-template-tag";
+import sql, { join, raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
+import { dayMs } from "../clock.js";
+import { categoryOfKind } from "../memories/item/category.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import {
-  type EnergyToday,
-  findEnergyToday,
-  findUsedByKind,
-  type UsedByKind,
-} from "../usage/energy-statements.js";
-import { type AppsStats, statsByApp } from "./stats-by-app.js";
-import { type StatsByDay, statsByDay } from "./stats-by-day.js";
-import { isSelected, type StatsSelection, share } from "./stats-selection.js";
+  type AppScope,
+  parseAppScope,
+  parseListed,
+  type Scope,
+  scopeField,
+  tenantField,
+} from "../scope/scope.js";
+import { isId, scopeColumns, withinScope } from "../scope/scope-predicates.js";
+import { energyLevel } from "../usage/energy.js";
+import { type EnergyOptions, keepDays, refillMs } from "../usage/energy-options.js";
+import { today } from "../usage/usage-statements.js";
 
 /** Whose statistics, of how many days, by what. */
 export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | undefined> {
-  /** "day": a row for each day. "app": how apps remember their conversations. @default all together */
+  /** "day": a row for each day as well. "app": one for each app. @default all together */
   readonly by?: By;
   /** A user, a user within an app, or an app with all its users; with `by: "app"` an app. @default everybody */
   readonly scope?: Scope;
   /** Without a scope: only this tenant. @default all tenants */
   readonly tenantId?: string | undefined;
-  /** The last so many days; 1 to 366. @default 30 */
+  /** The last so many days; 1 to 90. With `by: "day"` days in UTC, today being the last. @default 30 */
   readonly days?: number | undefined;
 }
 
-/** How memory has worked. */
-export interface MemoryStats {
+/** What memory did: in all, on a day, or with an app. */
+export interface MemoryCounts {
+  /** Memories in use now, by kind; of a day, those that were there by its end. */
+  readonly memories: Readonly<Record<string, number>>;
+  /** Events of writing by outcome, such as "create", "merge" or "ttl"; "rejected" for what was not written. */
+  readonly writes: Readonly<Record<string, number>>;
   /**
    * Share of what models proposed that met the writing constraints as it came, neither cut nor rejected for its
    * form; null when nothing was proposed. Healthy: from 0.95.
@@ -41,130 +49,305 @@ export interface MemoryStats {
   readonly deadLetters: number;
   /** Share of turns in which an agent searched memory by the tool; null without turns. Healthy: below 0.1. */
   readonly recallToolShare: number | null;
-  /** What background calls of models used today, and in all those days by kind of work, most units first. */
-  readonly energy: EnergyToday & { readonly kinds: readonly UsedByKind[] };
+  /** Turns that a node of a graph recalled for, and those of them that were shown any memory. */
+  readonly recalls: number;
+  readonly recallsWithMemory: number;
+  /** Duration of these recalls; null where none was timed, and of several apps together. */
+  readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
+  /** Conversations in which something was said last, and the share of them that were shown notes; null without any. */
+  readonly conversations: number;
+  readonly conversationsWithNotesShare: number | null;
+  /** Notes written, an hour too. */
+  readonly notesCreated: number;
+  readonly notesCreatedPerHour: number;
+  /** Compactions of notes, a day too; of several apps, an app and day. */
+  readonly compactions: number;
+  readonly compactionsPerDay: number;
+  /** Units of energy of all background calls of models, and of notes and compaction. */
+  readonly energyUnits: number;
+  readonly notesEnergyUnits: number;
+}
+
+/** What background calls of one kind used. */
+export interface UsedByKind {
+  /** "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or "consolidation". */
+  readonly kind: string;
+  readonly calls: number;
+  readonly inputTokens: number;
+  readonly outputTokens: number;
+  readonly units: number;
+}
+
+/** How memory has worked. */
+export interface MemoryStats extends MemoryCounts {
+  readonly since: Date;
+  readonly energy: {
+    /** 0 to 100: of a scope its tenant's level, of all the lowest one. */
+    readonly level: number;
+    /** Used since midnight in UTC. */
+    readonly unitsToday: number;
+    readonly callsToday: number;
+    /** In all those days, most units first. */
+    readonly kinds: readonly UsedByKind[];
+  };
+}
+
+/** The same of a day in UTC, such as "2030-05-01", oldest first; or of an app, those with most notes written first. */
+export interface StatsBy<Key> extends MemoryStats {
+  readonly rows: readonly (MemoryCounts & Key)[];
+  /** Share of the apps that have notes, by app; null without apps. */
+  readonly appsWithNotesShare: number | null;
 }
 
 /** Statistics of a memory. */
 export interface StatsCall {
   /**
-   * How memory has worked, and the energy it used: for a scope's user or app, for a tenant, or for all.
+   * How memory has worked, and the energy it used: for a scope's user or app, for a tenant, or for all; with `by` also
+   * for each day or app.
    *
+   * @example
+   * ```ts
+   * const { firstPassRate, rows } = await memory.stats({ by: "day", days: 7 });
+   * for (const { day, recalls, recallLatencyMs } of rows) console.log(day, recalls, recallLatencyMs?.p95);
+   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   (of?: StatsOf<undefined>): Promise<MemoryStats>;
-  /**
-   * The same by day: memories by kind, writes by outcome, turns with memory and the duration of their recalls, tokens and
-   * energy by kind of work.
-   *
-   * @example
-   * ```ts
-   * const { days } = await memory.stats({ by: "day", days: 7 });
-   * for (const { day, recalls, recallLatencyMs } of days) console.log(day, recalls, recallLatencyMs?.p95);
-   * ```
-   */
-  (of: StatsOf<"day">): Promise<StatsByDay>;
-  /**
-   * How apps remember their conversations: notes written an hour, compactions an app and day, the share of apps that have
-   * notes and of conversations that were shown some, and the share of notes in their energy.
-   *
-   * @example
-   * ```ts
-   * const { appsWithNotesShare, apps } = await memory.stats({ by: "app" });
-   * ```
-   */
-  (of: StatsOf<"app">): Promise<AppsStats>;
+  (of: StatsOf<"day">): Promise<StatsBy<{ readonly day: string }>>;
+  (of: StatsOf<"app">): Promise<StatsBy<{ readonly scope: AppScope }>>;
 }
 
 const inputSchema = z.strictObject({
   by: z.enum(["day", "app"]).optional(),
   ...{ scope: scopeField, tenantId: tenantField },
-  days: z.int().min(1).max(366).default(30),
+  days: z.int().min(1).max(keepDays).default(30),
 });
 
-/** The statistics of `db`. @param formProblems details of the events of proposals that were rejected for their form. */
-export function createStats(db: Database, formProblems: readonly string[], clock: () => Date): StatsCall {
+/** What statistics are made with. */
+interface StatsRuntime {
+  /** Details of the events of proposals that were rejected for their form. */
+  readonly formProblems: readonly string[];
+  readonly energy: EnergyOptions;
+  readonly clock: () => Date;
+}
+
+/** The statistics of `db`. */
+export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   return (async (of?: StatsOf) => {
-    const { by, ...selection } = parseListed(inputSchema, of, "statistics");
-    return asListed(selection, async () => {
-      if (by === "day") return statsByDay(db, clock(), selection);
-      if (by === "app") return statsByApp(db, selection);
-      return statsOfAll(db, selection, formProblems);
+    const selection = parseListed(inputSchema, of, "statistics");
+    const { by, days } = selection;
+    if (by === "app" && selection.scope) parseAppScope(selection.scope);
+    const nowMs = runtime.clock().getTime();
+    const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
+    const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
+    const found = await asListed(selection, () => findCounts(db, { ...selection, ...runtime, since }));
+    const energy = energyOf(found, runtime.energy);
+    if (by === undefined) return { since, energy, ...countsOf(found, { days }) };
+    const ofKey = (key: string) => found.filter((row) => row.key === key);
+    if (by === "day") {
+      const rows = Array.from({ length: days }, (_, index) => {
+        const day = new Date(firstMs + index * dayMs).toISOString().slice(0, 10);
+        const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
+        return { day, ...countsOf(ofKey(day), { kept, days: 1 }) };
+      });
+      return { since, energy, ...countsOf(found, { days }), rows, appsWithNotesShare: null };
+    }
+    const keys = [...new Set(found.map(({ key }) => key))].filter((key) => key !== "");
+    const rows = keys.map((key) => {
+      const [tenantId, appId] = JSON.parse(key) as [string, string];
+      return { scope: { ...(tenantId !== "" && { tenantId }), appId }, ...countsOf(ofKey(key), { days }) };
     });
+    const withNotes = rows.filter(({ memories }) => memories.note).length;
+    return {
+      ...{
+        since,
+        energy,
+        ...countsOf(
+          found.filter(({ key }) => key !== ""),
+          { days, apps: keys.length },
+        ),
+      },
+      rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
+      appsWithNotesShare: share(withNotes, keys.length),
+    };
   }) as StatsCall;
 }
 
-interface WorkCounts {
-  readonly [column: string]: number;
-  readonly accepted: number;
-  readonly untouched: number;
-  readonly malformed: number;
-  readonly written: number;
-  readonly rejected: number;
-  readonly dead_letters: number;
-  readonly turns: number;
-  readonly searched_turns: number;
+/** Something counted, of a day or an app where it is asked for; `key` is "" for all together, and without an app. */
+interface Count {
+  readonly [column: string]: unknown;
+  readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "spent";
+  readonly key: string;
+  readonly name: string;
+  readonly sums: Readonly<Record<string, number | null>>;
 }
 
-/** A search belongs to the turn that is recorded next in its thread. */
-async function statsOfAll(
-  db: Connection,
-  selection: StatsSelection,
-  formProblems: readonly string[],
-): Promise<MemoryStats> {
-  const { schema } = db;
-  const since = sql`(${db.now()} - ${selection.days}::int * interval '1 day')`;
-  const within = (row: "e" | "t" | "o" | "x") => isSelected(selection, row);
-  const [counts] = (await db.query(sql`
-    with classified as (
-      select e.status, coalesce(e.detail, '') as detail
-      from ${schema}.event e
-      where ${within("e")} and e.created_at >= ${since} and e.op = 'classify'
-        and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')
-    ),
-    spoken as (
-      select t.id, t.tenant_id, t.thread_id from ${schema}.thread t
-      where ${within("t")} and t.last_activity_at >= ${since}
-    ),
-    searched as (
-      select distinct s.id, m.seq
-      from ${schema}.event e join spoken s on s.tenant_id = e.tenant_id and s.thread_id = e.thread_id
-      cross join lateral (
-        select m.seq from ${schema}.message m
-        where m.thread_ref = s.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
-      ) m
-      where ${within("e")} and e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool'
-    )
-    select
-      count(*) filter (where status = 'ok')::int as accepted,
-      count(*) filter (where status = 'ok' and detail not like '%, %')::int as untouched,
-      count(*) filter (where status = 'skipped' and detail = any (${formProblems}::text[]))::int as malformed,
-      count(*) filter (where status = 'ok' and detail not like all (array['kept%', 'proposed%', 'refused%']))::int
-        as written,
-      count(*) filter (where status = 'skipped')::int as rejected,
-      (
-        select count(*) from ${schema}.dead_letter d left join ${schema}.thread t on t.id = d.thread_ref
-        left join ${schema}.owner o on o.id = d.owner_ref
-        where (${within("t")} or ${within("o")}) and d.created_at >= ${since}
-      )::int as dead_letters,
-      (
-        select count(*) from spoken s join ${schema}.message m on m.thread_ref = s.id and m.role = 'user'
-        where m.created_at >= ${since}
-      )::int as turns,
-      (select count(*) from searched)::int as searched_turns
-    from classified`)) as [WorkCounts];
+const sumOf = (rows: readonly Count[], what: Count["what"], name = "n"): number =>
+  rows.reduce((sum, row) => sum + (row.what === what ? (row.sums[name] ?? 0) : 0), 0);
+
+const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
+
+/** What `rows` count, by name. */
+function byName(rows: readonly Count[], what: Count["what"]): Record<string, number> {
+  const names = new Set(rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])));
+  return Object.fromEntries(
+    [...names].map((name) => [
+      name,
+      sumOf(
+        rows.filter((row) => row.name === name),
+        what,
+      ),
+    ]),
+  );
+}
+
+/** @param of.kept which memories are counted @default those of `rows` */
+function countsOf(
+  rows: readonly Count[],
+  { kept = rows, days, apps = 1 }: { kept?: readonly Count[]; days: number; apps?: number },
+): MemoryCounts {
+  const events = (name: string) => sumOf(rows, "event", name);
+  const timed = rows.filter(({ what }) => what === "recall");
+  const { p50 = null, p95 = null } = timed.length === 1 ? (timed[0] as Count).sums : {};
+  const conversations = sumOf(rows, "talk");
+  const ofNotes = rows.filter(({ name }) => name === "note" || name === "compaction");
   return {
-    firstPassRate: share(counts.untouched, counts.accepted + counts.malformed),
-    ...{ written: counts.written, rejected: counts.rejected, deadLetters: counts.dead_letters },
-    recallToolShare: share(counts.searched_turns, counts.turns),
-    energy: {
-      ...(await findEnergyToday(db, { tenantId: tenantOf(selection), used: within("x") })),
-      kinds: await findUsedByKind(db, sql`${within("x")} and x.created_at >= ${since}`),
-    },
+    ...{ memories: byName(kept, "memory"), writes: byName(rows, "event") },
+    firstPassRate: share(events("untouched"), events("accepted") + events("malformed")),
+    ...{ written: events("written"), rejected: events("rejected"), deadLetters: sumOf(rows, "dead") },
+    recallToolShare: share(sumOf(rows, "searched"), sumOf(rows, "turn")),
+    ...{ recalls: sumOf(rows, "recall"), recallsWithMemory: sumOf(rows, "recall", "shown") },
+    recallLatencyMs: p50 === null || p95 === null ? null : { p50, p95 },
+    ...{ conversations, conversationsWithNotesShare: share(sumOf(rows, "talk", "withNotes"), conversations) },
+    ...{ notesCreated: events("notes"), notesCreatedPerHour: events("notes") / (days * 24) },
+    compactions: events("compactions"),
+    compactionsPerDay: events("compactions") / days / Math.max(1, apps),
+    ...{ energyUnits: sumOf(rows, "usage", "units"), notesEnergyUnits: sumOf(ofNotes, "usage", "units") },
   };
 }
 
-/** The tenant of a scope, "" where it has none; undefined for all. */
-function tenantOf({ scope, tenantId }: StatsSelection): string | undefined {
-  return scope ? (scope.tenantId ?? "") : tenantId;
+function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
+  const kinds = Object.entries(byName(found, "usage")).map(([kind, calls]): UsedByKind => {
+    const sum = (name: string) =>
+      sumOf(
+        found.filter((row) => row.name === kind),
+        "usage",
+        name,
+      );
+    return { kind, calls, inputTokens: sum("input"), outputTokens: sum("output"), units: sum("units") };
+  });
+  return {
+    level: energyLevel(sumOf(found, "spent"), options).level,
+    ...{ unitsToday: sumOf(found, "usage", "unitsToday"), callsToday: sumOf(found, "usage", "today") },
+    kinds: kinds.toSorted((one, other) => other.units - one.units),
+  };
+}
+
+interface Selection {
+  readonly by?: "day" | "app" | undefined;
+  readonly scope?: Scope | undefined;
+  readonly tenantId?: string | undefined;
+  readonly since: Date;
+  readonly formProblems: readonly string[];
+}
+
+/** All that is counted, in one read. A search belongs to the turn that is recorded next in its thread. */
+function findCounts(
+  db: Connection,
+  { by, scope, tenantId, since, formProblems }: Selection,
+): Promise<Count[]> {
+  const { schema } = db;
+  const within = (row: "e" | "t" | "x") => {
+    if (scope) return withinScope(scopeColumns(scope), row);
+    return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
+  };
+  /** Rows of a table by key and name, and what is counted of them. */
+  const counted = (
+    what: Count["what"],
+    row: "e" | "t" | "x",
+    at: Sql,
+    of: { name?: Sql; sums: Sql; from: Sql },
+  ) => {
+    const day = sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`;
+    const [tenant, app] = [raw(`${row}.tenant_id`), raw(`${row}.app_id`)];
+    const appKey = sql`case when ${app} = '' then '' else json_build_array(${tenant}, ${app})::text end`;
+    const key = by === "day" ? day : by === "app" ? appKey : sql`''`;
+    return sql`select ${what}::text as what, ${key} as key, ${of.name ?? sql`''`} as name, json_build_object(${of.sums}) as sums
+      from ${of.from} and ${within(row)} group by 2, 3`;
+  };
+  const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')`;
+  const isToday = sql`filter (where x.created_at >= ${today(db)})`;
+  const tenantOf = scope ? (scope.tenantId ?? "") : tenantId;
+  const selects = [
+    counted("event", "e", sql`e.created_at`, {
+      name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
+        when e.status = 'ok' then e.op else '' end`,
+      sums: sql`'n', count(*),
+        'accepted', count(*) filter (where ${proposed} and e.status = 'ok'),
+        'untouched', count(*) filter (where ${proposed} and e.status = 'ok' and coalesce(e.detail, '') not like '%, %'),
+        'malformed', count(*) filter (where ${proposed} and e.status = 'skipped' and e.detail = any (${formProblems}::text[])),
+        'written', count(*) filter (where ${proposed} and e.status = 'ok'
+          and coalesce(e.detail, '') not like all (array['kept%', 'proposed%', 'refused%'])),
+        'rejected', count(*) filter (where ${proposed} and e.status = 'skipped'),
+        'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'note' or e.category = ${categoryOfKind.note})),
+        -- One for each decision; what it changed are events of their own.
+        'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`,
+      from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
+    }),
+    counted("memory", "x", sql`x.created_at`, {
+      name: sql`x.kind`,
+      sums: sql`'n', count(*)`,
+      from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
+    }),
+    counted("dead", "x", sql`x.created_at`, {
+      sums: sql`'n', count(*)`,
+      from: sql`(
+        select d.created_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
+          coalesce(t.app_id, o.app_id) as app_id
+        from ${schema}.dead_letter d left join ${schema}.thread t on t.id = d.thread_ref
+          left join ${schema}.owner o on o.id = d.owner_ref
+      ) x where x.created_at >= ${since}`,
+    }),
+    counted("turn", "t", sql`m.created_at`, {
+      sums: sql`'n', count(*)`,
+      from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
+        where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
+    }),
+    counted("searched", "t", sql`m.created_at`, {
+      sums: sql`'n', count(distinct (t.id, m.seq))`,
+      from: sql`${schema}.thread t join ${schema}.event e on e.tenant_id = t.tenant_id and e.thread_id = t.thread_id
+        cross join lateral (
+          select m.seq, m.created_at from ${schema}.message m
+          where m.thread_ref = t.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
+        ) m
+        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within("e")}`,
+    }),
+    counted("recall", "t", sql`s.created_at`, {
+      sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
+        'p50', percentile_cont(0.5) within group (order by s.recall_ms),
+        'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
+      from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
+    }),
+    counted("talk", "t", sql`t.last_activity_at`, {
+      sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
+        where t.last_activity_at >= ${since} and exists (
+          select from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} and 'notes' = any (s.parts)
+        )
+      )`,
+      from: sql`${schema}.thread t where true`,
+    }),
+    counted("usage", "x", sql`x.created_at`, {
+      name: sql`x.kind`,
+      sums: sql`'n', count(*), 'input', sum(x.input_tokens), 'output', sum(x.output_tokens), 'units', sum(x.units::numeric),
+        'today', count(*) ${isToday}, 'unitsToday', sum(x.units::numeric) ${isToday}`,
+      from: sql`${schema}.usage x where x.created_at >= ${since}`,
+    }),
+    sql`select 'spent', '', '', json_build_object('n', max(u.units)) from (
+      select sum(x.units::numeric) as units from ${schema}.usage x
+      where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
+        and ${tenantOf === undefined ? sql`true` : isId(sql`x.tenant_id`, tenantOf)}
+      group by x.tenant_id
+    ) u`,
+  ];
+  return db.query<Count>(join(selects, " union all "));
 }

@@ -8,7 +8,7 @@ import { lifecycleActor as actor, expireMemories } from "../memories/write/expir
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { trimUsage } from "../usage/energy-statements.js";
+import { trimRecords } from "../usage/usage-statements.js";
 import {
   batchSize,
   findDueMemories,
@@ -24,13 +24,13 @@ import {
 /** The lifecycle as background work: what expired or was not used is hidden, what was hidden long ago deleted. Needs no model. */
 export function createLifecycle(deps: LifecycleRuntime): {
   readonly work: Worker;
-  /** Deletes news, and what calls of models took, that is older than anybody needs. */
+  /** Deletes news, events, and what calls of models took, that are older than anybody needs. */
   readonly trimming: Worker;
 } {
   const options = deps.config.lifecycle;
   const usage: Job = {
-    ...{ name: "Old usage", ticket: { work: "usage" } },
-    run: () => trimUsage(deps.db),
+    ...{ name: "Old usage and events", ticket: { work: "usage" } },
+    run: () => trimRecords(deps.db),
   };
   return {
     work: {

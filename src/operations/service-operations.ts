@@ -28,43 +28,23 @@ const selection = {
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
 const counts = z.record(z.string(), z.number());
 
-const stats = z.strictObject({
-  firstPassRate: z.number().nullable(),
-  ...{ written: z.number(), rejected: z.number(), deadLetters: z.number() },
-  recallToolShare: z.number().nullable(),
+const memoryCounts = z.strictObject({
+  ...{ memories: counts, writes: counts },
+  ...each(z.number(), "written", "rejected", "deadLetters", "recalls", "recallsWithMemory", "conversations"),
+  ...each(z.number(), "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
+  ...each(z.number(), "energyUnits", "notesEnergyUnits"),
+  ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
+  recallLatencyMs: z.strictObject(each(z.number(), "p50", "p95")).nullable(),
+});
+const used = each(z.number(), "calls", "inputTokens", "outputTokens", "units");
+const stats = memoryCounts.extend({
+  since: time,
   energy: z.strictObject({
-    ...{ level: z.number(), unitsToday: z.number(), callsToday: z.number() },
-    kinds: z.array(
-      z.strictObject({
-        ...{ kind: z.string(), calls: z.number(), inputTokens: z.number() },
-        ...{ outputTokens: z.number(), units: z.number() },
-      }),
-    ),
+    ...each(z.number(), "level", "unitsToday", "callsToday"),
+    kinds: z.array(z.strictObject({ kind: z.string(), ...used })),
   }),
-});
-
-const daysStats = z.strictObject({
-  days: z.array(
-    z.strictObject({
-      ...{ day: z.string(), memoriesByKind: counts, writesByOutcome: counts },
-      ...{ recalls: z.number(), recallsWithMemory: z.number() },
-      recallLatencyMs: z.strictObject({ p50: z.number(), p95: z.number() }).nullable(),
-      ...{ tokens: counts, energyUnits: z.number() },
-    }),
-  ),
-});
-
-const appCounts = {
-  ...{ notes: z.number(), notesCreated: z.number(), notesCreatedPerHour: z.number() },
-  ...{ compactions: z.number(), compactionsPerDay: z.number() },
-  ...{ conversations: z.number(), conversationsWithNotes: z.number() },
-  conversationsWithNotesShare: z.number().nullable(),
-  ...{ notesEnergyUnits: z.number(), energyUnits: z.number() },
-};
-const appsStats = z.strictObject({
-  ...{ ...appCounts, since: time, appCount: z.number(), appsWithNotes: z.number() },
-  appsWithNotesShare: z.number().nullable(),
-  apps: z.array(z.strictObject({ ...appCounts, scope })),
+  rows: z.array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() })).optional(),
+  appsWithNotesShare: z.number().nullable().optional(),
 });
 
 const event = z.strictObject({
@@ -86,9 +66,9 @@ export const serviceOperations = {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
     input: z.strictObject({
       by: z.enum(["day", "app"]).optional(),
-      days: z.int().min(1).max(366).optional(),
+      days: z.int().min(1).max(90).optional(),
     }),
-    answer: z.union([stats, daysStats, appsStats]),
+    answer: stats,
     call: ({ memory, whose }, input) => memory.stats({ ...whose, ...input } as StatsOf<undefined>),
   }),
   listEvents: operation("get", "/events", "counted", {

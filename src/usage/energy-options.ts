@@ -6,7 +6,7 @@ const mostUnits = 1e12;
 export const energyOptionsSchema = z.strictObject({
   /**
    * Units that a tenant has when it is full, a unit being 100 tokens of a model. A turn's background calls take some
-   * 3,000 tokens, so the default is a burst of over 3,000 turns; half of it comes back each hour. Raise it for a tenant
+   * 3,000 tokens, so the default is a burst of over 3,000 turns; what was used is back after two hours. Raise it for a tenant
    * with more than some 1,600 turns an hour, which includes everybody where there are no tenants. Null: calls are counted,
    * and nothing waits.
    *
@@ -31,5 +31,11 @@ export type EnergyOptions = z.output<typeof energyOptionsSchema>;
 /** Tokens of a unit, input and output alike: a note takes some ten units then. */
 export const tokensPerUnit = 100;
 
-/** Days for which the usage of each call is kept: a quarter, to compare months. */
-export const keepUsageDays = 90;
+/**
+ * After so long a call's units are back: a tenant may use half of its capacity an hour, or all of it at once and nothing for
+ * two hours.
+ */
+export const refillMs = 2 * 3_600_000;
+
+/** Days for which calls and events are kept, and statistics look back: a quarter, to compare months. */
+export const keepDays = 90;

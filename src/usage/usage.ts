@@ -4,17 +4,17 @@ import type { Charge } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
-import { energyLevel, pauseMs } from "./energy-level.rule.js";
+import { pausedUntil } from "./energy.js";
 import { type EnergyOptions, tokensPerUnit } from "./energy-options.js";
-import { chargeCall, findLeft, type UsageOf } from "./energy-statements.js";
+import { chargeCall, type UsageOf } from "./usage-statements.js";
 
 /** What background calls cost, and whether there is energy for work that can wait. */
 export interface Usage {
   /** Charges each call with what it took; for `callStructured`. A charge that fails is logged, and fails nothing. */
   charging(of: UsageOf): Charge;
   /**
-   * When work that can wait may be taken up, since the tenant's energy is low; null for now. One second to one hour
-   * ahead. One round trip.
+   * When work that can wait may be taken up, since the tenant's energy is low; null for now. At most two
+   * hours ahead. One round trip.
    */
   pausedUntil(scope: Scope): Promise<Date | null>;
 }
@@ -43,7 +43,7 @@ export function createUsage({
         unpolledTokens += tokens.inputTokens + tokens.outputTokens;
         const call = { id: randomUUID(), scope, threadId, kind, ...tokens };
         try {
-          await asTenant(scope.tenantId, () => chargeCall(db, call, options));
+          await asTenant(scope.tenantId, () => chargeCall(db, call));
         } catch (error) {
           logger.error(
             `What a call of a model took could not be written down (${kind}): ${errorLine(error)}`,
@@ -54,12 +54,7 @@ export function createUsage({
           );
         }
       },
-    async pausedUntil(scope) {
-      if (options.capacityUnits === null) return null;
-      const { left, now } = await asTenant(scope.tenantId, () => findLeft(db, scope.tenantId ?? ""));
-      const waitMs = pauseMs(energyLevel(left, options), options);
-      return waitMs === null ? null : new Date(now.getTime() + waitMs);
-    },
+    pausedUntil: ({ tenantId = "" }) => pausedUntil(db, tenantId, options),
     energyConsumedSinceLastPoll() {
       const units = unpolledTokens / tokensPerUnit;
       unpolledTokens = 0;

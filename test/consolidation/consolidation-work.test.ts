@@ -6,7 +6,7 @@ import { LeaseLost } from "../../src/jobs/lease.js";
 import { claimOwnerTask, completeOwnerTask, keepProgress, markOwnerTask } from "../../src/jobs/owner-task.js";
 import { resolveConfig } from "../../src/options.js";
 import { createRedactor } from "../../src/text/redactor.js";
-import type { UsageOf } from "../../src/usage/energy-statements.js";
+import type { UsageOf } from "../../src/usage/usage-statements.js";
 import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { silentLogger } from "../support/silent-logger.js";

@@ -1,23 +1,52 @@
+import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
-import { expect, it } from "vitest";
+import { describe, expect, it } from "vitest";
+import { type Memory, shownBy } from "../../src/index.js";
+import type { AppScope } from "../../src/scope/scope.js";
 import { wayIn } from "../../src/way-in.js";
+import { addNotes } from "../notes/note-facts.js";
+import { appOf, newTalk, noteModel, say as sayTo, talkAndEnd } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const config = { memories: { extract: true } };
+const dayMs = 86_400_000;
+const word = () => `day${randomUUID().replaceAll("-", "")}`;
+const days = ["2026-11-18", "2026-11-19", "2026-11-20"];
 
-it("statistics begin empty, and tell of the scope asked for or of all", async () => {
+const nothing = {
+  ...{
+    memories: {},
+    writes: {},
+    firstPassRate: null,
+    written: 0,
+    rejected: 0,
+    deadLetters: 0,
+    recallToolShare: null,
+  },
+  ...{
+    recalls: 0,
+    recallsWithMemory: 0,
+    recallLatencyMs: null,
+    conversations: 0,
+    conversationsWithNotesShare: null,
+  },
+  ...{ notesCreated: 0, notesCreatedPerHour: 0, compactions: 0, compactionsPerDay: 0 },
+  ...{ energyUnits: 0, notesEnergyUnits: 0, since: expect.any(Date) },
+  energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] },
+};
+
+it("statistics begin empty, and count what is of the scope asked for or of all", async () => {
   const memory = db.memory();
-  const counts = { written: 0, rejected: 0, deadLetters: 0, firstPassRate: null, recallToolShare: null };
-  const nothing = { ...counts, energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] } };
   expect(await memory.stats()).toEqual(nothing);
   const thread = newAddress();
   await memory.remember({ ...thread, messages: [new HumanMessage("Hi")] });
   expect(await memory.stats({ scope: { userId: "nobody" } })).toEqual(nothing);
-  expect(await memory.stats({ scope: thread.scope })).toEqual({ ...nothing, recallToolShare: 0 });
-  expect(await memory.stats()).toEqual({ ...nothing, recallToolShare: 0 });
+  const one = { ...nothing, conversations: 1, conversationsWithNotesShare: 0, recallToolShare: 0 };
+  expect(await memory.stats({ scope: thread.scope })).toEqual(one);
+  expect(await memory.stats()).toEqual(one);
 });
 
 it("the first-pass rate counts what met the writing constraints as it came", async () => {
@@ -78,4 +107,168 @@ it("the recall share counts turns in which memory was searched by tool, of the l
   expect((await memory.stats({ scope: thread.scope })).recallToolShare).toBeNull();
   await turn(1);
   expect((await memory.stats({ scope: thread.scope })).recallToolShare).toBe(1);
+});
+
+it("statistics by day tell each day's turns, writes, memories and recalls, and of nobody else's", async () => {
+  let now = new Date(`${days[0]}T23:59:59.500Z`);
+  const memory = db.memory({ clock: () => now });
+  const tenantId = word();
+  const [ana, ben] = [
+    { tenantId, userId: word() },
+    { tenantId, userId: word() },
+  ];
+  const turn = async (scope: typeof ana, content: string) => {
+    const address = { scope, threadId: `t of ${scope.userId}` };
+    const recalled = await memory.recall({ ...address, query: content });
+    const messages = [new HumanMessage(content), new AIMessage("I see.")];
+    await memory.remember({ ...address, shown: shownBy(recalled), messages });
+  };
+  await turn(ana, "Hello.");
+  await memory.memories.add({ text: "The user sails a boat.", category: "event" }, { scope: ana });
+  now = new Date(`${days[2]}T00:00:00Z`);
+  await memory.memories.add(
+    { text: "The user plays the drum.", category: "event", kind: "insight" },
+    { scope: ana },
+  );
+  await turn(ana, "Where is my boat?");
+  await turn(ben, "Where is my boat?");
+
+  const { rows: told, ...all } = await memory.stats({ by: "day", days: 3, scope: ana });
+  expect(told.map(({ day }) => day)).toEqual(days);
+  expect(told.map(({ memories }) => memories)).toEqual([{ fact: 1 }, { fact: 1 }, { fact: 1, insight: 1 }]);
+  expect(told.map(({ recalls, recallsWithMemory }) => [recalls, recallsWithMemory])).toEqual([
+    [1, 0],
+    [0, 0],
+    [1, 1],
+  ]);
+  expect(told.map(({ writes: { create = 0 } }) => create)).toEqual([1, 0, 1]);
+  expect(all).toMatchObject({ recalls: 2, recallsWithMemory: 1, memories: { fact: 1, insight: 1 } });
+  expect(told[1]?.recallLatencyMs).toBeNull();
+  const { p50 = 0, p95 = 0 } = told[2]?.recallLatencyMs ?? {};
+  expect(p50).toBeGreaterThan(0);
+  expect(p95).toBeGreaterThanOrEqual(p50);
+
+  const ofTenant = await memory.stats({ by: "day", days: 1, tenantId });
+  expect(ofTenant.rows).toMatchObject([{ day: days[2], recalls: 2, recallsWithMemory: 1 }]);
+  expect((await memory.stats({ by: "day" })).rows).toHaveLength(30);
+  for (const wrong of [{ days: 0 }, { days: 1.5 }, { days: 91 }, { day: 3 }, { scope: ana, tenantId }]) {
+    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({
+      code: "INVALID_INPUT",
+    });
+  }
+});
+
+/** A conversation of a user with an app, which is shown what is recalled. */
+async function talk(memory: Memory, scope: AppScope) {
+  const thread = { scope: { ...scope, userId: randomUUID() }, threadId: randomUUID() };
+  const shown = shownBy(await memory.recall({ ...thread, query: "Hello" }));
+  await memory.remember({ ...thread, messages: [{ role: "user", content: "Hello" }], shown });
+  return thread;
+}
+
+describe("the statistics of apps", () => {
+  it("tell of each app and of all of a tenant: notes, their rate, and who was shown them", async () => {
+    let now = new Date("2030-01-01T00:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const tenantId = randomUUID();
+    const [shop, desk, idle] = ["shop", "desk", "idle"].map((appId): AppScope => ({ tenantId, appId }));
+    await addNotes(memory, shop!, ["Long ago a lesson was learned."]);
+    now = new Date(now.getTime() + 60 * dayMs);
+    await talk(memory, desk!);
+    await talk(memory, shop!);
+    await talk(memory, { ...shop!, tenantId: `other than ${tenantId}` });
+    await addNotes(memory, shop!, ["Lesson two is about tea.", "Lesson three is about milk."]);
+    // A user's scope gives its app the note.
+    const ana = { ...desk!, userId: "ana" };
+    await memory.memories.add({ kind: "note", text: "Lesson four is about ink." }, { scope: ana });
+    await memory.memories.add({ text: "Opens at nine." }, { scope: idle! });
+    await talk(memory, desk!);
+
+    const stats = await memory.stats({ by: "app", tenantId, days: 2 });
+    expect(stats.rows).toEqual([
+      expect.objectContaining({
+        ...{
+          scope: shop,
+          memories: { note: 3 },
+          notesCreated: 2,
+          notesCreatedPerHour: 2 / 48,
+          compactions: 0,
+        },
+        ...{ conversations: 1, conversationsWithNotesShare: 1, notesEnergyUnits: 0 },
+      }),
+      expect.objectContaining({
+        ...{ scope: desk, memories: { note: 1 }, notesCreated: 1 },
+        ...{ conversations: 2, conversationsWithNotesShare: 1 / 2 },
+      }),
+      expect.objectContaining({ scope: idle, memories: { fact: 1 }, conversationsWithNotesShare: null }),
+    ]);
+    const { rows: _, ...together } = stats;
+    expect(together).toMatchObject({
+      ...{ appsWithNotesShare: 2 / 3, memories: { note: 4 }, notesCreated: 3 },
+      ...{ notesCreatedPerHour: 3 / 48, conversations: 3, conversationsWithNotesShare: 2 / 3 },
+    });
+
+    const [alone] = (await memory.stats({ by: "app", scope: shop! })).rows;
+    expect(alone).toMatchObject({ scope: shop, notesCreated: 2, notesCreatedPerHour: 2 / (30 * 24) });
+    expect((await memory.stats({ by: "app" })).rows).toHaveLength(4);
+    // What was purged was written all the same.
+    await memory.notes.purge({ scope: shop! });
+    const [purged] = (await memory.stats({ by: "app", scope: shop! })).rows;
+    expect(purged).toMatchObject({ memories: {}, notesCreated: 2 });
+  });
+
+  it("count a compaction once, whatever it changed, an app and day", async () => {
+    const memory = db.memory();
+    const tenantId = randomUUID();
+    const scopes = ["a", "b"].map((appId): AppScope => ({ tenantId, appId }));
+    for (const scope of scopes) await addNotes(memory, scope, ["A lesson."]);
+    const [scope] = scopes;
+    const event = { scope: scope!, step: "compact", status: "ok" } as const;
+    for (const op of ["classify", "merge", "merge", "classify", "delete"] as const) {
+      await wayIn(memory).emit({ ...event, op });
+    }
+    await wayIn(memory).emit({ ...event, op: "classify", status: "error" });
+    const stats = await memory.stats({ by: "app", tenantId, days: 4 });
+    expect(stats.rows.map(({ compactions }) => compactions)).toEqual([2, 0]);
+    expect(stats.rows[0]?.compactionsPerDay).toBeCloseTo(2 / 4);
+    expect(stats.compactionsPerDay).toBeCloseTo(2 / 4 / 2);
+  });
+
+  it("tell what notes took of an app's energy", async () => {
+    const memory = db.memory({ model: noteModel(), config: { notes: { limit: 1 } } });
+    const [talk, other] = [newTalk(), newTalk()];
+    await talkAndEnd(memory, talk);
+    await talkAndEnd(memory, newTalk(talk.scope.appId), "Another thing.");
+    await sayTo(memory, other, "Meetings after 2 pm, please.");
+    const { rows, notesEnergyUnits } = await memory.stats({ by: "app", scope: appOf(talk) });
+    expect(rows).toMatchObject([{ memories: { note: 1 }, notesCreated: 2, compactions: 1 }]);
+    const taken = (await memory.stats({ scope: appOf(talk) })).energy.kinds;
+    expect(taken.map(({ kind }) => kind).toSorted()).toEqual(["compaction", "note"]);
+    expect(notesEnergyUnits).toBeCloseTo(taken.reduce((sum, { units }) => sum + units, 0));
+    expect(rows[0]?.energyUnits).toBe(notesEnergyUnits);
+    expect(notesEnergyUnits).toBeGreaterThan(0);
+    expect(await memory.stats({ by: "app", scope: appOf(other) })).toMatchObject({ energyUnits: 0 });
+  });
+
+  it("are empty where there is nothing, and refuse what they cannot mean", async () => {
+    const memory = db.memory();
+    expect(await memory.stats({ by: "app", tenantId: randomUUID() })).toMatchObject({
+      ...{ appsWithNotesShare: null, conversationsWithNotesShare: null, rows: [] },
+    });
+    const refused = [
+      { by: "user" },
+      { by: "app", mispelt: 1 },
+      { by: "app", days: 0 },
+      { by: "app", since: new Date() },
+      { by: "app", scope: { userId: "ana", appId: "shop" } },
+      { by: "app", scope: { appId: "shop" }, tenantId: "acme" },
+    ];
+    for (const of of refused) {
+      await expect(memory.stats(of as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    }
+    const users = memory.stats({ by: "app", scope: { userId: "ana" } } as never);
+    await expect(users).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+    const valueless = memory.stats({ by: "app", scope: undefined } as never);
+    await expect(valueless).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
+  });
 });

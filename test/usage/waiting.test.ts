@@ -61,8 +61,8 @@ it("while energy is low what can wait waits, and all of it is taken up later; fa
   );
   // 150 of 1,000 units are left.
   await db.pool.query(
-    `insert into "${db.schema}".energy (tenant_id, units, refilled_at, capacity_units, refill_units_per_hour)
-     values ($1, 150, '2031-05-05T10:30:00Z', 1000, 500)`,
+    `insert into "${db.schema}".usage values
+     (gen_random_uuid(), $1, '', '', null, 'facts', 85000, 0, 850, '2031-05-05T10:30:00Z')`,
     [tenantId],
   );
   await say(memory, talk, said);

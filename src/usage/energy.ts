@@ -1,0 +1,90 @@
+import sql from "sql-template-tag";
+import { z } from "zod";
+import type { Connection } from "../postgres/connection.js";
+import { asTenant } from "../postgres/isolation.js";
+import { tenantField } from "../scope/scope.js";
+import { isId } from "../scope/scope-predicates.js";
+import { parseInput } from "../text/parse-input.js";
+import { type EnergyOptions, refillMs } from "./energy-options.js";
+
+/** How much energy a tenant has. */
+export interface EnergyLevel {
+  /** 0 to 100, in percent of the capacity; 100 without a budget. */
+  readonly level: number;
+  /** What is left; below zero where more was spent than there was. Null without a budget. */
+  readonly units: number | null;
+  /** Units when full; null without a budget. */
+  readonly capacity: number | null;
+  /** Whether work that can wait does so now: notes, compaction, insights, consolidation. */
+  readonly low: boolean;
+}
+
+/**
+ * What is left to each tenant for background calls of models. Below the low mark notes, compaction, insights and
+ * consolidation wait; summaries, facts, episodes and procedures go on.
+ */
+export interface EnergyApi {
+  /**
+   * How much energy a tenant has now: its capacity less what its calls of the last two hours took.
+   *
+   * @example
+   * ```ts
+   * const { level, low } = await memory.energy.level({ tenantId: "acme" });
+   * ```
+   * @param of.tenantId @default those without a tenant, who are one
+   * @throws MemoryError `INVALID_INPUT`
+   */
+  level(of?: { readonly tenantId?: string | undefined }): Promise<EnergyLevel>;
+}
+
+const levelSchema = z.strictObject({ tenantId: tenantField }).default({});
+
+/** The `EnergyApi` on `db`. */
+export function createEnergyApi(db: Connection, options: EnergyOptions): EnergyApi {
+  return {
+    async level(of) {
+      const { tenantId = "" } = parseInput(levelSchema, of, "tenant");
+      return energyLevel((await findSpent(db, tenantId, options)).units, options);
+    },
+  };
+}
+
+/** The energy of a tenant whose calls took `spent` units since the last refill. */
+export function energyLevel(
+  spent: number,
+  { capacityUnits: capacity, lowBelow }: EnergyOptions,
+): EnergyLevel {
+  if (capacity === null) return { level: 100, units: null, capacity, low: false };
+  const units = capacity - spent;
+  return { level: Math.max(0, (units / capacity) * 100), units, capacity, low: units < lowBelow * capacity };
+}
+
+/** When enough of a tenant's calls are older than the refill for work that can wait; null for now. */
+export async function pausedUntil(
+  db: Connection,
+  tenantId: string,
+  options: EnergyOptions,
+): Promise<Date | null> {
+  return options.capacityUnits === null ? null : (await findSpent(db, tenantId, options)).until;
+}
+
+/** What calls of a tenant took since the last refill, and when less of it counts than keeps its energy low. */
+async function findSpent(
+  db: Connection,
+  tenantId: string,
+  { capacityUnits: capacity, lowBelow }: EnergyOptions,
+): Promise<{ readonly units: number; readonly until: Date | null }> {
+  const allowed = capacity === null ? null : capacity - lowBelow * capacity;
+  const refill = sql`${refillMs}::float8 * interval '1 millisecond'`;
+  const [row] = await asTenant(tenantId, () =>
+    db.query<{ units: number; until: Date | null }>(sql`
+      select coalesce(sum(c.units), 0)::float8 as units,
+        max(c.created_at) filter (where c.since > ${allowed}::numeric) + ${refill} as until
+      from (
+        select x.units::numeric, x.created_at, sum(x.units::numeric) over (order by x.created_at desc, x.id) as since
+        from ${db.schema}.usage x
+        where ${isId(sql`x.tenant_id`, tenantId)} and x.created_at > ${db.now()} - ${refill} and x.created_at <= ${db.now()}
+      ) c`),
+  );
+  return row as NonNullable<typeof row>;
+}

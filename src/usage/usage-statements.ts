@@ -1,0 +1,95 @@
+import sql, { raw, type Sql } from "sql-template-tag";
+import type { TokenUsage } from "../models/token-usage.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
+import { ownerColumns, ownerIs, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
+import { keepDays, tokensPerUnit } from "./energy-options.js";
+
+/** What a background call of a model is for. The last four can wait: they are put off while a tenant's energy is low. */
+export type UsageKind =
+  | ("summary" | "facts" | "episode" | "procedure")
+  | ("note" | "compaction" | "insights" | "consolidation");
+
+/** Whose a call is, and what it is for. */
+export interface UsageOf {
+  readonly scope: Scope;
+  readonly threadId?: string | undefined;
+  readonly kind: UsageKind;
+}
+
+/** A call of a model, and what it took. */
+interface ChargedCall extends UsageOf, TokenUsage {
+  /** A UUID: the same call is charged once, however often it is sent. */
+  readonly id: string;
+}
+
+/** Records what a call took. Of a user or a thread that was forgotten meanwhile the row says nothing. */
+export async function chargeCall(db: Connection, call: ChargedCall): Promise<void> {
+  const { schema } = db;
+  const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  await db.query(
+    sql`
+    with place as (
+      select exists (select from ${schema}.thread t where ${threadIs(tenantId, threadId)}) as thread,
+        exists (select from ${schema}.owner o where ${ownerIs(ownerColumns(scope))}) as owner
+    )
+    insert into ${schema}.usage
+      (id, tenant_id, user_id, app_id, thread_id, kind, input_tokens, output_tokens, units, created_at)
+    select ${id}::uuid, ${tenantId}, case when p.thread or p.owner then ${userId} else '' end,
+      case when p.thread or p.owner then ${appId} else '' end, case when p.thread then ${threadId} end,
+      ${kind}, ${inputTokens}::integer, ${outputTokens}::integer, ${(inputTokens + outputTokens) / tokensPerUnit}::float8,
+      ${db.now()}
+    from place p
+    on conflict (id) do nothing`,
+    { prepare: true },
+  );
+}
+
+/** The beginning of today, in UTC. */
+export const today = (db: Connection): Sql =>
+  sql`(date_trunc('day', ${db.now()} at time zone 'UTC') at time zone 'UTC')`;
+
+/**
+ * Tokens that calls of a kind took today, by UTC, for what has a cap a day: of a user, of a user within an app, of
+ * an app with all its users, or of a whole tenant, `{ tenantId }`. `endsAt` is when the day ends.
+ */
+export async function spentToday(
+  db: Connection,
+  { scope, kind }: { readonly scope: Scope; readonly kind: UsageKind },
+): Promise<{ readonly tokens: number; readonly endsAt: Date }> {
+  const [row] = await db.query<{ tokens: number; ends_at: Date }>(sql`
+    select coalesce(sum(x.input_tokens::bigint + x.output_tokens), 0)::float8 as tokens,
+      ${today(db)} + interval '24 hours' as ends_at
+    from ${db.schema}.usage x
+    where ${withinScope(scopeColumns(scope), "x")} and x.created_at >= ${today(db)} and x.kind = ${kind}`);
+  const { tokens, ends_at: endsAt } = row as NonNullable<typeof row>;
+  return { tokens, endsAt };
+}
+
+/** What all tenants used today, by UTC. */
+export async function usedToday(db: Connection): Promise<{ readonly units: number; readonly calls: number }> {
+  const [row] = await db.query<{ units: number; calls: number }>(sql`
+    select coalesce(sum(x.units::numeric), 0)::float8 as units, count(*)::int as calls
+    from ${db.schema}.usage x where x.created_at >= ${today(db)}`);
+  return row as NonNullable<typeof row>;
+}
+
+/** Rows deleted by one statement, some 50 ms. */
+const trimmedAtOnce = 5_000;
+
+/** Deletes what calls took, and events, that are older than statistics look back. */
+export async function trimRecords(db: Connection): Promise<void> {
+  for (const table of ["usage", "event"]) {
+    for (let trimmed = trimmedAtOnce; trimmed === trimmedAtOnce; ) {
+      const rows = await db.query(sql`
+        delete from ${db.schema}.${raw(table)} d where d.id = any (array(
+          select x.id from ${db.schema}.${raw(table)} x
+          where x.created_at < ${db.now()} - ${keepDays}::int * interval '1 day'
+          order by x.created_at limit ${trimmedAtOnce} for update skip locked
+        ))
+        returning 1`);
+      trimmed = rows.length;
+    }
+  }
+}
