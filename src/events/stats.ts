@@ -69,7 +69,7 @@ export interface MemoryCounts {
 }
 
 /** What background calls of one kind used. */
-export interface UsedByKind {
+interface UsedByKind {
   /** "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or "consolidation". */
   readonly kind: string;
   readonly calls: number;
@@ -143,32 +143,26 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     const found = await asListed(selection, () => findCounts(db, { ...selection, ...runtime, since }));
     const energy = energyOf(found, runtime.energy);
     if (by === undefined) return { since, energy, ...countsOf(found, { days }) };
-    const ofKey = (key: string) => found.filter((row) => row.key === key);
+    const ofKey = new Map<string, Count[]>();
+    for (const row of found) ofKey.set(row.key, [...(ofKey.get(row.key) ?? []), row]);
     if (by === "day") {
       const rows = Array.from({ length: days }, (_, index) => {
         const day = new Date(firstMs + index * dayMs).toISOString().slice(0, 10);
         const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
-        return { day, ...countsOf(ofKey(day), { kept, days: 1 }) };
+        return { day, ...countsOf(ofKey.get(day) ?? [], { kept, days: 1 }) };
       });
       return { since, energy, ...countsOf(found, { days }), rows, appsWithNotesShare: null };
     }
-    const keys = [...new Set(found.map(({ key }) => key))].filter((key) => key !== "");
-    const rows = keys.map((key) => {
+    ofKey.delete("");
+    const rows = [...ofKey].map(([key, ofApp]) => {
       const [tenantId, appId] = JSON.parse(key) as [string, string];
-      return { scope: { ...(tenantId !== "" && { tenantId }), appId }, ...countsOf(ofKey(key), { days }) };
+      return { scope: { ...(tenantId !== "" && { tenantId }), appId }, ...countsOf(ofApp, { days }) };
     });
-    const withNotes = rows.filter(({ memories }) => memories.note).length;
+    const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
     return {
-      ...{
-        since,
-        energy,
-        ...countsOf(
-          found.filter(({ key }) => key !== ""),
-          { days, apps: keys.length },
-        ),
-      },
+      ...{ since, energy, ...together },
       rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
-      appsWithNotesShare: share(withNotes, keys.length),
+      appsWithNotesShare: share(rows.filter(({ memories }) => memories.note).length, rows.length),
     };
   }) as StatsCall;
 }
@@ -187,18 +181,12 @@ const sumOf = (rows: readonly Count[], what: Count["what"], name = "n"): number 
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
+const named = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
+
 /** What `rows` count, by name. */
 function byName(rows: readonly Count[], what: Count["what"]): Record<string, number> {
   const names = new Set(rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])));
-  return Object.fromEntries(
-    [...names].map((name) => [
-      name,
-      sumOf(
-        rows.filter((row) => row.name === name),
-        what,
-      ),
-    ]),
-  );
+  return Object.fromEntries([...names].map((name) => [name, sumOf(named(rows, name), what)]));
 }
 
 /** @param of.kept which memories are counted @default those of `rows` */
@@ -228,12 +216,7 @@ function countsOf(
 
 function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
   const kinds = Object.entries(byName(found, "usage")).map(([kind, calls]): UsedByKind => {
-    const sum = (name: string) =>
-      sumOf(
-        found.filter((row) => row.name === kind),
-        "usage",
-        name,
-      );
+    const sum = (name: string) => sumOf(named(found, kind), "usage", name);
     return { kind, calls, inputTokens: sum("input"), outputTokens: sum("output"), units: sum("units") };
   });
   return {
@@ -251,55 +234,68 @@ interface Selection {
   readonly formProblems: readonly string[];
 }
 
-/** All that is counted, in one read. A search belongs to the turn that is recorded next in its thread. */
-function findCounts(
-  db: Connection,
-  { by, scope, tenantId, since, formProblems }: Selection,
-): Promise<Count[]> {
-  const { schema } = db;
-  const within = (row: "e" | "t" | "x") => {
-    if (scope) return withinScope(scopeColumns(scope), row);
-    return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
+type Alias = "e" | "t" | "x";
+
+/** Whether the row of a table is selected. */
+function within({ scope, tenantId }: Selection, row: Alias): Sql {
+  if (scope) return withinScope(scopeColumns(scope), row);
+  return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
+}
+
+/** The selected rows of a table by key and name, and what is counted of them. */
+function counted(
+  selection: Selection,
+  what: Count["what"],
+  of: { readonly row: Alias; readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
+): Sql {
+  const [tenant, app] = [raw(`${of.row}.tenant_id`), raw(`${of.row}.app_id`)];
+  const keys = {
+    all: sql`''`,
+    day: sql`to_char(${of.at} at time zone 'UTC', 'YYYY-MM-DD')`,
+    app: sql`case when ${app} = '' then '' else json_build_array(${tenant}, ${app})::text end`,
   };
-  /** Rows of a table by key and name, and what is counted of them. */
-  const counted = (
-    what: Count["what"],
-    row: "e" | "t" | "x",
-    at: Sql,
-    of: { name?: Sql; sums: Sql; from: Sql },
-  ) => {
-    const day = sql`to_char(${at} at time zone 'UTC', 'YYYY-MM-DD')`;
-    const [tenant, app] = [raw(`${row}.tenant_id`), raw(`${row}.app_id`)];
-    const appKey = sql`case when ${app} = '' then '' else json_build_array(${tenant}, ${app})::text end`;
-    const key = by === "day" ? day : by === "app" ? appKey : sql`''`;
-    return sql`select ${what}::text as what, ${key} as key, ${of.name ?? sql`''`} as name, json_build_object(${of.sums}) as sums
-      from ${of.from} and ${within(row)} group by 2, 3`;
-  };
+  return sql`
+    select ${what}::text as what, ${keys[selection.by ?? "all"]} as key, ${of.name ?? keys.all} as name,
+      json_build_object(${of.sums}) as sums
+    from ${of.from} and ${within(selection, of.row)} group by 2, 3`;
+}
+
+/** Counts of events. A compaction is one for each decision; what it changed are events of their own. */
+function eventSums(formProblems: readonly string[]): Sql {
   const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')`;
+  return sql`'n', count(*),
+    'accepted', count(*) filter (where ${proposed} and e.status = 'ok'),
+    'untouched', count(*) filter (where ${proposed} and e.status = 'ok' and coalesce(e.detail, '') not like '%, %'),
+    'malformed', count(*) filter (where ${proposed} and e.status = 'skipped' and e.detail = any (${formProblems}::text[])),
+    'written', count(*) filter (where ${proposed} and e.status = 'ok'
+      and coalesce(e.detail, '') not like all (array['kept%', 'proposed%', 'refused%'])),
+    'rejected', count(*) filter (where ${proposed} and e.status = 'skipped'),
+    'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'note' or e.category = ${categoryOfKind.note})),
+    'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`;
+}
+
+/** All that is counted, in one read. A search belongs to the turn that is recorded next in its thread. */
+function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
+  const { schema } = db;
+  const { scope, since, formProblems } = selection;
   const isToday = sql`filter (where x.created_at >= ${today(db)})`;
-  const tenantOf = scope ? (scope.tenantId ?? "") : tenantId;
+  const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
-    counted("event", "e", sql`e.created_at`, {
+    counted(selection, "event", {
+      ...{ row: "e", at: sql`e.created_at` },
       name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
         when e.status = 'ok' then e.op else '' end`,
-      sums: sql`'n', count(*),
-        'accepted', count(*) filter (where ${proposed} and e.status = 'ok'),
-        'untouched', count(*) filter (where ${proposed} and e.status = 'ok' and coalesce(e.detail, '') not like '%, %'),
-        'malformed', count(*) filter (where ${proposed} and e.status = 'skipped' and e.detail = any (${formProblems}::text[])),
-        'written', count(*) filter (where ${proposed} and e.status = 'ok'
-          and coalesce(e.detail, '') not like all (array['kept%', 'proposed%', 'refused%'])),
-        'rejected', count(*) filter (where ${proposed} and e.status = 'skipped'),
-        'notes', count(*) filter (where e.op = 'create' and e.status = 'ok' and (e.step = 'note' or e.category = ${categoryOfKind.note})),
-        -- One for each decision; what it changed are events of their own.
-        'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`,
+      sums: eventSums(formProblems),
       from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
     }),
-    counted("memory", "x", sql`x.created_at`, {
+    counted(selection, "memory", {
+      ...{ row: "x", at: sql`x.created_at` },
       name: sql`x.kind`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
-    counted("dead", "x", sql`x.created_at`, {
+    counted(selection, "dead", {
+      ...{ row: "x", at: sql`x.created_at` },
       sums: sql`'n', count(*)`,
       from: sql`(
         select d.created_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
@@ -308,35 +304,41 @@ function findCounts(
           left join ${schema}.owner o on o.id = d.owner_ref
       ) x where x.created_at >= ${since}`,
     }),
-    counted("turn", "t", sql`m.created_at`, {
+    counted(selection, "turn", {
+      ...{ row: "t", at: sql`m.created_at` },
       sums: sql`'n', count(*)`,
       from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
         where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
     }),
-    counted("searched", "t", sql`m.created_at`, {
+    counted(selection, "searched", {
+      ...{ row: "t", at: sql`m.created_at` },
       sums: sql`'n', count(distinct (t.id, m.seq))`,
       from: sql`${schema}.thread t join ${schema}.event e on e.tenant_id = t.tenant_id and e.thread_id = t.thread_id
         cross join lateral (
           select m.seq, m.created_at from ${schema}.message m
           where m.thread_ref = t.id and m.role = 'user' and m.created_at >= e.created_at order by m.seq limit 1
         ) m
-        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within("e")}`,
+        where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within(selection, "e")}`,
     }),
-    counted("recall", "t", sql`s.created_at`, {
+    counted(selection, "recall", {
+      ...{ row: "t", at: sql`s.created_at` },
       sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
         'p50', percentile_cont(0.5) within group (order by s.recall_ms),
         'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
       from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
     }),
-    counted("talk", "t", sql`t.last_activity_at`, {
+    counted(selection, "talk", {
+      ...{ row: "t", at: sql`t.last_activity_at` },
       sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
         where t.last_activity_at >= ${since} and exists (
           select from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} and 'notes' = any (s.parts)
         )
       )`,
-      from: sql`${schema}.thread t where true`,
+      // With every app that was ever talked to.
+      from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
-    counted("usage", "x", sql`x.created_at`, {
+    counted(selection, "usage", {
+      ...{ row: "x", at: sql`x.created_at` },
       name: sql`x.kind`,
       sums: sql`'n', count(*), 'input', sum(x.input_tokens), 'output', sum(x.output_tokens), 'units', sum(x.units::numeric),
         'today', count(*) ${isToday}, 'unitsToday', sum(x.units::numeric) ${isToday}`,
@@ -345,7 +347,7 @@ function findCounts(
     sql`select 'spent', '', '', json_build_object('n', max(u.units)) from (
       select sum(x.units::numeric) as units from ${schema}.usage x
       where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
-        and ${tenantOf === undefined ? sql`true` : isId(sql`x.tenant_id`, tenantOf)}
+        and ${within({ ...selection, scope: undefined, tenantId }, "x")}
       group by x.tenant_id
     ) u`,
   ];
