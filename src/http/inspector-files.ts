@@ -12,7 +12,7 @@ const types: ReadonlyMap<string, string> = new Map([
 ]);
 
 /** In a built package, beside `http/`; in a clone, what was built there. */
-const places = ["../inspector/", "../../dist/inspector/"];
+const places = ["./inspector/", "../inspector/", "../../dist/inspector/"];
 
 /** What the page may do: run its own script, look its own way, and ask where it came from. */
 const pagePolicy = [

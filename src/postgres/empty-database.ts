@@ -8,8 +8,8 @@ export const emptyDatabaseName = (engineVersion: string): string => `empty-datab
 /** The build compresses with a window that finds the copies of the template database in each other. */
 export const windowBits = 26;
 
-/** In a built package; in a clone, what was built there, or what its tests keep. */
-const places = ["../", "../../dist/", "../../node_modules/.cache/mnemograph/"];
+/** Beside a built chunk; in a clone, what was built there, or what its tests keep. */
+const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
 /** What databases in memory start from, by version of the engine. It takes 40 MB, and none of what each adds. */
 const kept = new Map<string, Blob>();

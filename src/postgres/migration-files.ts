@@ -11,7 +11,7 @@ export interface MigrationFile {
  * The files of a folder of `migrations/` in their order; "" is that itself.
  *
  * In the published package the build puts a module in the place of this one that has the texts in it
- * (`scripts/inline-migrations.ts`): bundlers leave files behind, and what is bundled is moved.
+ * (`scripts/bundle.ts`): bundlers leave files behind, and what is bundled is moved.
  */
 export function migrationFiles(folder: string): MigrationFile[] {
   const directory = new URL(`../../migrations/${folder && `${folder}/`}`, import.meta.url);

@@ -4,6 +4,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   statSync,
@@ -35,11 +36,8 @@ beforeAll(async () => {
     if (!name.startsWith(".")) symlinkSync(join(repository, "node_modules", name), join(installed, name));
   }
   cpSync(join(repository, "package.json"), join(installed, "mnemograph/package.json"));
-  const tsc = join(repository, "node_modules/typescript/bin/tsc");
-  const options = ["-p", "tsconfig.build.json", "--noCheck", "--declaration", "false", "--outDir", dist];
-  await run(process.execPath, [tsc, ...options], { cwd: repository });
   const tsx = join(repository, "node_modules/tsx/dist/cli.mjs");
-  for (const script of ["inline-migrations", "make-empty-database"]) {
+  for (const script of ["bundle", "make-empty-database"]) {
     await run(process.execPath, [tsx, `scripts/${script}.ts`, dist], { cwd: repository });
   }
 });
@@ -120,28 +118,49 @@ async function bundled(
 }
 
 describe("the package as it is published", () => {
-  it("has the migrations in it, word for word", async () => {
-    const path = join(installed, "mnemograph/dist/postgres/migration-files.js");
-    const built = (await import(path)) as { migrationFiles: typeof migrationFiles };
-    for (const name of ["", "vector", "isolation"])
-      expect(built.migrationFiles(name)).toEqual(migrationFiles(name));
-    expect(built.migrationFiles("").length).toBeGreaterThan(5);
+  it("has an empty database in it, for the version of the engine it was made with, of some 1.3 MB", async () => {
+    const dist = join(installed, "mnemograph/dist");
+    const { engineVersion, close } = openEmbeddedPool({});
+    await close();
+    const { size } = statSync(join(dist, `empty-database-${engineVersion}.tar.br`));
+    expect(size).toBeGreaterThan(1_000_000);
+    expect(size).toBeLessThan(2_000_000);
   });
 
-  it("has an empty database in it, for the version of the engine it was made with, of some 1.3 MB", async () => {
-    const path = join(installed, "mnemograph/dist/postgres/empty-database.js");
-    const { emptyDatabase } = (await import(path)) as typeof import("../../src/postgres/empty-database.js");
-    const [name = ""] = readdirSync(join(installed, "mnemograph/dist")).filter((file) =>
-      file.endsWith(".br"),
+  it("loads nothing that is optional with its main entry", async () => {
+    const hook = join(project, "hook.mjs");
+    writeFileSync(
+      hook,
+      `import { appendFileSync } from "node:fs";
+       export async function resolve(name, context, next) {
+         const found = await next(name, context);
+         appendFileSync("loaded.txt", found.url + "\\n");
+         return found;
+       }`,
     );
-    const version = /^empty-database-(.+)\.tar\.br$/.exec(name)?.[1];
-    expect(statSync(join(installed, "mnemograph/dist", name)).size).toBeLessThan(2_000_000);
-    expect(emptyDatabase("0.0.1")).toBeUndefined();
-    const { pool, close } = openEmbeddedPool({ loadDataDir: emptyDatabase(version) as Blob });
-    expect(
-      (await pool.query("select count(*)::int as tables from pg_tables where schemaname = 'public'")).rows,
-    ).toEqual([{ tables: 0 }]);
-    await close();
+    writeFileSync(
+      join(project, "load.mjs"),
+      `import { appendFileSync } from "node:fs";
+       import { createRequire, register } from "node:module";
+       register("./hook.mjs", import.meta.url);
+       const { createMemory } = await import("mnemograph");
+       appendFileSync("loaded.txt", Object.keys(createRequire(import.meta.url).cache).join("\\n"));
+       console.log(JSON.stringify(typeof createMemory));`,
+    );
+    const { stdout } = await run(process.execPath, ["load.mjs"], { cwd: project });
+    expect(JSON.parse(stdout)).toBe("function");
+    const loaded = readFileSync(join(project, "loaded.txt"), "utf8");
+    const names = new Set(
+      Array.from(loaded.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g), ([, name]) => name),
+    );
+    expect([...names]).toEqual(expect.arrayContaining(["@langchain/langgraph", "pg", "zod"]));
+    const { peerDependenciesMeta, devDependencies } = JSON.parse(
+      readFileSync(join(repository, "package.json"), "utf8"),
+    );
+    const unneeded = [...Object.keys(peerDependenciesMeta), "@langchain/openai", "commander", "cli-progress"];
+    expect(unneeded.filter((name) => names.has(name))).toEqual([]);
+    const ownTools = Object.keys(devDependencies).filter((name) => !/^@langchain|^@types/.test(name));
+    expect(ownTools.filter((name) => names.has(name))).toEqual([]);
   });
 
   it.each([

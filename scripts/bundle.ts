@@ -1,0 +1,28 @@
+import { build } from "esbuild";
+import { migrationFiles } from "../src/postgres/migration-files.js";
+
+// Bundles the package's ways in, with what they share, into a folder: `tsx scripts/bundle.ts dist`. Three hundred modules
+// of its own would take a process as long to load as LangGraph does. What it depends on stays outside.
+
+const [, , folder = "dist"] = process.argv;
+const entries = ["index", "http/index", "mcp/index", "testing/index", "cli/main"];
+const migrations = Object.fromEntries(
+  ["", "vector", "isolation"].map((name) => [name, migrationFiles(name)]),
+);
+
+await build({
+  entryPoints: entries.map((name) => ({ in: `src/${name}.ts`, out: name })),
+  ...{ outdir: folder, bundle: true, splitting: true, packages: "external" },
+  ...{ platform: "node", target: "node20.19", format: "esm", logLevel: "warning" },
+  plugins: [
+    {
+      // Bundlers of those who use the package leave files behind: the migrations' texts are part of it.
+      name: "migrations",
+      setup: ({ onLoad }) =>
+        onLoad({ filter: /\/postgres\/migration-files\.ts$/ }, () => ({
+          contents: `const folders = ${JSON.stringify(migrations)};
+            export const migrationFiles = (folder) => folders[folder];`,
+        })),
+    },
+  ],
+});
