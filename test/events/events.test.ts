@@ -25,7 +25,10 @@ describe("events", () => {
           : facts(),
       episode_summary: () => ({ structured: { reasoning: "", summary: "They talked about chess." } }),
     });
-    const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2 } };
+    const config = {
+      memories: { extract: true, episodes: true, episodeEveryTurns: 2 },
+      lifecycle: { unusedAfterMs: 50 * 86_400_000 },
+    };
     const memory = db.memory({ model, config, clock: () => new Date(now) });
     const thread = newAddress();
     const access = { scope: thread.scope };
@@ -42,7 +45,7 @@ describe("events", () => {
     await memory.memories.remove(chess!.id, access);
     await memory.memories.restore(chess!.id, access);
     await memoryQueryTool(memory, access).invoke({ query: "chess" });
-    now += 61 * 86_400_000;
+    now += 51 * 86_400_000;
     await runLifecycle(memory, { scope: access.scope });
     now += 31 * 86_400_000;
     await runLifecycle(memory, { scope: access.scope });
