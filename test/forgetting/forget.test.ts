@@ -48,15 +48,13 @@ describe("forget", () => {
     expect(steps[0]).toEqual({ done: 0, total: preview.total });
     expect(steps.at(-1)?.total).toBe(preview.total);
 
-    // What the tenant has left of its energy is nobody's, and goes when it is full again.
-    expect(await findEverywhere(db, ana)).toEqual({ event: 1, energy: 1 });
+    expect(await findEverywhere(db, ana)).toEqual({ event: 1 });
     const { rows } = await db.pool.query(`select * from "${db.schema}".event where op = 'forget'`);
     expect(rows).toMatchObject([
       { tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null },
     ]);
     expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
-    const [events, energy] = [(before.event ?? 0) + 1, (before.energy ?? 0) + 1];
-    expect(await countEverything(db)).toEqual({ ...before, event: events, energy });
+    expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
     expect(await findEverywhere(db, ben)).toEqual(empty);
     expect(await memory.forget(scope)).toEqual({ removed: {}, total: 0, sharedThreads: [], complete: true });
     expect((await countEverything(db)).event).toBe((before.event ?? 0) + 1);

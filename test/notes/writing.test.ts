@@ -123,7 +123,7 @@ describe("what is noted", () => {
     const talk = newTalk();
     const messages = [0, 1, 2, 3].map((part) => ({
       role: "user" as const,
-      content: `Part ${part}: ${"word ".repeat(150)}`,
+      content: `Part ${part}: ${"word ".repeat(140)}`,
     }));
     await memory.record({ ...talk, messages });
     await memory.threads.end(talk);
