@@ -21,29 +21,41 @@ const rows = (table: string) =>
     .split("\n")
     .map((row) => row.split(" | "));
 
-const columns = rows(overrideWords);
-const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
-const leave = anyOf(column(1), "gu");
-const told = anyOf(column(2));
-const which = anyOf(column(3));
-const all = anyOf(column(4));
-const order = anyOf(column(5));
 const looksLikeStatement = /^[\p{scx=Latn}'\s]+$/u;
-const opener = new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(openers)})\\s?$`, "u");
-const names = anyOf(promptNames);
-const show = anyOf(showWords);
-const become = anyOf(becomeWords);
-const hide = rows(hideWords).map(
-  ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
-);
 
-/** Instructions that are somebody else's than the model's makers': "the doctor's instructions", "the rules of her boss". */
-const somebodys = new RegExp(
-  "\\p{L}(?<!\\b(?:system|assistant|developer|operator|admin))'s?\\s|" +
-    `${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:of|from|del|de|du|des|da|do|della|dei|der|vom|von|van|av|fra|od|от)\\s` +
-    "(?!(?:the\\ssystem|sistema|systems?|you)\\b)\\p{L}",
-  "u",
-);
+let made: ReturnType<typeof makePatterns> | undefined;
+
+/** Made when something is first read: that takes a twentieth of the time of loading the package. */
+const patterns = () => {
+  made ??= makePatterns();
+  return made;
+};
+
+function makePatterns() {
+  const columns = rows(overrideWords);
+  const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
+  const leave = anyOf(column(1), "gu");
+  const told = anyOf(column(2));
+  const which = anyOf(column(3));
+  const all = anyOf(column(4));
+  const order = anyOf(column(5));
+  const opener = new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(openers)})\\s?$`, "u");
+  const names = anyOf(promptNames);
+  const show = anyOf(showWords);
+  const become = anyOf(becomeWords);
+  const hide = rows(hideWords).map(
+    ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
+  );
+
+  // Somebody else's than the model's makers': "the doctor's instructions", "the rules of her boss".
+  const somebodys = new RegExp(
+    "\\p{L}(?<!\\b(?:system|assistant|developer|operator|admin))'s?\\s|" +
+      `${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:of|from|del|de|du|des|da|do|della|dei|der|vom|von|van|av|fra|od|от)\\s` +
+      "(?!(?:the\\ssystem|sistema|systems?|you)\\b)\\p{L}",
+    "u",
+  );
+  return { leave, told, which, all, order, opener, names, show, become, hide, somebodys };
+}
 
 /**
  * Whether a sentence, as `plainWords` writes it, tells a model in one of some seventy languages to leave what it was told,
@@ -53,31 +65,34 @@ function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
     showsPrompt(sentence) ||
-    (!ofUser && become.test(sentence)) ||
-    hide.some((each) => each.test(sentence))
+    (!ofUser && patterns().become.test(sentence)) ||
+    patterns().hide.some((each) => each.test(sentence))
   );
 }
 
 function overrides(sentence: string): boolean {
-  if (!told.test(sentence)) return false;
-  const verbs = [...sentence.matchAll(leave)];
+  if (!patterns().told.test(sentence)) return false;
+  const verbs = [...sentence.matchAll(patterns().leave)];
   if (verbs.length === 0) return false;
-  if (order.test(sentence)) return true;
+  if (patterns().order.test(sentence)) return true;
   const begins = verbs.some((verb) => isOrder(sentence, verb));
-  const theirs = somebodys.test(sentence);
-  if (which.test(sentence)) return begins || !theirs;
+  const theirs = patterns().somebodys.test(sentence);
+  if (patterns().which.test(sentence)) return begins || !theirs;
   return begins && !theirs;
 }
 
 /** Where orders look like statements, the verb comes first; where they are not formed at all, "all" tells. */
 function isOrder(sentence: string, verb: RegExpExecArray): boolean {
-  const first = opener.test(sentence.slice(0, verb.index));
+  const first = patterns().opener.test(sentence.slice(0, verb.index));
   if (looksLikeStatement.test(verb[0])) return first;
-  return first || !isUnspaced(verb[0]) || all.test(sentence);
+  return first || !isUnspaced(verb[0]) || patterns().all.test(sentence);
 }
 
 function showsPrompt(sentence: string): boolean {
-  return names.test(sentence) && (show.test(sentence) || sentence.search(leave) >= 0);
+  return (
+    patterns().names.test(sentence) &&
+    (patterns().show.test(sentence) || sentence.search(patterns().leave) >= 0)
+  );
 }
 
 /** Characters looked at together, and how many of them the next stretch sees again: what is looked for is not longer. */
