@@ -13,7 +13,7 @@ const mayImport = {
   usage: ["text", "postgres", "scope", "models"],
   events: ["text", "postgres", "scope", "usage", "memories/item"],
   conversation: ["text", "postgres", "scope"],
-  jobs: ["text", "postgres", "scope", "models", "events", "conversation"],
+  jobs: ["text", "postgres", "scope", "models", "usage", "events", "conversation"],
   // Capabilities.
   "memories/item": ["text", "postgres", "scope"],
   "memories/compare": ["text"],

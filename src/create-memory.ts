@@ -18,6 +18,7 @@ import { isolatedMemory } from "./isolated-memory.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
 import { OwnedPostgresSaver, setUpCheckpointer } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger, errorLine, type Logger, lineLogger } from "./logger.js";
+import { createMaintenance, type Maintenance } from "./maintenance.js";
 import { createChangesApi } from "./memories/changes/changes-api.js";
 import { memoryFields } from "./memories/item/memory-fields.js";
 import { createMemoriesApi } from "./memories/memories-api.js";
@@ -49,7 +50,7 @@ import {
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
-import { nobody, parseScope, type Scope, threadForbidden } from "./scope/scope.js";
+import { nobody, parseScope, type Scope, type ThreadRef, threadForbidden } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
 import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
@@ -61,7 +62,6 @@ import { parseInput } from "./text/parse-input.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
-import { createUpkeep, type Upkeep } from "./upkeep.js";
 import { createEnergyApi } from "./usage/energy.js";
 import { createUsage, type ProcessUsage } from "./usage/usage.js";
 import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
@@ -88,13 +88,14 @@ export function createMemoryWith(options: MemoryOptions, constants: ChangedConst
 
 function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithWayIn {
   const defaultScope = parseDefaultScope(options);
-  const runtime = createRuntime(options, constants, (delayMs) => upkeep.background.wakeIn(delayMs));
+  const runtime = createRuntime(options, constants, (delayMs) => runner.wakeIn(delayMs));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
   const observe = createObserve(db);
-  const upkeep: Upkeep = createUpkeep(runtime, patient, observe, options.jobs ?? "background");
-  const { background } = upkeep;
+  const maintenance: Maintenance = createMaintenance(runtime, patient, observe, options.jobs ?? "background");
+  const { runner } = maintenance;
+  const startNote = (ref: ThreadRef) => runner.start({ kind: "notes", ref });
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -105,17 +106,17 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
         isolation: options.isolation === "rls",
         also: (client) => setUpCheckpointer(client, db.schemaName),
       }),
-    ...createRounds(runtime, observe, upkeep),
+    ...createRounds(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
     events: createEventsApi(db),
-    jobs: createJobsApi(db, upkeep.startTicket),
+    jobs: createJobsApi(db, runner.start),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
-    threads: createThreads(runtime, upkeep),
+    threads: createThreads(runtime, startNote),
     checkpointer() {
       saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
@@ -123,11 +124,11 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     checkpoints: createCheckpointsApi(db),
     store: (input) =>
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
-    graphs: () => openGraphs(upkeep.jobs),
+    graphs: () => openGraphs(maintenance.works),
     users: createUsersApi(db),
     apps: createAppsApi({
       db,
-      startNote: runtime.hasModel && leavesNotes(config.notes) ? upkeep.startNote : null,
+      startNote: runtime.hasModel && leavesNotes(config.notes) ? startNote : null,
     }),
     stats: createStats(db.patient, {
       formProblems: writingProblemNames,
@@ -136,8 +137,8 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     }),
     energy: createEnergyApi(db, config.energy),
     energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
-    upkeep: background.upkeep,
-    work: background.work,
+    upkeep: runner.upkeep,
+    work: runner.work,
     reembed: (how) => reembed(patient, [memoryVectors, itemVectors], how),
     forget: (scope, how) => forget(db.patient, scope, how),
     export: (scope) => exportScope(db.patient, scope, runtime.clock),
@@ -145,10 +146,10 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     policy: config.policy,
     databaseStatus: db.status,
     [wayInKey]: createWayIn(runtime, defaultScope),
-    idle: background.idle,
+    idle: runner.idle,
     close() {
       closing ??= (async () => {
-        await background.stop();
+        await runner.stop();
         await db.close();
       })();
       return closing;
@@ -158,13 +159,13 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
 }
 
 /** Copies, since LangGraph's server sets its own checkpointer on what it is given. */
-function openGraphs(jobs: Upkeep["jobs"]): ReturnType<Memory["graphs"]> {
-  const { summarization, extraction, compression, note, compaction, insights, consolidation } = jobs;
+function openGraphs(works: Maintenance["works"]): ReturnType<Memory["graphs"]> {
+  const { summaries, facts, episodes, notes, compaction, insights, consolidation } = works;
   return {
-    summarization: summarization.graph.withConfig({}),
-    extraction: extraction.graph.withConfig({}),
-    compression: compression.graph.withConfig({}),
-    note: note.graph.withConfig({}),
+    summarization: summaries.graph.withConfig({}),
+    extraction: facts.graph.withConfig({}),
+    compression: episodes.graph.withConfig({}),
+    note: notes.graph.withConfig({}),
     compaction: compaction.graph.withConfig({}),
     insights: insights.graph.withConfig({}),
     consolidation: consolidation.graph.withConfig({}),
@@ -224,7 +225,7 @@ async function keepOutage(db: Database, { durationMs, refused }: Outage, logger:
 function createRounds(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
-  { background, start }: Upkeep,
+  { runner, start }: Maintenance,
 ): Pick<Memory, "record" | "recall" | "remember" | "query"> {
   return {
     record: async (input) => {
@@ -239,9 +240,9 @@ function createRounds(
         (seen) => remember({ ...runtime, db: seen }, input),
         reportRemembered,
       );
-      await start(remembered.summary, due);
+      await start(due);
       // The first turn also looks for what a dead process left behind; it costs that turn nothing.
-      background.startSweeping();
+      runner.startSweeping();
       return remembered;
     },
     query: (async (asked: MemoryQuery & { readonly explain?: unknown }) => {
@@ -261,7 +262,10 @@ function createRounds(
 const explainSchema = z.looseObject({ explain: z.boolean().optional() });
 
 /** Conversations: their list, and what becomes of one. */
-function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory["threads"] {
+function createThreads(
+  runtime: Runtime<ResolvedConfig>,
+  startNote: (ref: ThreadRef) => Promise<void>,
+): Memory["threads"] {
   const { db, config, hasModel } = runtime;
   return {
     list: (page) => listThreads(db, page),
@@ -271,7 +275,7 @@ function createThreads(runtime: Runtime<ResolvedConfig>, upkeep: Upkeep): Memory
         input,
         hasModel && leavesNotes(config.notes),
       );
-      if (noteDue) await upkeep.startNote(threadRef);
+      if (noteDue) await startNote(threadRef);
       return ended;
     },
     delete: (input) => deleteThread(db.patient, input),

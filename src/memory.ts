@@ -1,28 +1,28 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { CheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import type { ConsentsApi } from "./consents/consents-api.js";
-import type { createConsolidationJob } from "./consolidation/consolidation-graph.js";
+import type { defineConsolidation } from "./consolidation/define-consolidation.js";
 import type { EndedThread, EndThread } from "./conversation/end-thread.js";
 import type { ListMessages, ThreadMessage } from "./conversation/list-messages.js";
 import type { ListThreads, Thread } from "./conversation/list-threads.js";
 import type { RecordInput } from "./conversation/record.js";
 import type { ListShown, ShownTurn } from "./conversation/shown-turns.js";
-import type { createCompressionJob } from "./episodes/compression-graph.js";
+import type { defineEpisodes } from "./episodes/define-episodes.js";
 import type { EventsApi } from "./events/events.js";
 import type { StatsCall } from "./events/stats.js";
-import type { createExtractionJob } from "./facts/extraction-graph.js";
+import type { defineFacts } from "./facts/define-facts.js";
 import type { ForgetOptions, Forgotten } from "./forgetting/erase-scope.js";
 import type { DeleteThread } from "./forgetting/forget.js";
-import type { createInsightsJob } from "./insights/insights-graph.js";
-import type { UpkeepInput } from "./jobs/background-work.js";
+import type { defineInsights } from "./insights/define-insights.js";
 import type { JobsApi } from "./jobs/jobs-api.js";
-import type { JobWorker, WorkInput } from "./jobs/queue-work.js";
+import type { JobWorker, WorkInput } from "./jobs/queue-runner.js";
+import type { UpkeepInput } from "./jobs/runner.js";
 import type { ChangesApi } from "./memories/changes/changes-api.js";
 import type { CategoryPolicy } from "./memories/item/category.rule.js";
 import type { MemoriesApi } from "./memories/memories-api.js";
 import type { Reembedded, ReembedOptions } from "./models/reembed.js";
-import type { createCompactionJob } from "./notes/compaction-graph.js";
-import type { createNoteJob } from "./notes/note-graph.js";
+import type { defineCompaction } from "./notes/define-compaction.js";
+import type { defineNotes } from "./notes/define-notes.js";
 import type { NotesApi } from "./notes/notes-api.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
 import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
@@ -37,8 +37,8 @@ import type { MemoryQuery, MemoryRequest } from "./search/query-memories.js";
 import type { MemoryHit } from "./search/rank-memories.rule.js";
 import type { TranscriptHit, TranscriptQuery } from "./search/search-transcript.js";
 import type { LangGraphStore, StoreInput } from "./store/langgraph-store.js";
+import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
-import type { createSummarizationJob } from "./summaries/summarization-graph.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
 import type { EnergyApi } from "./usage/energy.js";
@@ -204,13 +204,13 @@ export interface Memory {
    * ```
    */
   graphs(): {
-    readonly summarization: ReturnType<typeof createSummarizationJob>["graph"];
-    readonly extraction: ReturnType<typeof createExtractionJob>["graph"];
-    readonly compression: ReturnType<typeof createCompressionJob>["graph"];
-    readonly note: ReturnType<typeof createNoteJob>["graph"];
-    readonly compaction: ReturnType<typeof createCompactionJob>["graph"];
-    readonly insights: ReturnType<typeof createInsightsJob>["graph"];
-    readonly consolidation: ReturnType<typeof createConsolidationJob>["graph"];
+    readonly summarization: ReturnType<typeof defineSummaries>["graph"];
+    readonly extraction: ReturnType<typeof defineFacts>["graph"];
+    readonly compression: ReturnType<typeof defineEpisodes>["graph"];
+    readonly note: ReturnType<typeof defineNotes>["graph"];
+    readonly compaction: ReturnType<typeof defineCompaction>["graph"];
+    readonly insights: ReturnType<typeof defineInsights>["graph"];
+    readonly consolidation: ReturnType<typeof defineConsolidation>["graph"];
   };
   /** The users that something is kept of. */
   readonly users: UsersApi;

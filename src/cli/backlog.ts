@@ -1,6 +1,5 @@
 import sql from "sql-template-tag";
-import type { OwnerTask } from "../jobs/owner-task.js";
-import type { ThreadTask } from "../jobs/thread-task.js";
+import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
@@ -9,7 +8,7 @@ import type { Connection } from "../postgres/connection.js";
 export interface Backlog {
   /** Work that is due, and since when the oldest of it waits. */
   readonly due: readonly {
-    readonly work: "summarize" | ThreadTask | OwnerTask;
+    readonly kind: WorkKind;
     readonly count: number;
     readonly since: Date;
   }[];
@@ -26,16 +25,9 @@ export interface Backlog {
 export async function readBacklog(db: Connection): Promise<Backlog> {
   const { schema } = db;
   const due = await db.query<Backlog["due"][number] & Record<string, unknown>>(sql`
-    select work, count(*)::int as count, min(since) as since
-    from (
-      select 'summarize' as work, coalesce(lease_until, retry_at) as since from ${schema}.summary
-      where status in ('processing', 'failed')
-      union all
-      select task, coalesce(lease_until, retry_at) from ${schema}.thread_task
-      union all
-      select task, coalesce(lease_until, retry_at) from ${schema}.owner_task
-    ) d
-    where since <= ${db.now()} group by work order by since`);
+    select kind, count(*)::int as count, min(coalesce(lease_until, retry_at)) as since
+    from ${schema}.work
+    where coalesce(lease_until, retry_at) <= ${db.now()} group by kind order by since`);
   const [row] = await db.query<{
     pgvector: string | null;
     vectors: boolean;

@@ -1,7 +1,6 @@
 import sql from "sql-template-tag";
 import { countTranscripts } from "../conversation/list-threads.js";
-import type { OwnerTask } from "../jobs/owner-task.js";
-import type { ThreadTask } from "../jobs/thread-task.js";
+import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
 import type { MemoryKind, MemoryLifecycle } from "../memories/item/memory.js";
@@ -80,10 +79,10 @@ async function countSummaries(db: Connection) {
 /** How much was learned, and how much of the work on it was given up, over all scopes. */
 interface MemoryCounts {
   readonly memories: readonly { kind: MemoryKind; state: MemoryLifecycle; count: number }[];
-  readonly deadLetters: readonly { task: ThreadTask | OwnerTask; count: number }[];
+  readonly deadLetters: readonly { kind: WorkKind; count: number }[];
 }
 
-/** Counts memories by kind and state, and dead letters by task. Reads every memory: for people, not for every turn. */
+/** Counts memories by kind and state, and dead letters by kind. Reads every memory: for people, not for every turn. */
 async function countMemories(db: Connection): Promise<MemoryCounts> {
   const [row] = await db.query<{ counts: MemoryCounts }>(sql`
     select json_build_object(
@@ -92,8 +91,8 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
         from (select kind, state, count(*) as count from ${db.schema}.memory group by kind, state) m
       ),
       'deadLetters', (
-        select coalesce(json_agg(d order by d.task), '[]')
-        from (select task, count(*) as count from ${db.schema}.dead_letter group by task) d
+        select coalesce(json_agg(d order by d.kind), '[]')
+        from (select kind, count(*) as count from ${db.schema}.work where given_up_at is not null group by kind) d
       )
     ) as counts`);
   return row?.counts ?? { memories: [], deadLetters: [] };

@@ -41,10 +41,10 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
     ["Memories", listed(contents.memories, ({ kind, state, count }) => `${count} ${kind} ${state}`)],
     ["Summaries", listed(Object.entries(summaries), ([status, count]) => `${count} ${status}`)],
     ["Stuck", `${contents.stuck} (processing for more than 5 minutes)`],
-    ["Given up", listed(contents.deadLetters, ({ task, count }) => `${count} ${task}`)],
+    ["Given up", listed(contents.deadLetters, ({ kind, count }) => `${count} ${kind}`)],
     [
       "Due",
-      listed(contents.due, ({ work, count, since }) => `${count} ${work} since ${since.toISOString()}`),
+      listed(contents.due, ({ kind, count, since }) => `${count} ${kind} since ${since.toISOString()}`),
     ],
     ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
     ["Expired", `${contents.expired} not swept yet`],

@@ -1,6 +1,6 @@
 import { once } from "node:events";
 import { createServer } from "node:http";
-import type { JobKind } from "../jobs/job-kinds.rule.js";
+import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel } from "./flags.js";
 import { stopSignal } from "./use-memory.js";
 
@@ -51,7 +51,7 @@ async function work(flags: WorkerFlags): Promise<void> {
     last = text;
   };
   try {
-    worker = await memory.work({ ...(kind && { kinds: kind as JobKind[] }) });
+    worker = await memory.work({ ...(kind && { kinds: kind as WorkKind[] }) });
     if (port !== undefined) await once(server.listen(port, host), "listening");
     process.stderr.write("At work.\n");
     timer = setInterval(report, reportEveryMs);

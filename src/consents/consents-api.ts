@@ -1,5 +1,5 @@
 import { z } from "zod";
-import type { Job, Worker } from "../jobs/background-work.js";
+import { defineWork } from "../jobs/define-work.js";
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
@@ -12,18 +12,15 @@ import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 /** Requests marked in one statement. */
 const batchSize = 500;
 
-/** Marking requests whose time is over, as background work. They count as expired before that already. */
-export function createConsentExpiryWork(db: Database): Worker {
-  const job: Job = {
-    ...{ name: "Consent requests whose time is over", ticket: { work: "consents" } },
+/** Requests whose time is over, marked as expired. They count as that before already. */
+export function defineConsentExpiry(db: Database) {
+  return defineWork({
+    kind: "consent-expiry",
+    due: async () => ((await hasExpiredConsents(db)) ? [0] : []),
     async run() {
       while ((await expireConsents(db, batchSize)) === batchSize);
     },
-  };
-  return {
-    ...{ works: ["consents"], at: () => job },
-    due: async () => ((await hasExpiredConsents(db)) ? [job] : []),
-  };
+  });
 }
 
 /**

@@ -1,3 +1,4 @@
+import type { Charge } from "../models/token-usage.js";
 import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
 import { judgePairs, type ShownPair } from "./judge-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -22,13 +23,13 @@ interface JudgedWork {
  */
 export async function askJudge(
   deps: ConsolidationRuntime,
-  work: Pick<ConsolidationWork, "scope" | "pairs" | "budgetTokens">,
+  work: Pick<ConsolidationWork, "pairs" | "budgetTokens">,
   on: {
+    readonly charge: Charge;
     readonly before: () => Promise<void>;
     readonly after: (soFar: Pick<JudgedWork, "pairs">) => Promise<void>;
   },
 ): Promise<JudgedWork> {
-  const charge = deps.usage.charging({ scope: work.scope, kind: "consolidation" });
   const { timeoutMs } = deps.config.upkeep;
   let { pairs } = work;
   let [tokens, calls] = [0, 0];
@@ -38,7 +39,7 @@ export async function askJudge(
     if (places.length === 0) break;
     if (calls > 0) await on.before();
     const asked = places.map((place) => shown(pairs[place] as VotedPair));
-    const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge });
+    const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge: on.charge });
     const votes = await redacted(deps, judged.votes);
     calls++;
     tokens += judged.tokens;

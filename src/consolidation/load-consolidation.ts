@@ -1,12 +1,6 @@
 import { z } from "zod";
-import {
-  deferOwnerTask,
-  findOwnerWork,
-  type OwnerTaskClaim,
-  type OwnerTaskWork,
-  skipOwnerTask,
-} from "../jobs/owner-task.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
+import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
+import { type Claim, deferWork, findOwnerWork, skipWork } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
 import { spentToday } from "../usage/usage-statements.js";
@@ -21,7 +15,7 @@ export interface VotedPair extends StoredPair {
 }
 
 /** All that is needed to consolidate the memories of an owner. */
-export interface ConsolidationWork extends OwnerTaskWork {
+export interface ConsolidationWork extends OwnerWork {
   readonly ownerRef: OwnerRef;
   readonly pairs: readonly VotedPair[];
   /** Whether there are more for another day. */
@@ -39,10 +33,10 @@ export interface ConsolidationWork extends OwnerTaskWork {
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,
-  claim: OwnerTaskClaim,
+  claim: Claim,
 ): Promise<ConsolidationWork | JobStatus> {
   const { db } = deps;
-  const { ownerRef } = claim;
+  const { ref: ownerRef } = claim;
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, progress } = found;
@@ -50,14 +44,14 @@ export async function loadConsolidation(
   if (budget.closedUntil) {
     const until = budget.closedUntil.toISOString();
     deps.logger.debug(`Consolidating waits for tokens until ${until}`, { step: "consolidate" });
-    return deferOwnerTask(db, claim, budget.closedUntil);
+    return deferWork(db, claim, budget.closedUntil);
   }
   const kept = progressSchema.safeParse(progress);
   const resumed = kept.success ? kept.data : null;
   const begun = resumed
     ? { ...resumed, pairs: await findAgain(db, ownerRef, resumed) }
-    : { ...withoutVotes(await findPairs(deps, ownerRef)), tick: found.tick };
-  if (begun.pairs.length === 0) return skipOwnerTask(db, claim, begun);
+    : { ...withoutVotes(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
+  if (begun.pairs.length === 0) return skipWork(db, claim, { doneUntil: begun.doneUntil });
   return { ...begun, scope, ownerRef, budgetTokens: budget.tokens };
 }
 
@@ -79,7 +73,7 @@ async function tokensLeft(
 const sideSchema = z.object({ id: z.uuid(), revision: z.number() });
 
 const progressSchema = z.object({
-  tick: z.number(),
+  doneUntil: z.number(),
   more: z.boolean(),
   pairs: z.array(
     z.object({
@@ -96,12 +90,12 @@ type ConsolidationProgress = z.output<typeof progressSchema>;
 
 /** `work` with the votes there are by now, as it is kept. */
 export function progressOf(
-  { tick, more }: Pick<ConsolidationWork, "tick" | "more">,
+  { doneUntil, more }: Pick<ConsolidationWork, "doneUntil" | "more">,
   { pairs }: Pick<ConsolidationWork, "pairs">,
 ): ConsolidationProgress {
   const side = ({ id, revision }: StoredPair["first"]) => ({ id, revision });
   return {
-    ...{ tick, more },
+    ...{ doneUntil, more },
     pairs: pairs.map(({ first, second, similarity, votes }) => {
       return { first: side(first), second: side(second), similarity, votes: [...votes] };
     }),

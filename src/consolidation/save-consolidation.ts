@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { completeOwnerTask, type OwnerTaskClaim } from "../jobs/owner-task.js";
+import { type Claim, completeWork } from "../jobs/work-table.js";
 import { applyPlan } from "../memories/write/apply-plan.js";
 import { expireMemories } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
@@ -68,7 +68,7 @@ function nameOf({ from, to }: { readonly from: number; readonly to: number }): s
  */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
-  input: { readonly claim: OwnerTaskClaim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
+  input: { readonly claim: Claim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
 ): Promise<SettledPair[]> {
   const { claim, work, pairs } = input;
   const { scope, ownerRef } = work;
@@ -91,9 +91,8 @@ export async function saveConsolidation(
       tx,
       effects.map((pair) => eventOf(scope, pair)),
     );
-    await completeOwnerTask(tx, claim, {
-      tick: await tickDone(tx, { ...work, more: work.more || pairs.length < work.pairs.length }),
-    });
+    const more = work.more || pairs.length < work.pairs.length;
+    await completeWork(tx, claim, { doneUntil: await lookedAtUntil(tx, { ...work, more }, owner.revision) });
     return effects;
   });
   tellOfSettled(deps, settled);
@@ -113,11 +112,17 @@ function comparedOf(settled: readonly SettledPair[]) {
  * Up to where the owner was looked at: with what this very run changed, where nobody else changed anything. Where pairs are
  * left to another day, the owner counts as changed.
  */
-async function tickDone(tx: Connection, { ownerRef, tick, more }: ConsolidationWork): Promise<number> {
-  const [row] = await tx.query<{ tick: string }>(
-    sql`select o.tick from ${tx.schema}.owner o where o.id = ${ownerRef}`,
+async function lookedAtUntil(
+  tx: Connection,
+  { ownerRef, doneUntil, more }: ConsolidationWork,
+  before: number,
+): Promise<number> {
+  if (more) return -1;
+  if (before > doneUntil) return doneUntil;
+  const [row] = await tx.query<{ revision: string }>(
+    sql`select o.revision from ${tx.schema}.owner o where o.id = ${ownerRef}`,
   );
-  return !more && Number(row?.tick) === tick + 1 ? tick + 1 : tick;
+  return Number(row?.revision ?? doneUntil);
 }
 
 function eventOf(

@@ -1,7 +1,7 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { isSeenFrom, raisedTick, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
 import { type ShownRound, shownTurn } from "./shown-turns.js";
@@ -135,8 +135,7 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
         message_count = o.message_count
           + (select count(distinct position) from term join fresh using (position)),
         message_length = o.message_length
-          + (select coalesce(sum(frequency), 0) from term join fresh using (position)),
-        ${raisedTick}
+          + (select coalesce(sum(frequency), 0) from term join fresh using (position))
       from known_owner where o.id = known_owner.id and exists (select from fresh)
       returning o.id
     ),
@@ -159,7 +158,7 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 }
 
 /**
- * CTEs for what a recorded round means elsewhere: the extraction of facts is due (`due (task, retry_at)` says when), and its
+ * CTEs for what a recorded round means elsewhere: the extraction of facts is due (`due (kind, retry_at)` says when), and its
  * conversation's note, now or once it goes silent; its search counts as an event, and what it was shown is kept, and counts
  * as used.
  *
@@ -178,25 +177,26 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
           select count(*) from before b cross join lateral (
             select from ${schema}.message m
             where m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.role = 'user' and m.seq > coalesce((
-              select k.done_until from ${schema}.thread_task k where k.thread_ref = b.thread_ref and k.task = 'extract'
+              select k.done_until from ${schema}.work k
+              where k.thread_ref = b.thread_ref and k.kind = 'facts' and k.given_up_at is null
             ), -1)
             limit ${messages}::bigint
           ) m
         ) >= ${messages}::bigint then 0 else ${idleMs}::float8 end`;
   return sql`
     due as (
-      insert into ${schema}.thread_task as k (thread_ref, task, done_until, retry_at)
-      select distinct f.thread_ref, 'extract', -1, ${db.now()} + ${waitMs} * interval '1 millisecond' from fresh f
+      insert into ${schema}.work as k (thread_ref, kind, done_until, retry_at)
+      select distinct f.thread_ref, 'facts', -1, ${db.now()} + ${waitMs} * interval '1 millisecond' from fresh f
       where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
       ${note ? noteAfter(db, note) : empty}
-      on conflict (thread_ref, task) do update set retry_at = case
-        when k.task = 'note' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
+      on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case
+        when k.kind = 'notes' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
         -- Waits for its next try, or for another day.
         when (k.attempts > 0 and k.lease_until is null)
           or k.retry_at - excluded.retry_at > ${idleMs} * interval '1 millisecond'
         then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
       end
-      returning task, retry_at
+      returning kind, retry_at
     ),
     searched as (
       insert into ${schema}.event
@@ -219,7 +219,7 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
 /** Rows of `due` for the note of a conversation that goes on, once it is silent, or that this round ended. */
 function noteAfter(db: Connection, { idleMs }: NoteAfter): Sql {
   return sql`union all
-      select owned.id, 'note', -1,
+      select owned.id, 'notes', -1,
         ${db.now()} + case when owned.ended then 0 else ${idleMs}::float8 end * interval '1 millisecond'
       from owned where exists (select from fresh) and (select count(*) from counted) >= 0`;
 }

@@ -35,8 +35,8 @@ export async function endAppThreads(
         order by t.id limit ${atOnce} for no key update
       ),
       due as (
-        update ${schema}.thread_task k set retry_at = ${db.now()}
-        from going_on g where k.thread_ref = g.id and k.task = 'note' and k.attempts = 0 and k.retry_at is not null and ${leaveNotes}::boolean
+        update ${schema}.work k set retry_at = ${db.now()}
+        from going_on g where k.thread_ref = g.id and k.kind = 'notes' and k.given_up_at is null and k.attempts = 0 and k.retry_at is not null and ${leaveNotes}::boolean
         returning k.thread_ref
       )
       update ${schema}.thread t set ended_at = ${db.now()}, ended_reason = ${endedReason}, closing_until = null
@@ -56,10 +56,10 @@ export async function endAppThreads(
 export async function skipAppNotes(db: Connection, scope: AppScope): Promise<void> {
   const { schema } = db;
   await db.query(sql`
-    update ${schema}.thread_task k
+    update ${schema}.work k
     set retry_at = null, lease_until = null, attempts = 0, error = null, done_until = greatest(k.done_until, coalesce((
       select m.seq from ${schema}.message m where m.thread_ref = k.thread_ref order by m.seq desc limit 1
     ), -1))
     from ${schema}.thread t
-    where t.id = k.thread_ref and k.task = 'note' and ${withinScope(scopeColumns(scope), "t")}`);
+    where t.id = k.thread_ref and k.kind = 'notes' and k.given_up_at is null and ${withinScope(scopeColumns(scope), "t")}`);
 }

@@ -146,9 +146,9 @@ async function writeEnd(
 function dueNote(db: Connection) {
   return sql`,
     task as (
-      insert into ${db.schema}.thread_task as k (thread_ref, task, done_until, retry_at)
-      select id, 'note', -1, coalesce(closing_until, ${db.now()}) from ended where changed
-      on conflict (thread_ref, task) do update set retry_at = case
+      insert into ${db.schema}.work as k (thread_ref, kind, done_until, retry_at)
+      select id, 'notes', -1, coalesce(closing_until, ${db.now()}) from ended where changed
+      on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case
         when k.attempts > 0 then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
       end
     )`;

@@ -203,16 +203,17 @@ async function tryRecord(
       ${talkObject(input)} as talk,
       array(select distinct seq::int from starts order by 1) as "roundStarts",
       exists (
-        select from ${schema}.summary s
-        where s.thread_ref = owned.id and s.status = 'processing' and s.lease_until > ${db.now()}
+        select from ${schema}.work k
+        where k.thread_ref = owned.id and k.kind = 'summaries' and k.given_up_at is null and k.lease_until > ${db.now()}
       ) as processing,
       (select seq from summarised) as "summarisedSeq",
       owned.turns,
       coalesce((
-        select k.done_until from ${schema}.thread_task k where k.thread_ref = owned.id and k.task = 'compress'
-      ), 0) as "compressedTurns",
+        select k.done_until from ${schema}.work k
+        where k.thread_ref = owned.id and k.kind = 'episodes' and k.given_up_at is null
+      ), 0)::int as "compressedTurns",
       (
-        select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.task = 'extract' limit 1
+        select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.kind = 'facts' limit 1
       ) as "extractInMs",
       coalesce(owned.ended, false) and exists (select from fresh) as closed
     from (values (1)) one left join owned on true`,

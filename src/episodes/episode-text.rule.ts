@@ -1,7 +1,7 @@
 import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { InsightsDue } from "../jobs/owner-task.js";
+import type { InsightsDue } from "../jobs/work-table.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";

@@ -3,10 +3,10 @@ import sql from "sql-template-tag";
 import { z } from "zod";
 import { isoDay } from "../clock.js";
 import { findTurnMessages, type TurnMessage, type TurnRange } from "../conversation/find-messages.js";
-import { isHeld } from "../jobs/lease.js";
+import type { StepTools } from "../jobs/job-steps.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
-import { skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
+import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
+import { type Claim, isHeld, skipWork } from "../jobs/work-table.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
@@ -27,18 +27,18 @@ interface CompressionWork extends ThreadAddress {
 }
 
 /** The work behind `claim`; null when the claim was lost. */
-async function findCompressionWork(db: Connection, claim: TaskClaim): Promise<CompressionWork | null> {
+async function findCompressionWork(db: Connection, claim: Claim): Promise<CompressionWork | null> {
   const [row] = await db.query<ScopeRow & { thread_id: string; turns: number; owner_ref: string }>(sql`
     select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.turns, t.owner_ref
-    from ${db.schema}.thread_task k join ${db.schema}.thread t on t.id = k.thread_ref
-    where ${isHeld(threadTasks, claim)}`);
+    from ${db.schema}.work k join ${db.schema}.thread t on t.id = k.thread_ref
+    where ${isHeld(claim)}`);
   if (!row) return null;
   const { thread_id: threadId, turns, owner_ref: ownerRef } = row;
   return { scope: scopeOf(row), threadId, turns, ownerRef: Number(ownerRef) };
 }
 
 /** A stretch of turns to become an episode. */
-export interface EpisodeWork extends TaskWork {
+export interface EpisodeWork extends ThreadWork {
   readonly ownerRef: number;
   readonly turns: TurnRange;
   /** What users and assistants said in them, in order. */
@@ -46,21 +46,18 @@ export interface EpisodeWork extends TaskWork {
 }
 
 /** What `claim` is about, or how it ended: no stretch of turns is due, or nothing was said in it. */
-export async function loadCompression(
-  deps: EpisodesRuntime,
-  claim: TaskClaim,
-): Promise<EpisodeWork | JobStatus> {
+export async function loadCompression(deps: EpisodesRuntime, claim: Claim): Promise<EpisodeWork | JobStatus> {
   const { memories } = deps.config;
   const thread = await findCompressionWork(deps.db, claim);
   if (!thread) return "lost";
   const rule = episodeRule(memories);
   const turns = episodeRange(thread.turns, claim.doneUntil, rule);
-  if (!turns) return skipTask(deps.db, claim, { doneUntil: claim.doneUntil, more: false });
+  if (!turns) return skipWork(deps.db, claim, { doneUntil: claim.doneUntil });
 
-  const messages = await findTurnMessages(deps.db, { threadRef: claim.threadRef, ...turns });
+  const messages = await findTurnMessages(deps.db, { threadRef: claim.ref, ...turns });
   const more = episodeRange(thread.turns, turns.end, rule) !== null;
   const said = messages.filter(({ text }) => hasWords(text));
-  if (said.length === 0) return skipTask(deps.db, claim, { doneUntil: turns.end, more });
+  if (said.length === 0) return skipWork(deps.db, claim, { doneUntil: turns.end, more });
   const { ownerRef, scope, threadId } = thread;
   return { scope, threadId, ownerRef, turns, messages: said, doneUntil: turns.end, more };
 }
@@ -139,19 +136,17 @@ function messagesBlock({ messages }: CompressInput): string {
  *
  * More than the model's budget is folded in piece by piece, each into the episode of those before.
  *
- * @param betweenPieces called before each call after the first; its error ends the work.
  * @throws MemoryError `MODEL_OUTPUT_INVALID` also when the episode of a piece would lose those before it;
  *   `MODEL_FAILED`.
  */
 export async function makeEpisode(
   deps: EpisodesRuntime,
-  { scope, threadId, turns, messages }: EpisodeWork,
-  betweenPieces: () => Promise<void>,
+  { turns, messages }: EpisodeWork,
+  { renew, charge }: StepTools,
 ): Promise<string> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
-  const charge = deps.usage.charging({ scope, threadId, kind: "episode" });
   return foldPieces(
-    { items: messages, budgetTokens: inputBudgetTokens, start: "", between: betweenPieces },
+    { items: messages, budgetTokens: inputBudgetTokens, start: "", between: renew },
     async (before, piece, { isFirst }) => {
       const previous = isFirst ? null : episodeText(before);
       const input = { turns, previous, messages: piece, maxCharacters: maxCharacters.episode };

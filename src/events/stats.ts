@@ -298,10 +298,11 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       ...{ row: "x", at: sql`x.created_at` },
       sums: sql`'n', count(*)`,
       from: sql`(
-        select d.created_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
+        select k.given_up_at as created_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
           coalesce(t.app_id, o.app_id) as app_id
-        from ${schema}.dead_letter d left join ${schema}.thread t on t.id = d.thread_ref
-          left join ${schema}.owner o on o.id = d.owner_ref
+        from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref
+          left join ${schema}.owner o on o.id = k.owner_ref
+        where k.given_up_at is not null
       ) x where x.created_at >= ${since}`,
     }),
     counted(selection, "turn", {

@@ -1,5 +1,5 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { InsightsDue } from "../jobs/owner-task.js";
+import type { InsightsDue } from "../jobs/work-table.js";
 import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";

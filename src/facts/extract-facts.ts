@@ -1,6 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import { isoDay } from "../clock.js";
+import type { StepTools } from "../jobs/job-steps.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { findQuote } from "../text/find-quote.js";
@@ -21,13 +22,12 @@ import type { ExtractionWork, Forgettable } from "./load-extraction.js";
  *
  * More than the model's budget is worked on in pieces; a long message becomes several, counted as one.
  *
- * @param betweenPieces called before each call after the first; its error ends the work.
  * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`.
  */
 export async function proposeFacts(
   deps: FactsRuntime,
   work: ExtractionWork,
-  betweenPieces: () => Promise<void>,
+  { renew, charge }: StepTools,
 ): Promise<ProposedFacts> {
   const { upkeep, memories, policy } = deps.config;
   const material = work.messages
@@ -35,10 +35,9 @@ export async function proposeFacts(
     .filter(({ text }) => hasWords(text));
   const start: ProposedFacts = { candidates: [], removals: [] };
   return foldPieces<(typeof material)[number], ProposedFacts>(
-    { items: material, budgetTokens: upkeep.inputBudgetTokens, start, between: betweenPieces },
+    { items: material, budgetTokens: upkeep.inputBudgetTokens, start, between: renew },
     async (before, piece) => {
       const { candidatesPerTurn } = memories;
-      const { scope, threadId } = work;
       const input = {
         messages: piece,
         known: work.known,
@@ -46,12 +45,7 @@ export async function proposeFacts(
         categories: factCategories(policy),
         candidatesPerTurn,
       };
-      const proposed = await extractFacts(
-        deps.model(),
-        input,
-        upkeep.timeoutMs,
-        deps.usage.charging({ scope, threadId, kind: "facts" }),
-      );
+      const proposed = await extractFacts(deps.model(), input, upkeep.timeoutMs, charge);
       // 0 is no message: a number out of range is no evidence.
       const inPiece = <Candidate extends Pick<FactCandidate, "evidence">>(
         candidate: Candidate,

@@ -1,9 +1,8 @@
 import sql, { type Sql } from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
-import { isHeld } from "../jobs/lease.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
-import { deferTask, skipTask, type TaskClaim, type TaskWork, threadTasks } from "../jobs/thread-task.js";
+import { type JobStatus, type ThreadWork, threadWork } from "../jobs/settle-failure.js";
+import { type Claim, deferWork, isHeld, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -41,7 +40,7 @@ export interface Forgettable {
 }
 
 /** All that is needed to extract facts from a thread. */
-export interface ExtractionWork extends TaskWork {
+export interface ExtractionWork extends ThreadWork {
   readonly ownerRef: number;
   /** The oldest of those not yet extracted, in order. */
   readonly messages: ExtractionMessage[];
@@ -70,17 +69,17 @@ const mostRemoved = 500;
  */
 export async function prepareExtraction(
   deps: FactsRuntime,
-  claim: TaskClaim,
+  claim: Claim,
   found: ExtractionWork,
 ): Promise<ExtractionWork | JobStatus> {
   const work = { ...found, messages: found.messages.map(withoutRecalled) };
   const { scope, threadId, messages, allowedAt } = work;
   if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
     // They are no reason to ask a model, and are told with what comes next.
-    return skipTask(deps.db, claim, work.more ? work : { doneUntil: claim.doneUntil, more: false });
+    return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
   }
   if (allowedAt === null) return withForgettable(deps, await limitExtraction(deps, work));
-  await deferTask(deps.db, claim, allowedAt);
+  await deferWork(deps.db, claim, allowedAt);
   deps.logger.debug(
     `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
   );
@@ -167,19 +166,19 @@ interface Row extends ScopeRow, Record<string, unknown> {
 /** The work behind `claim`, in one round trip; null when the claim was lost. */
 export async function findExtractionWork(
   { db, config }: FactsRuntime,
-  claim: TaskClaim,
+  claim: Claim,
 ): Promise<ExtractionWork | null> {
   const statement = extractionStatement(db, claim, config.memories.writesPerDay);
   const [row] = await db.query<Row>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;
 }
 
-function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: number): Sql {
+function extractionStatement(db: Connection, claim: Claim, writesPerDay: number): Sql {
   const { schema } = db;
   const atOnce = claim.attempt === 1 ? messagesAtOnce : 1;
   return sql`
   with thread as (
-    select t.*, o.id as owner from ${schema}.thread_task k
+    select t.*, o.id as owner from ${schema}.work k
     join ${schema}.thread t on t.id = k.thread_ref
     join ${schema}.owner o
       on ${ownerIs({
@@ -187,7 +186,7 @@ function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: num
         userId: sql`t.user_id`,
         appId: sql`case when t.user_id = '' then t.app_id else '' end`,
       })}
-    where ${isHeld(threadTasks, claim)}
+    where ${isHeld(claim)}
   ),
   pending as (
     select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,
@@ -244,7 +243,7 @@ function extractionStatement(db: Connection, claim: TaskClaim, writesPerDay: num
   from thread t`;
 }
 
-function workOf(row: Row, { doneUntil }: TaskClaim): ExtractionWork {
+function workOf(row: Row, { doneUntil }: Claim): ExtractionWork {
   return {
     scope: scopeOf(row),
     threadId: row.thread_id,

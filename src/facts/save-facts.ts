@@ -2,8 +2,9 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { markInsights } from "../jobs/owner-task.js";
-import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
+import type { StepTools } from "../jobs/job-steps.js";
+import { threadWork } from "../jobs/settle-failure.js";
+import { type Claim, completeWork, markInsights } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
@@ -79,21 +80,20 @@ function pairBlock({ known, said }: FactPair, index: number): string {
  * Writes the facts chosen of a claimed thread's messages and moves its cursor past them, together or not at all;
  * an event tells of each fact and of each that was rejected. Outcomes in the order of `chosen`.
  *
- * @param beforeCall called before the model is asked to compare; its error ends the work.
  * @throws LeaseLost when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
  *   `DIMENSION_MISMATCH`
  */
 export async function saveFacts(
   deps: FactsRuntime,
   input: {
-    claim: TaskClaim;
+    claim: Claim;
     work: ExtractionWork;
     chosen: readonly ChosenFact[];
     rejected: readonly RejectedFact[];
     removing: readonly ChosenRemoval[];
     kept: readonly RemovalProblem[];
   },
-  beforeCall: () => Promise<void>,
+  { renew, charge }: StepTools,
 ): Promise<WriteOutcome[]> {
   const { claim, work, chosen, rejected, removing, kept } = input;
   const gathered = await gatherDrafts(deps, {
@@ -102,10 +102,10 @@ export async function saveFacts(
     turnsAgo: chosen.map((fact) => messageOf(fact, work).turnsAgo),
   });
   const pairs = await findOpenPairs(deps, work.ownerRef, gathered);
-  if (pairs.length > 0) await beforeCall();
+  if (pairs.length > 0) await renew();
   const outcomes = await writeGathered(deps, {
     gathered,
-    answers: await answersTo(deps, work, pairs),
+    answers: await answersTo(deps, pairs, charge),
     origin: {
       ...{ actor: extractor, step: "extract" },
       words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
@@ -117,7 +117,7 @@ export async function saveFacts(
         removals: removing.map((removal) => ({ ...removal, ...placeOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
-      await completeTask(tx, claim, work);
+      await completeWork(tx, claim, threadWork.after(work));
       if (outcomes.some(isNews)) await markInsights(tx, deps.config.insights, work);
       await insertEvents(tx, [
         ...chosen.map((fact, index) => acceptedEvent(work, fact, outcomes[index] as WriteOutcome)),
@@ -156,15 +156,10 @@ function tellOfLearned(
  * A model's answers on drafts that nearly say what is known, or what an earlier one says: one call for all, before the
  * transaction. When the model fails there are none, and nothing is the same.
  */
-async function answersTo(
-  deps: FactsRuntime,
-  { scope, threadId }: ExtractionWork,
-  pairs: readonly OpenPair[],
-): Promise<Answer[]> {
+async function answersTo(deps: FactsRuntime, pairs: readonly OpenPair[], charge: Charge): Promise<Answer[]> {
   if (pairs.length === 0) return [];
   try {
     const asked = pairs.map(({ said, known }) => ({ said, known: known.text }));
-    const charge = deps.usage.charging({ scope, threadId, kind: "facts" });
     const verdicts = await judgeSameFact(deps.model(), asked, deps.config.upkeep.timeoutMs, charge);
     return pairs.map((pair, at) => ({ ...pair, verdict: verdicts[at] ?? "different" }));
   } catch (error) {

@@ -97,21 +97,18 @@ async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKin
             and ${only.category} in (c.old ->> 'category', c.new ->> 'category')
         )`
     : sql`true`;
-  const ofTask = only ? sql`x.task = 'compact'` : sql`true`;
+  const ofWork = only ? sql`x.kind = 'compaction'` : sql`true`;
   await tx.query(sql`
     with requests as (
       delete from ${schema}.consent_request c
       where c.owner_ref = ${ownerRef}::bigint and ${only ? sql`c.draft ->> 'kind' = ${only.kind}` : sql`true`}
     ),
-    tasks as (
-      delete from ${schema}.owner_task x where x.owner_ref = ${ownerRef}::bigint and ${ofTask}
+    work as (
+      delete from ${schema}.work x where x.owner_ref = ${ownerRef}::bigint and ${ofWork}
     ),
     -- Of notes it outlasts those that were purged by age.
     sources as (
       delete from ${schema}.note_source s where s.owner_ref = ${ownerRef}::bigint
-    ),
-    letters as (
-      delete from ${schema}.dead_letter x where x.owner_ref = ${ownerRef}::bigint and ${ofTask}
     )
     delete from ${schema}.history h
     where h.owner_ref = ${ownerRef}::bigint and ${ofKind}

@@ -4,7 +4,6 @@ import { recordChanges } from "../memories/changes/record-changes.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
-import { raisedTick } from "../scope/scope-predicates.js";
 
 /** A memory that is about to go. */
 export interface ErasableMemory {
@@ -177,17 +176,11 @@ export async function eraseMessages(
   return { message: row?.message ?? 0, message_term: row?.message_term ?? 0 };
 }
 
-/**
- * Locks an owner's row, so that no memory of it is written until the transaction ends, and raises its tick as `lockOwner`
- * does. False when there is none.
- */
+/** Locks an owner's row, so that no memory of it is written until the transaction ends. False when there is none. */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
-  const rows = await tx.query(sql`
-    with locked as (
-      select id from ${tx.schema}.owner where id = ${ownerRef} for update
-    )
-    update ${tx.schema}.owner o set ${raisedTick} from locked where o.id = locked.id
-    returning o.id`);
+  const rows = await tx.query(
+    sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`,
+  );
   return rows.length > 0;
 }
 

@@ -79,8 +79,7 @@ export const messageTables: readonly ErasureTable[] = [ofThread("message_term"),
 export const threadTables: readonly ErasureTable[] = [
   ofThread("summary"),
   ofThread("shown"),
-  ofThread("thread_task"),
-  ofThread("dead_letter"),
+  ofThread("work"),
 ];
 
 /** By it the notes that were made of a thread are found: it goes with them, or with the thread. */
@@ -122,8 +121,7 @@ export const recordTables: readonly ErasureTable[] = [
   ofOwner("consent_request"),
   // All of it, where the scope is a part of the owner's: what a model was told holds words of every part.
   { table: "compared_pair", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
-  { table: "owner_task", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
-  { table: "dead_letter", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
+  { table: "work", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
   ...noteSourceTables,
   ...eventTables,
 ];

@@ -1,14 +1,7 @@
 import sql, { empty } from "sql-template-tag";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import { isHeld } from "../jobs/lease.js";
-import {
-  deferOwnerTask,
-  leaveOwnerTask,
-  type OwnerTaskClaim,
-  type OwnerTaskWork,
-  ownerTasks,
-} from "../jobs/owner-task.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
+import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
+import { type Claim, deferWork, isHeld, skipWork } from "../jobs/work-table.js";
 import { type CategoryPolicy, categoryOfKind } from "../memories/item/category.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
@@ -30,8 +23,10 @@ interface SaidLast {
 }
 
 /** What insights into a user are made of. */
-export interface InsightsWork extends OwnerTaskWork {
+export interface InsightsWork extends OwnerWork {
   readonly ownerRef: number;
+  /** When it was loaded. */
+  readonly at: Date;
   /** What an insight may rest on: the latest episodes, then what was learned or said again since the last run. */
   readonly sources: readonly InsightSource[];
   /** The end of the latest conversation, in order. */
@@ -44,6 +39,8 @@ export interface InsightsWork extends OwnerTaskWork {
 const mostEpisodes = 5;
 /** New facts. More of them would be what the user is about, and the episodes have that. */
 const mostFacts = 3;
+/** Changes looked at for those: of more, the latest have enough. */
+const mostChanges = 1_000;
 /** Of the conversation: its tone shows in the last few messages. */
 const mostSaidCharacters = 1_000;
 /** Messages read for that. */
@@ -53,21 +50,22 @@ const mostSaid = 12;
  * What `claim` is about, or how it ended. Without anything new, or any memory to rest on, the claim is given back and the
  * run does not count; before its time it waits.
  */
-export async function loadInsights(
-  deps: InsightsRuntime,
-  claim: OwnerTaskClaim,
-): Promise<InsightsWork | JobStatus> {
+export async function loadInsights(deps: InsightsRuntime, claim: Claim): Promise<InsightsWork | JobStatus> {
   const { db, config } = deps;
   const found = await findInsightsWork(db, claim, config);
   if (!found) return "lost";
   const { isNew, restsUntil, ...work } = found;
   const ofUser = work.scope.userId !== undefined;
-  if (!ofUser || !isNew || work.sources.length === 0) return leaveOwnerTask(db, claim, work);
-  return restsUntil === null ? work : deferOwnerTask(db, claim, restsUntil);
+  // As if it had not been looked for: when it was last done stays.
+  if (!ofUser || !isNew || work.sources.length === 0) {
+    return skipWork(db, claim, { doneUntil: work.doneUntil, at: null });
+  }
+  return restsUntil === null ? work : deferWork(db, claim, restsUntil);
 }
 
 interface Row extends ScopeRow, Record<string, unknown> {
-  tick: string;
+  revision: string;
+  at: Date;
   is_new: boolean;
   rests_until: Date | null;
   sources: (Omit<InsightSource, "saidAt"> & { readonly saidAt: string })[];
@@ -90,7 +88,7 @@ interface FoundWork extends InsightsWork {
  */
 async function findInsightsWork(
   db: Connection,
-  claim: OwnerTaskClaim,
+  claim: Claim,
   { insights, policy }: { readonly insights: InsightsOptions; readonly policy: CategoryPolicy },
 ): Promise<FoundWork | null> {
   const { schema, now } = db;
@@ -102,8 +100,14 @@ async function findInsightsWork(
     policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
   const [row] = await db.query<Row>(sql`
     with owner as materialized (
-      select o.*, k.done_at from ${schema}.owner_task k join ${schema}.owner o on o.id = k.owner_ref
-      where ${isHeld(ownerTasks, claim)}
+      select o.*, k.done_at from ${schema}.work k join ${schema}.owner o on o.id = k.owner_ref
+      where ${isHeld(claim)}
+    ),
+    changed as materialized (
+      select distinct c.memory_id from owner o cross join lateral (
+        select c.memory_id from ${schema}.change_log c where c.owner_ref = o.id and c.rev > ${claim.doneUntil}
+        order by c.rev desc limit ${mostChanges}
+      ) c
     ),
     episode as materialized (
       select m.* from owner o cross join lateral (
@@ -113,8 +117,8 @@ async function findInsightsWork(
     ),
     fact as materialized (
       select m.* from owner o cross join lateral (
-        select * from ${schema}.memory m
-        where m.owner_ref = o.id and m.tick > ${claim.doneUntil} and m.kind = 'fact' and ${usable}
+        select m.* from changed c join ${schema}.memory m on m.id = c.memory_id
+        where m.owner_ref = o.id and m.kind = 'fact' and ${usable}
         order by m.importance desc, m.updated_at desc, m.ref desc limit ${mostFacts}
       ) m
     ),
@@ -132,8 +136,10 @@ async function findInsightsWork(
         order by m.seq desc limit ${mostSaid}
       ) m
     )
-    select o.tenant_id, o.user_id, o.app_id, o.tick,
-      o.said_tick > ${claim.doneUntil} or exists (select from source where tick > ${claim.doneUntil}) as is_new,
+    select o.tenant_id, o.user_id, o.app_id, o.revision, ${now()} as at,
+      o.done_at is null or exists (select from source s join changed c on c.memory_id = s.id) or exists (
+        select from ${schema}.thread t where t.owner_ref = o.id and t.last_activity_at > o.done_at
+      ) as is_new,
       case when ${rested} > ${now()} then ${rested} end as rests_until,
       (select coalesce(json_agg(json_build_object(
         'id', m.id, 'kind', m.kind, 'category', m.category, 'text', m.content, 'saidAt', m.valid_from,
@@ -145,7 +151,7 @@ async function findInsightsWork(
   if (!row) return null;
   const said = endOf(row.said);
   return {
-    ...{ scope: scopeOf(row), ownerRef: claim.ownerRef, tick: Number(row.tick) },
+    ...{ scope: scopeOf(row), ownerRef: claim.ref, doneUntil: Number(row.revision), at: row.at },
     sources: row.sources.map((source) => ({ ...source, saidAt: new Date(source.saidAt) })),
     ...{ said, saidIn: said.length === 0 ? null : row.said_in },
     ...{ isNew: row.is_new, restsUntil: row.rests_until },

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
-import { completeOwnerTask, type OwnerTaskClaim } from "../jobs/owner-task.js";
+import { type Claim, completeWork } from "../jobs/work-table.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { evidenceLink } from "../memories/write/remove-resting.js";
@@ -26,7 +26,7 @@ const evidenceStrength = 0.6;
 export async function saveInsights(
   deps: InsightsRuntime,
   input: {
-    readonly claim: OwnerTaskClaim;
+    readonly claim: Claim;
     readonly work: InsightsWork;
     readonly chosen: readonly ChosenInsight[];
     readonly rejected: readonly InsightProblem[];
@@ -39,15 +39,15 @@ export async function saveInsights(
     origin: { actor: analyst, step: "insights" },
     alongside: async (tx, outcomes) => {
       await linkEvidence(tx, work, borneOut(chosen, outcomes));
-      await completeOwnerTask(tx, claim, work);
+      await completeWork(tx, claim, { doneUntil: work.doneUntil, at: work.at });
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
   const memoryIds = outcomes.flatMap(({ id }) => (id === null ? [] : [id]));
-  deps.logger.info(
-    `Insights of owner ${claim.ownerRef}: ${memoryIds.length} kept, ${rejected.length} rejected`,
-    { step: "insights", memoryIds },
-  );
+  deps.logger.info(`Insights of owner ${claim.ref}: ${memoryIds.length} kept, ${rejected.length} rejected`, {
+    step: "insights",
+    memoryIds,
+  });
   return outcomes;
 }
 

@@ -10,58 +10,32 @@ import {
   type UpdateType,
 } from "@langchain/langgraph";
 import { asTenant, currentTenancy } from "../postgres/isolation.js";
-import { guardedSteps, type JobInput, type JobState, type JobSteps, runSteps } from "./job-steps.js";
-import type { JobRuntime } from "./jobs-options.js";
-import type { Lease } from "./lease.js";
+import type { guardedSteps, JobState, WorkSteps } from "./job-steps.js";
 import type { JobAddress } from "./settle-failure.js";
 
 type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
-type GraphState<Claim, Work, Made> = Channels<JobState<Claim, Work> & Made>;
+type GraphState<Found, Made> = Channels<JobState<Found> & Made>;
 
 /** A graph of background work, compiled. */
-type BackgroundGraph<Claim, Work, Made> = CompiledStateGraph<
-  StateType<GraphState<Claim, Work, Made>>,
-  UpdateType<GraphState<Claim, Work, Made>>,
+export type BackgroundGraph<Found, Made> = CompiledStateGraph<
+  StateType<GraphState<Found, Made>>,
+  UpdateType<GraphState<Found, Made>>,
   string,
-  GraphState<Claim, Work, Made>,
-  GraphState<Claim, Work, Made>
+  GraphState<Found, Made>,
+  GraphState<Found, Made>
 >;
 
-/** A kind of background work. */
-export interface BackgroundJob<Claim, Work, Made> {
-  /** For those who call it, mount it, or look at it in Studio. It keeps no checkpoints: the row of its claim is its record. */
-  readonly graph: BackgroundGraph<Claim, Work, Made>;
-  /** Does one piece of it; returns what the graph would. */
-  run(input: JobInput<Claim>): Promise<JobState<Claim, Work> & Made>;
-}
-
-/** One kind of background work, as a graph whose nodes are its steps, and as those steps one after the other. */
-export function backgroundJob<Claim extends Lease, Work extends JobAddress, Made extends object>(
-  deps: JobRuntime,
-  steps: JobSteps<Claim, Work, Made>,
-): BackgroundJob<Claim, Work, Made> {
-  const guarded = guardedSteps(deps, steps);
-  const graph = graphOf(steps, guarded);
-  const traced = async (input: JobInput<Claim>) =>
-    (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Claim, Work> & Made;
-  return {
-    graph,
-    // A run of a graph takes as much time as all statements of a short job together, and only a trace shows that it was one.
-    run: (input) => (isTraced() ? traced(input) : runSteps(guarded, input)),
-  };
-}
-
 /** Whether runs of this process are traced, as by LangSmith. */
-function isTraced(): boolean {
+export function isTraced(): boolean {
   return CallbackManager.configure() !== undefined;
 }
 
-/** load → make, under the name of its step → validate → save, and then what follows from it. */
-function graphOf<Claim extends Lease, Work extends JobAddress, Made extends object>(
-  steps: JobSteps<Claim, Work, Made>,
-  { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Claim, Work, Made>>,
-): BackgroundGraph<Claim, Work, Made> {
-  type State = JobState<Claim, Work> & Made;
+/** The steps of a kind of work as a graph: load → make, under the name of its step → validate → save → what follows from it. */
+export function backgroundGraph<Found extends JobAddress, Made extends object>(
+  steps: WorkSteps<Found, Made>,
+  { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
+): BackgroundGraph<Found, Made> {
+  type State = JobState<Found> & Made;
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
   // Workers have said whose rows they see; a caller's run sees those of the scope it names.
@@ -84,5 +58,5 @@ function graphOf<Claim extends Lease, Work extends JobAddress, Made extends obje
   const compiled = graph
     .addConditionalEdges("save", ({ status }) => (status === "completed" ? next : END), [next, END] as never)
     .compile({ checkpointer: false, name: steps.name });
-  return compiled as unknown as BackgroundGraph<Claim, Work, Made>;
+  return compiled as unknown as BackgroundGraph<Found, Made>;
 }

@@ -4,7 +4,7 @@ import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
-import { type JobKind, type JobTicket, jobKinds, keyOfTicket, kindOfWork } from "./job-kinds.rule.js";
+import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 /**
  * A started pg-boss 10.4, as much of it as is used: so its declarations need not be there for a program that has none.
@@ -18,7 +18,6 @@ export interface PgBossInstance {
     options: { batchSize: number },
   ): Promise<readonly { readonly id: string; readonly data: unknown }[]>;
   complete(name: string, ids: string[]): Promise<unknown>;
-  fail(name: string, ids: string[], data: object): Promise<unknown>;
 }
 
 /** pg-boss's own options; without a connection among them it uses the pool of the memory. */
@@ -31,24 +30,25 @@ interface PgBossOptions {
 /** Where queues lie: an instance, or how to make one. */
 export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
 
-/** A job as it came from its queue. */
-export interface QueuedJob {
-  readonly id: string;
-  readonly data: unknown;
+/** How jobs are taken from a queue. */
+interface Taking {
+  /** At once. */
+  readonly most: number;
+  readonly pollIntervalMs: number;
+  /** Resolves when all of them have ended. */
+  take(data: readonly unknown[]): Promise<void>;
 }
 
 /** The queues of one memory's background work: a hint of what is due, which may be lost, since the tables say it. */
 export interface JobQueue {
   /** Puts it in its queue soon, with others in one statement. Fails nobody: what cannot be queued is found by sweeps. */
-  add(ticket: JobTicket): void;
+  add(job: Job): void;
   /** Makes what is missing of the queues. @throws what pg-boss throws */
-  prepare(): Promise<void>;
-  fetch(kind: JobKind, limit: number): Promise<readonly QueuedJob[]>;
-  complete(kind: JobKind, ids: string[]): Promise<void>;
-  /** Has pg-boss try them again, later each time. */
-  fail(kind: JobKind, ids: string[], reason: string): Promise<void>;
-  /** Told of the kinds that this process queued something of. */
-  onAdded(listener: (kind: JobKind) => void): void;
+  prepare(): Promise<unknown>;
+  /** Takes jobs of `kind` from now on. */
+  work(kind: WorkKind, taking: Taking): void;
+  /** Takes no more jobs, and resolves when those that were taken have ended. */
+  stopWork(): Promise<void>;
   /** Resolves when everything that was added is queued. */
   flush(): Promise<void>;
   /** Stops pg-boss where it was started here. */
@@ -71,66 +71,116 @@ const whileOthersMakeThem = {
 /** The queues that `option` names, for the memory in `db`. Nothing is started before it is needed. */
 export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
   const outside = new AsyncResource("mnemograph.queue");
-  const waiting = new Map<string, JobTicket>();
-  const listeners: ((kind: JobKind) => void)[] = [];
-  const nameOf = (kind: JobKind) => `${db.schemaName}-${kind}`;
+  const waiting = new Map<string, Job>();
+  const takers = new Map<WorkKind, ReturnType<typeof createTaker>>();
+  const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
   const opening = openOnce(db, option, logger);
-  let prepared = false;
+  let isPrepared = false;
   let flushing: Promise<void> | undefined;
 
   const makeMissing = async () => {
     const boss = await opening.open();
     const there = new Set((await boss.getQueues()).map(({ name }) => name));
-    for (const kind of jobKinds) {
+    for (const kind of workKinds) {
       if (!there.has(nameOf(kind))) await boss.createQueue(nameOf(kind), queueOptions);
     }
+    return boss;
   };
   const prepare = async () => {
-    await retrying(makeMissing, whileOthersMakeThem);
-    prepared = true;
+    isPrepared = false;
+    const boss = await retrying(makeMissing, whileOthersMakeThem);
+    isPrepared = true;
+    return boss;
+  };
+  const insert = async (jobs: readonly Job[]) => {
+    const boss = isPrepared ? await opening.open() : await prepare();
+    await boss.insert(jobs.map((job) => ({ name: nameOf(job.kind), data: job, singletonKey: `${job.ref}` })));
+    for (const { kind } of jobs) takers.get(kind)?.wake();
   };
   const send = async () => {
     await new Promise(setImmediate);
     while (waiting.size > 0) {
-      const tickets = [...waiting.values()];
+      const jobs = [...waiting.values()];
       waiting.clear();
-      const kinds = new Set(tickets.map(({ work }) => kindOfWork[work]));
-      try {
-        if (!prepared) await prepare();
-        const boss = await opening.open();
-        await boss.insert(
-          tickets.map((ticket) => ({
-            ...{ name: nameOf(kindOfWork[ticket.work]), data: ticket, singletonKey: keyOfTicket(ticket) },
-          })),
-        );
-        for (const listener of listeners) kinds.forEach(listener);
-      } catch (error) {
-        prepared = false;
+      await insert(jobs).catch((error: unknown) => {
+        isPrepared = false;
         logger.warn(
-          `${tickets.length} jobs could not be queued, workers find them by looking: ${errorLine(error)}`,
+          `${jobs.length} jobs could not be queued, workers find them by looking: ${errorLine(error)}`,
         );
-      }
+      });
     }
     flushing = undefined;
   };
+  const flush = async () => void (await flushing);
   return {
-    add(ticket) {
-      waiting.set(keyOfTicket(ticket), ticket);
+    add(job) {
+      waiting.set(jobName(job), job);
       flushing ??= outside.runInAsyncScope(send);
     },
+    flush,
     prepare,
-    fetch: async (kind, limit) => (await opening.open()).fetch(nameOf(kind), { batchSize: limit }),
-    async complete(kind, ids) {
-      await (await opening.open()).complete(nameOf(kind), ids);
+    work(kind, taking) {
+      const taker = createTaker(
+        taking.pollIntervalMs,
+        async () => {
+          const boss = await opening.open();
+          const jobs = await boss.fetch(nameOf(kind), { batchSize: taking.most });
+          if (jobs.length === 0) return false;
+          await taking.take(jobs.map(({ data }) => data));
+          await boss.complete(
+            nameOf(kind),
+            jobs.map(({ id }) => id),
+          );
+          return true;
+        },
+        (error) => logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`),
+      );
+      takers.set(kind, taker);
     },
-    async fail(kind, ids, reason) {
-      await (await opening.open()).fail(nameOf(kind), ids, { reason });
+    async stopWork() {
+      const all = [...takers.values()];
+      takers.clear();
+      await Promise.all(all.map((taker) => taker.stop()));
     },
-    onAdded: (listener) => void listeners.push(listener),
-    flush: async () => void (await flushing),
     async close() {
       await flushing;
       await opening.close();
+    },
+  };
+}
+/**
+ * Takes jobs again and again: at once where there were some, else after an interval or when it is woken.
+ *
+ * `boss.work` does not await the statement that completes jobs: where that fails, as while the database is away, the process dies
+ * of an unhandled rejection (pg-boss 10.4).
+ */
+function createTaker(
+  pollIntervalMs: number,
+  take: () => Promise<boolean>,
+  onError: (error: unknown) => void,
+) {
+  let stopped = false;
+  let wake = () => {};
+  const pause = () =>
+    new Promise<void>((resolve) => {
+      const timer = setTimeout(resolve, pollIntervalMs);
+      wake = () => {
+        clearTimeout(timer);
+        resolve();
+      };
+    });
+  const loop = (async () => {
+    while (!stopped) {
+      const took = await take().catch(onError);
+      if (!took && !stopped) await pause();
+    }
+  })();
+  return {
+    wake: () => wake(),
+    async stop() {
+      stopped = true;
+      wake();
+      await loop;
     },
   };
 }

@@ -1,20 +1,45 @@
-import sql from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { tenantField } from "../scope/scope.js";
+import { type Scope, tenantField } from "../scope/scope.js";
+import { ofTenant, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableText } from "../text/parse-input.js";
-import { type JobKind, type JobTicket, jobKinds, type WorkName } from "./job-kinds.rule.js";
-import { findJobs, type JobState, jobStates, type ListedJob } from "./listed-jobs.js";
+import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
+
+/** How a job stands, by the tables. */
+export const jobStates = ["waiting", "running", "failed"] as const;
+
+/** "waiting": due, now or at `dueAt`; "running": a worker has it; "failed": its last try failed, or it was given up. */
+type JobState = (typeof jobStates)[number];
+
+/** A piece of background work, whoever does it. It holds nothing of what was said but the error. */
+export interface ListedJob {
+  readonly id: string;
+  readonly kind: WorkKind;
+  readonly state: JobState;
+  /** Whose it is. */
+  readonly scope: Scope;
+  /** The thread that it is about; null where it is about a user or an app. */
+  readonly threadId: string | null;
+  /** Tries so far; null of what was given up. */
+  readonly attempts: number | null;
+  /** Why its last try failed. */
+  readonly error: string | null;
+  /** When it was given up; null where it was not. */
+  readonly givenUpAt: Date | null;
+  /** When it is tried next; null while it runs, and when it is not tried again. */
+  readonly dueAt: Date | null;
+}
 
 /** Which jobs to list. */
 interface ListJobs {
   /** Only those of this tenant. @default those of all tenants */
   readonly tenantId?: string | undefined;
   readonly state?: JobState | undefined;
-  readonly kind?: JobKind | undefined;
+  readonly kind?: WorkKind | undefined;
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
   /** Only those after this id: the last of the page before. */
@@ -25,7 +50,7 @@ interface ListJobs {
 export interface JobsApi {
   /**
    * Jobs that wait, run or failed, in the order of their ids, as the tables have them, with queues or without. Ageing, expiry
-   * and tidying up are found anew each time and not listed.
+   * and purging are found anew each time and not listed.
    *
    * @throws MemoryError `INVALID_INPUT`
    */
@@ -43,12 +68,12 @@ export interface JobsApi {
    *   given up when what came later in its thread is done.
    */
   retry(
-    which: string | { readonly kind: JobKind },
+    which: string | { readonly kind: WorkKind },
     of?: { readonly tenantId?: string | undefined },
   ): Promise<{ readonly retried: number }>;
 }
 
-const kindField = z.enum(jobKinds as [JobKind, ...JobKind[]]);
+const kindField = z.enum(workKinds);
 const listSchema = z.strictObject({
   ...{ tenantId: tenantField, state: z.enum(jobStates).optional(), kind: kindField.optional() },
   ...{ limit: pageRows, after: storableText.optional() },
@@ -60,13 +85,13 @@ const ofSchema = z.strictObject({ tenantId: tenantField });
 const mostRetried = 1_000;
 
 /** @param start has a job done that has become due. */
-export function createJobsApi(db: Database, start: (ticket: JobTicket) => Promise<void>): JobsApi {
+export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
   const retryOne = async (id: string) => {
-    const ticket = await db.transaction((tx) => makeDue(tx, id));
-    if (ticket) await start(ticket);
-    return ticket !== null;
+    const job = await db.transaction((tx) => makeDue(tx, Number(id)));
+    if (job) await start(job);
+    return job !== null;
   };
-  const retryKind = async (kind: JobKind, tenantId: string | undefined) => {
+  const retryKind = async (kind: WorkKind, tenantId: string | undefined) => {
     const failed = await findJobs(db, { tenantId, kind, state: "failed", limit: mostRetried });
     let retried = 0;
     for (const { id } of failed) if (await retryOne(id)) retried++;
@@ -95,58 +120,66 @@ export function createJobsApi(db: Database, start: (ticket: JobTicket) => Promis
   };
 }
 
-/** Makes a job due now; null where that is not possible. */
-async function makeDue(tx: Connection, id: string): Promise<JobTicket | null> {
-  const [, work = "", number = ""] = /^(.+)-(\d+)$/.exec(id) ?? [];
-  const ref = Number(number);
-  if (work === "given-up") return reviveDeadLetter(tx, ref);
-  const due = isThreadTask(work)
-    ? sql`update ${tx.schema}.thread_task set retry_at = ${tx.now()}, attempts = 0
-        where thread_ref = ${ref} and task = ${work} and lease_until is null returning 1`
-    : work === "summarize"
-      ? sql`update ${tx.schema}.summary set retry_at = ${tx.now()}, attempts = 0
-        where id = ${ref} and status = 'failed' returning 1`
-      : sql`update ${tx.schema}.owner_task set retry_at = ${tx.now()}, attempts = 0
-        where owner_ref = ${ref} and task = ${work} and lease_until is null returning 1`;
-  const rows = await tx.query(due);
-  return rows.length > 0 ? { work: work as WorkName, ref } : null;
+/** `id` as a row of `work` has it; of what is no number, the id of none. */
+function rowId(id: string): number {
+  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }
 
-function isThreadTask(work: string): boolean {
-  return work === "extract" || work === "compress" || work === "note";
+/** Work that is not done, by its id. */
+async function findJobs(
+  db: Connection,
+  { tenantId, state, kind, id, after, limit }: Omit<ListJobs, "limit"> & { id?: string; limit: number },
+): Promise<ListedJob[]> {
+  const { schema, now } = db;
+  const where = (value: unknown, condition: Sql) => (value === undefined ? empty : sql`and ${condition}`);
+  const rows = await db.query<ScopeRow & Omit<ListedJob, "scope">>(sql`
+    select j.* from (
+      select k.id::text, k.kind, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
+        coalesce(t.app_id, o.app_id) as app_id, t.thread_id as "threadId", k.error, k.given_up_at as "givenUpAt",
+        case when k.given_up_at is null then k.attempts end as attempts,
+        case when k.lease_until > ${now()} then 'running' when k.error is not null then 'failed' else 'waiting' end as state,
+        case when k.lease_until > ${now()} then null else coalesce(k.lease_until, k.retry_at) end as "dueAt"
+      from ${schema}.work k
+      left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
+      where (k.retry_at is not null or k.lease_until is not null or k.error is not null)
+        ${where(kind, sql`k.kind = ${kind}`)} ${where(id, sql`k.id = ${rowId(id ?? "")}`)}
+        ${where(after, sql`k.id > ${rowId(after ?? "")}`)}
+      order by k.id
+    ) j
+    where ${ofTenant(sql`j.tenant_id`, tenantId)} ${where(state, sql`j.state = ${state}`)}
+    limit ${limit}`);
+  return rows.map(({ tenant_id, user_id, app_id, ...job }) => {
+    const { id: found, kind: of, state: stands, threadId, attempts, error, givenUpAt, dueAt } = job;
+    const scope = scopeOf({ tenant_id, user_id, app_id });
+    return { id: found, kind: of, state: stands, scope, threadId, attempts, error, givenUpAt, dueAt };
+  });
 }
 
-/**
- * Makes work due that was given up, and takes its letter away. A thread's cursor goes back to where that work began, where nothing
- * later is done that would be done twice; facts that are there already are not written again.
- */
-async function reviveDeadLetter(tx: Connection, letterId: number): Promise<JobTicket | null> {
-  const [letter] = await tx.query<{
-    task: WorkName;
-    thread_ref: string | null;
-    owner_ref: string | null;
-  }>(sql`
-    select task, thread_ref, owner_ref from ${tx.schema}.dead_letter where id = ${letterId} for update`);
-  if (!letter) return null;
-  const { task: work } = letter;
-  const ref = Number(letter.thread_ref ?? letter.owner_ref);
-  const turnsUntil = sql`(
-    select count(*)::int from ${tx.schema}.message m
-    where m.thread_ref = k.thread_ref and m.role = 'user' and m.seq`;
-  const due =
-    letter.thread_ref === null
-      ? // It was not done, so it rests from nothing.
-        sql`update ${tx.schema}.owner_task set retry_at = ${tx.now()}, attempts = 0, done_until = 0, done_at = null
-          where owner_ref = ${ref} and task = ${work} and lease_until is null returning 1`
-      : sql`update ${tx.schema}.thread_task k set retry_at = ${tx.now()}, attempts = 0,
-          done_until = case when k.task = 'compress' then ${turnsUntil} < d.start_seq)
-            else least(k.done_until, d.start_seq - 1) end
-        from ${tx.schema}.dead_letter d
-        where d.id = ${letterId} and k.thread_ref = d.thread_ref and k.task = d.task and k.lease_until is null
-          and case k.task when 'compress' then k.done_until <= ${turnsUntil} <= d.end_seq)
-            when 'note' then k.done_until <= d.end_seq else true end
-        returning 1`;
-  if ((await tx.query(due)).length === 0) return null;
-  await tx.query(sql`delete from ${tx.schema}.dead_letter where id = ${letterId}`);
-  return { work, ref };
+/** Kinds whose pieces are not done again once a later one is: an episode or a note of them would stand twice. */
+const onlyForward: readonly WorkKind[] = ["episodes", "notes"];
+
+/** Makes work due now; null where that is not possible. */
+async function makeDue(tx: Connection, id: number): Promise<Job | null> {
+  const { schema, now } = tx;
+  const [row] = await tx.query<{ kind: WorkKind; ref: string; given_up: boolean }>(sql`
+    select kind, coalesce(thread_ref, owner_ref) as ref, given_up_at is not null as given_up
+    from ${schema}.work where id = ${id} for update`);
+  if (!row) return null;
+  const { kind, ref, given_up } = row;
+  // What was given up was not done: it begins again where it began, and rests from nothing.
+  const due = await tx.query(
+    given_up
+      ? sql`update ${schema}.work k set retry_at = ${now()}, attempts = 0, done_at = null,
+            done_until = least(k.done_until, d.done_until)
+          from ${schema}.work d
+          where d.id = ${id} and k.kind = d.kind and k.given_up_at is null and k.lease_until is null
+            and (k.thread_ref = d.thread_ref or k.owner_ref = d.owner_ref)
+            and (d.kind <> all (${onlyForward}) or k.done_until <= (d.progress ->> 'doneUntil')::bigint)
+          returning 1`
+      : sql`update ${schema}.work set retry_at = ${now()}, attempts = 0
+          where id = ${id} and lease_until is null returning 1`,
+  );
+  if (due.length === 0) return null;
+  if (given_up) await tx.query(sql`delete from ${schema}.work where id = ${id}`);
+  return { kind, ref: Number(ref) };
 }

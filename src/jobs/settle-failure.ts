@@ -4,10 +4,11 @@ import { type EventStep, insertEvent } from "../events/event-log.js";
 import { errorLine, type LogFields } from "../logger.js";
 import { malformedOutput } from "../models/model-answer.js";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
-import { failLease, type Lease, LeaseLost, type LeaseTable } from "./lease.js";
+import { jobName, type WorkKind } from "./work-kinds.rule.js";
+import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone } from "./work-table.js";
 
 /** Why background work did not succeed. */
 export interface Failure {
@@ -81,55 +82,81 @@ export interface JobAddress {
 }
 
 /** What there is to know of a kind of work when it fails. */
-export interface Attempts<Claim extends Lease, Work extends JobAddress> {
-  readonly table: LeaseTable<Claim>;
+export interface Attempts<Found extends JobAddress> {
+  readonly kind: WorkKind;
   /** What its events are counted under. */
   readonly step: EventStep;
   readonly tries: Tries;
-  /** What is done to messages, for log lines: "Extracting facts from". */
+  /** What is done, for log lines: "Extracting facts from" messages. */
   readonly doing: string;
   /** The messages that `work` is about. @default it is about an owner, and not about a thread */
-  range?(work: Work): SeqRange;
+  range?(work: Found): SeqRange;
   /** What holds until the next try, for log lines. @default "Nothing was written" */
   readonly meanwhile?: string;
+  /** What log lines about its status call the row that it makes. @default none is told */
+  rowOf?(work: Found): string;
+  /** Done in the transaction that records a failed try. @default nothing */
+  onFailed?(tx: Connection, claim: Claim): Promise<void>;
   /**
-   * Ends work whose last try failed, within a transaction: its dead letter is kept, and it is not due any more.
+   * Where the work goes on when a piece of it is given up: that is kept as a dead letter.
    *
    * @default it is left failed
    */
-  giveUp?(tx: Connection, claim: Claim, work: Work, failure: Failure): Promise<void>;
-  /**
-   * Gives a claim back until then: work that can wait does so while its tenant's energy is low. That was no try.
-   *
-   * @default it waits for nothing
-   * @throws LeaseLost
-   */
-  defer?(claim: Claim, until: Date): Promise<unknown>;
+  after?(work: Found): WorkDone;
+  /** Whether it waits while its tenant's energy is low. That is no try. @default false */
+  readonly waits?: boolean;
 }
 
+/** A stretch of a thread's messages that is worked on, and where the work goes on after it. */
+export interface ThreadWork extends ThreadAddress, WorkDone {
+  readonly messages: readonly { readonly seq: number }[];
+}
+
+/** What kinds of threads' work have in common. */
+export const threadWork = {
+  of: "thread",
+  range({ messages }: ThreadWork): SeqRange {
+    const startSeq = messages[0]?.seq ?? 0;
+    return { startSeq, endSeq: messages.at(-1)?.seq ?? startSeq };
+  },
+  after: ({ doneUntil, more = false }: ThreadWork): WorkDone => ({ doneUntil, more }),
+} as const;
+
+/** Work on what a user or an app has. */
+export interface OwnerWork {
+  readonly scope: Scope;
+  /** The owner's revision when the work was loaded: what changes later is for the next time. */
+  readonly doneUntil: number;
+}
+
+/** What kinds of owners' work have in common. All of them can wait. */
+export const ownerWork = {
+  of: "owner",
+  waits: true,
+  after: ({ doneUntil }: OwnerWork): WorkDone => ({ doneUntil }),
+} as const;
+
 /** A try that did not succeed. */
-export interface FailedTry<Claim, Work> {
+export interface FailedTry<Found> {
   readonly claim: Claim;
   /** Null when not even that could be read: then there is nothing to make a dead letter of, and no event. */
-  readonly work: Work | null;
+  readonly work: Found | null;
   readonly failure: Failure;
 }
 
-/**
- * Records a try that failed: the work is due again later, or is given up after the last try. An event tells of either.
- */
-export async function settleFailure<Claim extends Lease, Work extends JobAddress>(
+/** Records a try that failed: the work is due again later, or is given up after the last try. An event says so. */
+export async function settleFailure<Found extends JobAddress>(
   deps: JobRuntime,
-  of: Attempts<Claim, Work>,
-  failed: FailedTry<Claim, Work>,
+  of: Attempts<Found>,
+  failed: FailedTry<Found>,
 ): Promise<JobStatus> {
   const { claim, work, failure } = failed;
   if (failure.code === "LEASE_LOST") return "lost";
   const { maxAttempts, maxFailures } = of.tries;
   const isLast = claim.attempt >= (failure.code === "MODEL_OUTPUT_INVALID" ? maxAttempts : maxFailures);
   try {
-    if (isLast && work && of.giveUp) return await giveUp(deps, of, { claim, work, failure });
-    return await tryAgain(deps, of, failed, isLast && !of.giveUp);
+    if (isLast && work && of.after) return await giveUp(deps, of, { claim, work, failure }, of.after(work));
+    return await tryAgain(deps, of, failed, isLast && !of.after);
   } catch (error) {
     if (error instanceof LeaseLost) return "lost";
     throw error;
@@ -137,19 +164,19 @@ export async function settleFailure<Claim extends Lease, Work extends JobAddress
 }
 
 /**
- * Puts `work` off where it can wait and its tenant's energy is low; false where it goes on. A log line and an event tell of it.
+ * Puts `work` off where it can wait and its tenant's energy is low; false where it goes on. A log line and an event say so.
  *
  * @throws LeaseLost
  */
-export async function putOff<Claim extends Lease, Work extends JobAddress>(
+export async function putOff<Found extends JobAddress>(
   { db, logger, usage }: JobRuntime,
-  of: Attempts<Claim, Work>,
+  of: Attempts<Found>,
   claim: Claim,
-  work: Work,
+  work: Found,
 ): Promise<boolean> {
-  const until = of.defer ? await usage.pausedUntil(work.scope) : null;
+  const until = of.waits ? await usage.pausedUntil(work.scope) : null;
   if (until === null) return false;
-  await of.defer?.(claim, until);
+  await deferWork(db, claim, until);
   const { step } = of;
   logger.debug(`${lineOf(of, claim, work)} waits for energy until ${until.toISOString()}`, {
     ...{ step, ...placeOf(work) },
@@ -162,39 +189,45 @@ export async function putOff<Claim extends Lease, Work extends JobAddress>(
 /** Shortest wait after the work could not be read: of some work nothing counts such tries to an end. */
 const shortestWaitMs = 1_000;
 
-async function tryAgain<Claim extends Lease, Work extends JobAddress>(
+async function tryAgain<Found extends JobAddress>(
   deps: JobRuntime,
-  of: Attempts<Claim, Work>,
-  { claim, work, failure }: FailedTry<Claim, Work>,
+  of: Attempts<Found>,
+  { claim, work, failure }: FailedTry<Found>,
   isLast: boolean,
 ): Promise<JobStatus> {
-  const { table, step, tries, meanwhile = "Nothing was written" } = of;
+  const { step, tries, onFailed, meanwhile = "Nothing was written" } = of;
   const waitMs = Math.max(work ? 0 : shortestWaitMs, retryDelayMs(claim.attempt, tries.retryDelayMs));
-  const delayMs = isLast ? null : waitMs;
-  await failLease(deps.db, table, claim, { error: failure.message, retryDelayMs: delayMs });
-  const fields = { ...fieldsOf(of, claim, failure, work), retryMs: delayMs };
-  deps.logger.debug(`${(table.statusLabel ?? table.label)(claim)} status updated to failed`, fields);
-  const what = lineOf(of, claim, work);
+  const retryMs = isLast ? null : waitMs;
+  const outcome = { error: failure.message, retryMs };
+  if (onFailed) {
+    await deps.db.transaction(async (tx) => {
+      await failWork(tx, claim, outcome);
+      await onFailed(tx, claim);
+    });
+  } else await failWork(deps.db, claim, outcome);
+  const fields = { ...fieldsOf(of, claim, failure, work), retryMs };
+  if (work && of.rowOf) deps.logger.debug(`${of.rowOf(work)} status updated to failed`, fields);
   deps.logger.warn(
-    `${what} failed: ${failure.message} ` +
-      `${meanwhile}; ${delayMs === null ? "no further try" : `next try in ${delayMs} ms`}.`,
+    `${lineOf(of, claim, work)} failed: ${failure.message} ` +
+      `${meanwhile}; ${retryMs === null ? "no further try" : `next try in ${retryMs} ms`}.`,
     fields,
   );
   // Not the message: some providers quote the prompt in theirs.
   if (work) await insertFailure(deps.db, step, work, failure.code);
-  if (delayMs !== null) deps.onRetry(delayMs);
+  if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
 }
 
-async function giveUp<Claim extends Lease, Work extends JobAddress>(
+async function giveUp<Found extends JobAddress>(
   deps: JobRuntime,
-  of: Attempts<Claim, Work>,
-  { claim, work, failure }: FailedTry<Claim, Work> & { readonly work: Work },
+  of: Attempts<Found>,
+  { claim, work, failure }: FailedTry<Found> & { readonly work: Found },
+  done: WorkDone,
 ): Promise<JobStatus> {
   // Kept without what the model said where that cannot be redacted.
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
   await deps.db.transaction(async (tx) => {
-    await of.giveUp?.(tx, claim, work, { ...failure, output });
+    await giveWorkUp(tx, claim, { done, range: of.range?.(work), error: failure.message, output });
     await insertFailure(tx, of.step, work, "DEAD_LETTER");
   });
   const fields = fieldsOf(of, claim, failure, work);
@@ -206,11 +239,11 @@ async function giveUp<Claim extends Lease, Work extends JobAddress>(
 }
 
 /** What a line about a failed try is about. */
-function fieldsOf<Claim extends Lease, Work extends JobAddress>(
-  { step, range }: Pick<Attempts<Claim, Work>, "step" | "range">,
-  { attempt }: Lease,
+function fieldsOf<Found extends JobAddress>(
+  { step, range }: Pick<Attempts<Found>, "step" | "range">,
+  { attempt }: Claim,
   { code }: Failure,
-  work: Work | null | undefined,
+  work: Found | null,
 ): LogFields {
   return { step, attempt, code, ...(work && { ...placeOf(work), ...range?.(work) }) };
 }
@@ -219,14 +252,14 @@ function placeOf({ threadId }: JobAddress): Pick<LogFields, "threadId"> {
   return threadId === undefined ? {} : { threadId };
 }
 
-function lineOf<Claim extends Lease, Work extends JobAddress>(
-  { doing, range, table }: Pick<Attempts<Claim, Work>, "doing" | "range" | "table">,
-  claim: Claim,
-  work: Work | null,
+function lineOf<Found extends JobAddress>(
+  { kind, doing, range }: Pick<Attempts<Found>, "kind" | "doing" | "range">,
+  { ref }: Claim,
+  work: Found | null,
 ): string {
   const { startSeq, endSeq } = (work && range?.(work)) ?? {};
   return startSeq === undefined
-    ? table.label(claim)
+    ? jobName({ kind, ref })
     : `${doing} messages ${startSeq}-${endSeq} for ${work?.threadId}`;
 }
 

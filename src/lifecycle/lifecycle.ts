@@ -1,5 +1,5 @@
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
-import type { Job, Worker } from "../jobs/background-work.js";
+import { defineWork } from "../jobs/define-work.js";
 import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
 import { type HistoryEvent, type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import type { MemoryItem } from "../memories/item/memory.js";
@@ -8,7 +8,6 @@ import { lifecycleActor as actor, expireMemories } from "../memories/write/expir
 import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
-import { trimRecords } from "../usage/usage-statements.js";
 import {
   batchSize,
   findDueMemories,
@@ -21,55 +20,32 @@ import {
   trimChanges,
 } from "./lifecycle-work.js";
 
-/** The lifecycle as background work: what expired or was not used is hidden, what was hidden long ago deleted. Needs no model. */
-export function createLifecycle(deps: LifecycleRuntime): {
-  readonly work: Worker;
-  /** Deletes news, events, and what calls of models took, that are older than anybody needs. */
-  readonly trimming: Worker;
-} {
+/** Memories that expired or were not used for long are hidden, and what was hidden long ago is deleted. Needs no model. */
+export function defineLifecycle(deps: LifecycleRuntime) {
   const options = deps.config.lifecycle;
-  const usage: Job = {
-    ...{ name: "Old usage and events", ticket: { work: "usage" } },
-    run: () => trimRecords(deps.db),
-  };
-  return {
-    work: {
-      intervalMs,
-      async due(limit) {
-        const owners = await findLifecycleOwners(deps.db, { options, limit });
-        return owners.map(({ ref }) => agingOf(deps, ref));
-      },
-      works: ["lifecycle"],
-      at: ({ ref = 0 }) => agingOf(deps, ref),
+  return defineWork({
+    ...{ kind: "lifecycle", everyMs: intervalMs },
+    async due(limit) {
+      const owners = await findLifecycleOwners(deps.db, { options, limit });
+      return owners.map(({ ref }) => ref);
     },
-    trimming: {
-      intervalMs,
-      counted: false,
-      async due(limit) {
-        const owners = await findOwnersToTrim(deps.db, { limit });
-        return [...owners.map((ref) => trimmingOf(deps, ref)), usage];
-      },
-      works: ["changes", "usage"],
-      at: ({ work, ref = 0 }) => (work === "usage" ? usage : trimmingOf(deps, ref)),
-    },
-  };
-}
-
-function agingOf(deps: LifecycleRuntime, ref: OwnerRef): Job {
-  return {
-    ...{ name: `Lifecycle of owner ${ref}`, ticket: { work: "lifecycle", ref } },
-    async run() {
+    async run(ref) {
       const owner = await findLifecycleOwner(deps.db, ref);
       if (owner) await ageOwner(deps, owner);
     },
-  };
+  });
 }
 
-function trimmingOf(deps: LifecycleRuntime, ref: OwnerRef): Job {
-  return {
-    ...{ name: `Old changes of owner ${ref}`, ticket: { work: "changes", ref } },
-    run: async () => void (await inBatches(deps, ref, trim)),
-  };
+/** Owners whose changes are trimmed before more are looked for. */
+const trimmedAtOnce = 100;
+
+/** Deletes the changes of all owners that are older than anybody needs. */
+export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
+  for (;;) {
+    const owners = await findOwnersToTrim(deps.db, { limit: trimmedAtOnce });
+    for (const ref of owners) await inBatches(deps, ref, trim);
+    if (owners.length < trimmedAtOnce) return;
+  }
 }
 
 /** All that is due of one owner, a batch in each transaction. */

@@ -1,6 +1,6 @@
 import sql from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
-import { completeOwnerTask, type OwnerTaskClaim } from "../jobs/owner-task.js";
+import { type Claim, completeWork } from "../jobs/work-table.js";
 import { changeLine } from "../memories/changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { rewriteContent } from "../memories/edit/rewrite-content.js";
@@ -35,13 +35,13 @@ const compactor = "worker:compact";
 export async function applyCompaction(
   deps: NotesRuntime,
   input: {
-    readonly claim: OwnerTaskClaim;
+    readonly claim: Claim;
     readonly work: CompactionWork;
     readonly decision: CompactionDecision;
   },
 ): Promise<Applied> {
   const { claim, work, decision } = input;
-  const { scope, app, tick } = work;
+  const { scope, app, doneUntil } = work;
   const embedded =
     decision.action === "edit" ? ((await deps.embedder?.documents([decision.text])) ?? null) : null;
   const applied = await deps.db.transaction(async (tx): Promise<Applied> => {
@@ -50,7 +50,7 @@ export async function applyCompaction(
     const stands = notes.length > app.limit && aboutOf(decision).every((note) => isAmong(notes, note));
     if (stands) await applyNow(deps, { tx, owner, work, decision, embedded });
     const left = notes.length - (stands ? 1 : 0);
-    await completeOwnerTask(tx, claim, { tick, more: left > app.limit });
+    await completeWork(tx, claim, { doneUntil, more: left > app.limit });
     return { action: stands ? decision.action : null, targetId: decision.target.id, left };
   });
   const { action, targetId } = applied;

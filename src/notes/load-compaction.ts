@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
-import { findOwnerWork, type OwnerTaskClaim, type OwnerTaskWork, skipOwnerTask } from "../jobs/owner-task.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
+import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
+import { type Claim, findOwnerWork, skipWork } from "../jobs/work-table.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -10,7 +10,7 @@ import type { NotesRuntime } from "./load-note.js";
 import { type AppNotes, appNotes } from "./notes-options.js";
 
 /** An app that has more notes than it may keep. */
-export interface CompactionWork extends OwnerTaskWork {
+export interface CompactionWork extends OwnerWork {
   readonly scope: Scope & { readonly appId: string };
   readonly app: AppNotes;
   /** Oldest first; at least one is not pinned. */
@@ -18,22 +18,19 @@ export interface CompactionWork extends OwnerTaskWork {
 }
 
 /** What `claim` is about, or how it ended: there are not too many notes, or none may go. */
-export async function loadCompaction(
-  deps: NotesRuntime,
-  claim: OwnerTaskClaim,
-): Promise<CompactionWork | JobStatus> {
+export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<CompactionWork | JobStatus> {
   const { db, config } = deps;
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
-  const { scope, tick } = found;
+  const { scope, doneUntil } = found;
   const { appId } = scope;
-  if (appId === undefined) return skipOwnerTask(db, claim, found);
-  const work = { scope: { ...scope, appId }, tick, app: appNotes(config.notes, appId) };
-  const notes = await findNotes(db, claim.ownerRef);
-  if (notes.length <= work.app.limit) return skipOwnerTask(db, claim, work);
+  if (appId === undefined) return skipWork(db, claim, { doneUntil });
+  const work = { scope: { ...scope, appId }, doneUntil, app: appNotes(config.notes, appId) };
+  const notes = await findNotes(db, claim.ref);
+  if (notes.length <= work.app.limit) return skipWork(db, claim, { doneUntil });
   if (notes.every(({ pinned }) => pinned)) {
     await tellAllPinned(deps, { ...work, notes });
-    return skipOwnerTask(db, claim, work);
+    return skipWork(db, claim, { doneUntil });
   }
   return { ...work, notes };
 }

@@ -2,7 +2,8 @@ import sql from "sql-template-tag";
 import { commonOrigin } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { completeTask, type TaskClaim } from "../jobs/thread-task.js";
+import { threadWork } from "../jobs/settle-failure.js";
+import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
@@ -23,7 +24,7 @@ const noteWriter = "worker:note";
  */
 export async function saveNote(
   deps: NotesRuntime,
-  input: { readonly claim: TaskClaim; readonly work: NoteWork; readonly content: NoteContent | null },
+  input: { readonly claim: Claim; readonly work: NoteWork; readonly content: NoteContent | null },
 ): Promise<string | null> {
   const { claim, work, content } = input;
   const { scope, threadId, owner, messages } = work;
@@ -39,7 +40,7 @@ export async function saveNote(
     origin: { actor: noteWriter, step: "note", threadId },
     alongside: async (tx, [written]) => {
       if (written?.id) await keepSource(tx, { claim, work, memoryId: written.id });
-      await completeTask(tx, claim, work);
+      await completeWork(tx, claim, threadWork.after(work));
       const told = content
         ? classified(written, false)
         : ({ status: "skipped", detail: "nothing_to_note" } as const);
@@ -65,12 +66,12 @@ function tellOfNote(logger: Logger, { owner, threadId }: NoteWork, outcome: Writ
 /** Keeps of which conversation a note was made: nobody is shown it, and a user's forgetting goes by it. */
 async function keepSource(
   tx: Connection,
-  { claim, work, memoryId }: { claim: TaskClaim; work: NoteWork; memoryId: string },
+  { claim, work, memoryId }: { claim: Claim; work: NoteWork; memoryId: string },
 ): Promise<void> {
   const startSeq = work.messages[0]?.seq ?? 0;
   await tx.query(sql`
     insert into ${tx.schema}.note_source as s (thread_ref, memory_id, owner_ref, start_seq, end_seq)
-    select ${claim.threadRef}, ${memoryId}, o.id, ${startSeq}, ${work.doneUntil}
+    select ${claim.ref}, ${memoryId}, o.id, ${startSeq}, ${work.doneUntil}
     from ${tx.schema}.owner o where ${ownerIs(ownerColumns(work.owner))}
     on conflict (thread_ref, memory_id) do update
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);

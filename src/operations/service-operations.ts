@@ -1,8 +1,8 @@
 import { z } from "zod";
 import { eventOps, eventParts, eventSteps } from "../events/event-log.js";
 import type { StatsOf } from "../events/stats.js";
-import { type JobKind, jobKinds } from "../jobs/job-kinds.rule.js";
-import { jobStates, type ListedJob } from "../jobs/listed-jobs.js";
+import { jobStates, type ListedJob } from "../jobs/jobs-api.js";
+import { workKinds } from "../jobs/work-kinds.rule.js";
 import {
   anyObject,
   each,
@@ -17,7 +17,7 @@ import {
 } from "./fields.js";
 import { operation } from "./operation.js";
 
-const jobKind = z.enum(jobKinds as [JobKind, ...JobKind[]]);
+const jobKind = z.enum(workKinds);
 
 const selection = {
   ...{ ...each(z.string().optional(), "threadId", "agentId", "runId"), op: z.enum(eventOps).optional() },
@@ -57,7 +57,7 @@ const event = z.strictObject({
 const job = z.strictObject({
   ...{ id: z.string(), kind: jobKind, state: z.enum(jobStates), key: z.string(), scope },
   ...{ ...each(optionalText, "threadId", "error"), attempts: z.number().nullable() },
-  ...each(time.nullable(), "createdAt", "dueAt"),
+  ...each(time.nullable(), "givenUpAt", "dueAt"),
 });
 
 /** What memory did and took, and the work that operators ask for. */

@@ -29,10 +29,10 @@ export const forgotten = z
 const summary = z
   .strictObject({
     ...thread,
-    ...each(z.number(), "id", "startSeq", "endSeq", "attempts"),
+    ...each(z.number(), "id", "startSeq", "endSeq"),
     ...each(z.number().nullable(), "baseId", "baseEndSeq", "generationTimeMs"),
     status: z.enum(["processing", "completed", "failed"]),
-    ...{ ...each(optionalText, "text", "error"), ...each(time.nullable(), "leaseUntil", "retryAt") },
+    ...each(optionalText, "text", "error"),
     createdAt: time,
   })
   .register(described, { id: "Summary" });

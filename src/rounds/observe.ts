@@ -99,18 +99,11 @@ export interface Observed {
   readonly op: string;
 }
 
-/** The spans there are. */
+/** The spans of calls; background work has those of its kinds. */
 export const spans = {
   recall: { name: "recall", step: "recall", op: "search" },
   remember: { name: "remember", step: "remember", op: "create" },
   query: { name: "query", step: "tool", op: "search" },
-  summarize: { name: "summarize", step: "summarize", op: "create" },
-  extract: { name: "extract", step: "extract", op: "create" },
-  compress: { name: "compress", step: "compress", op: "create" },
-  note: { name: "note", step: "note", op: "create" },
-  compact: { name: "compact", step: "compact", op: "delete" },
-  insights: { name: "insights", step: "insights", op: "create" },
-  consolidate: { name: "consolidate", step: "consolidate", op: "merge" },
 } as const satisfies Record<string, Observed>;
 
 /** Does `work` within a span, on a database whose round trips are counted when anybody listens. */

@@ -1,10 +1,10 @@
 import { type RecordInput, record } from "../conversation/record.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
-import { markTask, type ThreadTask } from "../jobs/thread-task.js";
+import type { Job } from "../jobs/work-kinds.rule.js";
+import { markWork } from "../jobs/work-table.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
-import type { SummaryClaim } from "../summaries/claim-summary.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
 import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
 
@@ -15,14 +15,12 @@ export interface Remembered {
   readonly lastSeq: number;
   /** The summary that was started, or why none was. */
   readonly summary:
-    | { readonly started: true; readonly claim: SummaryClaim; readonly window: SummaryWindow }
+    | { readonly started: true; readonly summaryId: number; readonly window: SummaryWindow }
     | { readonly started: false; readonly reason: SummarySkipReason | "no_model" | "round_open" };
 }
 
 /** Background work on a thread that a round made due. */
-export interface DueTask {
-  readonly threadRef: number;
-  readonly task: ThreadTask;
+export interface DueJob extends Job {
   /** In how many ms; not before. @default now */
   readonly inMs?: number;
 }
@@ -41,7 +39,7 @@ export async function remember(
     readonly notes: { readonly limit: number; readonly idleMs: number };
   }>,
   input: RecordInput,
-): Promise<{ remembered: Remembered; due: DueTask[] }> {
+): Promise<{ remembered: Remembered; due: DueJob[] }> {
   const { memories, summaries, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && leavesNotes(notes);
@@ -52,17 +50,21 @@ export async function remember(
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
-  const due: DueTask[] =
-    extractInMs === null ? [] : [{ threadRef, task: "extract", inMs: Math.max(0, extractInMs) }];
-  if (note && thread.closed && input.scope.appId !== undefined) due.push({ threadRef, task: "note" });
+  const due: DueJob[] =
+    extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
+  if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref: threadRef });
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
   if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
   if (await isRoundOpen(deps.db, threadRef, thread.messages))
     return ended({ started: false, reason: "round_open" });
 
   if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))) {
-    await markTask(deps.db, { threadRef, task: "compress" });
-    due.push({ threadRef, task: "compress" });
+    await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
+    due.push({ kind: "episodes", ref: threadRef });
   }
-  return ended(await startSummary({ ...deps, summaries }, thread, input.threadId));
+  const start = await startSummary({ ...deps, summaries }, thread, input.threadId);
+  if (!start.started) return ended(start);
+  const { summaryId, window, claim } = start;
+  due.unshift({ kind: "summaries", ref: threadRef, lease: claim.lease });
+  return ended({ started: true, summaryId, window });
 }

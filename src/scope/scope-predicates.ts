@@ -157,15 +157,7 @@ export interface LockedOwner {
 }
 
 /**
- * What an update of the row `o` of `owner` sets to raise its tick.
- *
- * Memories carry the tick that their transaction raised. Where it raised none, a trigger does as a memory is written: then
- * the statement that writes it cannot change the owner's row as well (SQLSTATE 27000).
- */
-export const raisedTick = sql`tick = o.tick + 1, ticked_by = pg_current_xact_id()`;
-
-/**
- * Locks the owner of `scope` (its user, or its app where there is no user), making it if it is new, and raises its tick.
+ * Locks the owner of `scope` (its user, or its app where there is no user), making it if it is new.
  *
  * Every change to an owner's memories starts here, so they happen one after another and the statements that
  * follow see all earlier ones.
@@ -176,9 +168,10 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   const [row] = await tx.query<{ id: string; revision: string; turns: string; now: Date }>(
     sql`
     with locked as (
-      insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id, ticked_by)
-      values (${tenantId}, ${userId}, ${appId}, pg_current_xact_id())
-      on conflict (${digests}) do update set ${raisedTick}
+      insert into ${tx.schema}.owner as o (tenant_id, user_id, app_id)
+      values (${tenantId}, ${userId}, ${appId})
+      -- An update that changes nothing, since it locks the row.
+      on conflict (${digests}) do update set revision = o.revision
         where o.tenant_id = excluded.tenant_id and o.user_id = excluded.user_id and o.app_id = excluded.app_id
       returning id, revision, turns
     )
@@ -188,4 +181,12 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
   if (!row)
     throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
   return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
+}
+
+/** The owner of `scope`; null where there is none. */
+export async function findOwner(db: Connection, scope: Scope): Promise<number | null> {
+  const [owner] = await db.query<{ id: string }>(
+    sql`select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))}`,
+  );
+  return owner ? Number(owner.id) : null;
 }

@@ -1,26 +1,14 @@
-import sql, { type Sql } from "sql-template-tag";
-import type { MemoryEvent } from "../events/event-log.js";
-import type { Job, Worker } from "../jobs/background-work.js";
-import {
-  endLease,
-  isDue,
-  isHeld,
-  type Lease,
-  LeaseLost,
-  type LeaseTable,
-  leaseEnd,
-  renewLease,
-  takeLeases,
-} from "../jobs/lease.js";
+import sql from "sql-template-tag";
+import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
+import { type Claim, completeWork, isHeld, leaseEnd } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
-import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import type { PieceBounds } from "../text/text-pieces.js";
-import type { SummaryOptions, SummaryWindow } from "./summary-window.rule.js";
+import type { SummaryWindow } from "./summary-window.rule.js";
 
 /** One message of a summary's input, which is no system message: those are instructions, and always shown. */
 export interface SummaryMessage {
@@ -34,6 +22,7 @@ export interface SummaryMessage {
 
 /** All that is needed to make a claimed summary. */
 export interface SummaryWork {
+  readonly summaryId: number;
   readonly scope: Scope;
   readonly threadId: string;
   readonly startSeq: number;
@@ -45,12 +34,21 @@ export interface SummaryWork {
   readonly dropped: SummaryMessage[];
 }
 
-/** The work behind `claim`, in one round trip; null when the claim was lost. */
-export async function findSummaryWork(db: Connection, claim: SummaryClaim): Promise<SummaryWork | null> {
+/** The summary that the thread of `claim` is to have, which is in the making from now on; null when there is none. */
+export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
+  const { schema } = db;
   const [row] = await db.query<Omit<SummaryWork, "scope"> & ScopeRow>(
     sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", s.start_seq as "startSeq",
-      s.end_seq as "endSeq",
+    with latest as (
+      select s.id from ${schema}.summary s
+      where s.thread_ref = (select k.thread_ref from ${schema}.work k where ${isHeld(claim)})
+      order by s.id desc limit 1
+    ),
+    again as (
+      update ${schema}.summary s set status = 'processing' from latest where s.id = latest.id and s.status = 'failed'
+    )
+    select s.id::float8 as "summaryId", t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId",
+      s.start_seq as "startSeq", s.end_seq as "endSeq",
       case when b.id is not null then json_build_object(
         'startSeq', b.start_seq, 'endSeq', b.end_seq, 'text', b.content
       ) end as base,
@@ -58,19 +56,19 @@ export async function findSummaryWork(db: Connection, claim: SummaryClaim): Prom
         as added,
       coalesce(json_agg(m.entry order by m.seq) filter (where m.seq < s.start_seq and m.seq <= b.end_seq), '[]')
         as dropped
-    from ${db.schema}.summary s
-    join ${db.schema}.thread t on t.id = s.thread_ref
-    left join lateral (select * from ${db.schema}.summary where id = s.base_id limit 1) b on true
+    from ${schema}.summary s
+    join ${schema}.thread t on t.id = s.thread_ref
+    left join lateral (select * from ${schema}.summary where id = s.base_id limit 1) b on true
     left join lateral (
       select m.seq, json_build_object(
         'seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content,
         'day', to_char(m.said_at at time zone 'UTC', 'YYYY-MM-DD')
       ) as entry
-      from ${db.schema}.message m
+      from ${schema}.message m
       where m.thread_ref = s.thread_ref and m.role <> 'system'
         and m.seq between coalesce(b.start_seq, 0) and s.end_seq
     ) m on true
-    where s.id = (select id from ${db.schema}.summary where ${isHeld(summaryLeases, claim)})
+    where s.id = (select id from latest) and s.status <> 'completed'
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`,
     { prepare: true },
   );
@@ -99,19 +97,12 @@ export async function limitSummary(
   return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }
 
-/** The right to make one summary. */
-export interface SummaryClaim extends Lease {
+/** A summary that was claimed. */
+export interface ClaimedSummary {
   readonly summaryId: number;
+  readonly claim: Claim;
+  readonly window: SummaryWindow;
 }
-
-/** Summaries in the making. Their rows stay as the record of what was tried. */
-export const summaryLeases: LeaseTable<SummaryClaim> = {
-  name: "summary",
-  row: ({ summaryId }) => sql`id = ${summaryId}`,
-  label: ({ summaryId }) => `Summary ${summaryId}`,
-  statusLabel: ({ summaryId }) => `Memory ${summaryId}`,
-  status: { taken: sql`status = 'processing',`, failed: sql`status = 'failed',` },
-};
 
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one.
@@ -120,181 +111,106 @@ export const summaryLeases: LeaseTable<SummaryClaim> = {
  * as of a thread that was long before its first summary. From such a long row on, the next ones give up twice as many
  * messages as are new, until they are as short as `window`.
  *
- * A `processing` row whose lease ran out is failed first. `null` when another process holds a live claim, or
- * has summarised the same messages meanwhile: the partial unique index `summary_processing` decides races.
+ * A `processing` row whose lease ran out is failed. `null` when another process holds a live claim, or has summarised the
+ * same messages meanwhile: the row of the work decides races, and of rows in the making the index `summary_processing`.
  */
 export async function claimSummary(
   db: Connection,
-  input: { threadRef: number; window: SummaryWindow; leaseMs: number },
-): Promise<{ readonly claim: SummaryClaim; readonly window: SummaryWindow } | null> {
-  const { threadRef, window, leaseMs } = input;
+  { threadRef, window, leaseMs }: { threadRef: number; window: SummaryWindow; leaseMs: number },
+): Promise<ClaimedSummary | null> {
+  const { schema } = db;
   // The insert reads `expired`, so that the lapsed row has left the index before the new one enters it.
-  const [row] = await db.query<{ id: string; start_seq: number }>(sql`
-    with expired as (
-      ${failLapsed(db)} and thread_ref = ${threadRef} returning id
-    ),
-    base as (
-      select s.id, s.start_seq, s.end_seq from ${db.schema}.summary s
+  const [row] = await db.query<{
+    id: string;
+    start_seq: number;
+    work: string;
+    lease: string;
+    done: string;
+  }>(sql`
+    with base as (
+      select s.id, s.start_seq, s.end_seq from ${schema}.summary s
       where s.thread_ref = ${threadRef} and s.status = 'completed'
       order by s.end_seq desc, s.id desc limit 1
     ),
     longer as (
       select m.seq from base cross join lateral (
-        select m.seq from ${db.schema}.message m
+        select m.seq from ${schema}.message m
         where m.thread_ref = ${threadRef} and m.role = 'user'
           and m.seq >= base.start_seq + 2 * (${window.endSeq}::int - base.end_seq)
         order by m.seq limit 1
       ) m
+    ),
+    taken as (
+      insert into ${schema}.work as k (kind, thread_ref, done_until, attempts, lease, lease_until)
+      select 'summaries', ${threadRef}::bigint, coalesce((select end_seq from base), -1), 1, 1, ${leaseEnd(db, leaseMs)}
+      where not exists (select from base where end_seq >= ${window.endSeq})
+      on conflict (thread_ref, kind) where given_up_at is null do update
+        set attempts = 1, lease = k.lease + 1, lease_until = excluded.lease_until, retry_at = null, error = null,
+          done_until = greatest(k.done_until, excluded.done_until)
+        where k.done_until < ${window.endSeq} and (k.lease_until is null or k.lease_until <= ${db.now()})
+      returning k.id, k.lease, k.done_until
+    ),
+    expired as (
+      update ${schema}.summary s set status = 'failed'
+      from taken where s.thread_ref = ${threadRef} and s.status = 'processing' returning s.id
+    ),
+    made as (
+      insert into ${schema}.summary (thread_ref, start_seq, end_seq, base_id, status, created_at)
+      select ${threadRef}::bigint,
+        least(${window.startSeq}::int, (select seq from longer), coalesce((select end_seq from base), -1) + 1),
+        ${window.endSeq}::int, (select id from base), 'processing', ${db.now()}
+      from taken where (select count(*) from expired) >= 0
+      returning id, start_seq
     )
-    insert into ${db.schema}.summary
-      (thread_ref, start_seq, end_seq, base_id, status, lease_until, created_at)
-    select ${threadRef},
-      least(${window.startSeq}::int, (select seq from longer), coalesce((select end_seq from base), -1) + 1),
-      ${window.endSeq}, (select id from base), 'processing', ${leaseEnd(db, leaseMs)}, ${db.now()}
-    where not exists (
-      select from ${db.schema}.summary s
-      where s.thread_ref = ${threadRef} and (
-        (s.status = 'processing' and s.id not in (select id from expired))
-        or (s.status = 'completed' and s.end_seq >= ${window.endSeq})
-      )
-    )
-    on conflict (thread_ref) where status = 'processing' do nothing
-    returning id, start_seq`);
+    select made.id, made.start_seq, taken.id as work, taken.lease, taken.done_until as done from made cross join taken`);
   if (!row) return null;
+  const claim = {
+    ...{ id: Number(row.work), ref: threadRef, lease: Number(row.lease), attempt: 1 },
+    doneUntil: Number(row.done),
+  };
   return {
-    claim: { summaryId: Number(row.id), attempt: 1 },
+    ...{ summaryId: Number(row.id), claim },
     window: { startSeq: row.start_seq, endSeq: window.endSeq },
   };
 }
 
-/**
- * Summaries that should be tried again: left `processing` past their lease, or `failed` with their
- * retry time come, fewer than `maxAttempts` tries so far, and nothing newer in their thread. Oldest first.
- *
- * Those left `processing` by their last try are failed for good.
- */
-async function findDueSummaries(
-  db: Connection,
-  { maxAttempts, limit }: { readonly maxAttempts: number; readonly limit: number },
-): Promise<number[]> {
-  const rows = await db.query<{ id: string }>(sql`
-    with given_up as (${failLapsed(db)} and attempts >= ${maxAttempts})
-    select s.id from ${db.schema}.summary s where ${toTryAgain(db, maxAttempts)} order by s.id limit ${limit}`);
-  return rows.map(({ id }) => Number(id));
-}
-
-/** Of the summaries `s`, those that should be tried again. */
-function toTryAgain(db: Connection, maxAttempts: number): Sql {
-  return sql`s.attempts < ${maxAttempts} and s.status in ('processing', 'failed') and ${isDue(db)}
-    and not exists (
-      select from ${db.schema}.summary newer
-      where newer.thread_ref = s.thread_ref and newer.id > s.id
-    )`;
-}
-
-/** Claims a summary that should be tried again; null where another worker was faster. */
-async function claimDueSummary(db: Connection, limits: ClaimLimits): Promise<SummaryClaim | null> {
-  // A round of one of these threads may have claimed a newer window since the statement began: look again.
-  return retryOn(["23505"], () => tryClaim(db, limits), {
-    most: 2,
-    busy: "Others kept claiming the summaries that are due.",
-  });
-}
-
-interface ClaimLimits {
-  readonly leaseMs: number;
-  readonly maxAttempts: number;
-  readonly summaryId: number;
-}
-
-async function tryClaim(
-  db: Connection,
-  { leaseMs, maxAttempts, summaryId }: ClaimLimits,
-): Promise<SummaryClaim | null> {
-  const [row] = await takeLeases<{ id: string; attempts: number }, SummaryClaim>(db, summaryLeases, {
-    rows: sql`id in (
-      select s.id from ${db.schema}.summary s
-      where s.id = ${summaryId} and ${toTryAgain(db, maxAttempts)}
-      for update skip locked
-    )`,
-    leaseMs,
-    returning: sql`id, attempts`,
-  });
-  return row ? { summaryId, attempt: row.attempts } : null;
-}
-
-/** Fails the summaries whose worker is gone; conditions may follow. */
-function failLapsed(db: Connection): Sql {
-  return sql`
-    update ${db.schema}.summary
-    set status = 'failed', error = 'the worker stopped before it was done', lease_until = null
-    where status = 'processing' and lease_until <= ${db.now()}`;
+/** Fails the summary of `claim`, after a try that failed. */
+export async function failSummary(db: Connection, { ref }: Claim): Promise<void> {
+  await db.query(sql`
+    update ${db.schema}.summary set status = 'failed' where thread_ref = ${ref} and status = 'processing'`);
 }
 
 /**
  * Completes a claimed summary.
  *
  * @param result.window what it stands for: the window claimed, or its beginning.
- * @param result.event told of it.
+ * @param result.event written with it.
  * @throws LeaseLost when another worker has taken it over; nothing is written then.
  */
 export async function completeSummary(
   db: Connection,
-  claim: SummaryClaim,
-  result: { text: string; generationTimeMs: number; window: SummaryWindow; event: MemoryEvent },
+  claim: Claim,
+  result: {
+    readonly summaryId: number;
+    readonly text: string;
+    readonly generationTimeMs: number;
+    readonly window: SummaryWindow;
+    readonly event: MemoryEvent;
+  },
 ): Promise<void> {
-  const { text, generationTimeMs, window, event } = result;
+  const { summaryId, text, generationTimeMs, window, event } = result;
   const roundsUntil = (seq: number) => sql`(
     select count(*) from ${db.schema}.message m
-    where m.thread_ref = w.thread_ref and m.role = 'user' and m.seq <= ${seq}
+    where m.thread_ref = ${claim.ref} and m.role = 'user' and m.seq <= ${seq}
   )`;
-  const set = sql`status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
-    start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
-    end_round = ${roundsUntil(window.endSeq)}, error = null`;
-  await endLease(db, summaryLeases, claim, set, event);
-}
-
-/** Makes summaries. */
-export interface SummaryWorker extends Worker {
-  /** Making one claimed summary. */
-  of(claim: SummaryClaim): Job;
-}
-
-/** The worker for summaries; `summarize` makes a claimed one. */
-export function createSummaryWorker(
-  db: Connection,
-  { leaseMs, maxAttempts }: SummaryOptions,
-  summarize: (claim: SummaryClaim) => Promise<unknown>,
-): SummaryWorker {
-  const named = (ref: number) => ({ name: `Summary ${ref}`, ticket: { work: "summarize", ref } as const });
-  const again = (summaryId: number): Job => ({
-    ...named(summaryId),
-    async run() {
-      const claim = await claimDueSummary(db, { leaseMs, maxAttempts, summaryId });
-      if (claim) await summarize(claim);
-    },
-  });
-  /** Goes on with a lease that waited in a queue, which is as good as new where nobody took it over. */
-  const goOn = (claim: SummaryClaim): Job => ({
-    ...named(claim.summaryId),
-    async run() {
-      try {
-        await renewLease(db, summaryLeases, claim, leaseMs);
-      } catch (error) {
-        if (error instanceof LeaseLost) return;
-        throw error;
-      }
-      await summarize(claim);
-    },
-  });
-  return {
-    works: ["summarize"],
-    of: (claim) => {
-      const { name, ticket } = named(claim.summaryId);
-      const run = async () => void (await summarize(claim));
-      return { name, ticket: { ...ticket, attempt: claim.attempt }, run };
-    },
-    at: ({ ref = 0, attempt }) => (attempt === undefined ? again(ref) : goOn({ summaryId: ref, attempt })),
-    due: async (limit) => (await findDueSummaries(db, { maxAttempts, limit })).map(again),
-  };
+  const done = sql`
+    completed as (
+      update ${db.schema}.summary s
+      set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
+        start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
+        end_round = ${roundsUntil(window.endSeq)}
+      from fenced where s.id = ${summaryId}
+    ),
+    told as (${eventsInserted(db, [event])} where exists (select from fenced))`;
+  await completeWork(db, claim, { doneUntil: window.endSeq }, done);
 }

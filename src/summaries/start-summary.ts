@@ -3,11 +3,10 @@ import { findLastCall } from "../conversation/find-messages.js";
 import type { RecordedThread } from "../conversation/record-messages.js";
 import type { Logger } from "../logger.js";
 import type { Connection } from "../postgres/connection.js";
-import { claimSummary, type SummaryClaim } from "./claim-summary.js";
+import { type ClaimedSummary, claimSummary } from "./claim-summary.js";
 import {
   type SummaryOptions,
   type SummarySkipReason,
-  type SummaryWindow,
   summarySkipReason,
   summaryWindow,
 } from "./summary-window.rule.js";
@@ -37,7 +36,7 @@ export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean
 
 /** A summary that was started, or why none was. */
 export type SummaryStart =
-  | { readonly started: true; readonly claim: SummaryClaim; readonly window: SummaryWindow }
+  | ({ readonly started: true } & ClaimedSummary)
   | { readonly started: false; readonly reason: SummarySkipReason };
 
 /** Claims the next window of a thread whose round has just been recorded, when it is time. */
@@ -57,11 +56,11 @@ export async function startSummary(
     leaseMs: deps.summaries.leaseMs,
   });
   if (!claimed) return skipped(deps.logger, "already_running", threadId);
-  const { claim } = claimed;
-  deps.logger.debug(`Memory ${claim.summaryId} status updated to processing`, {
-    ...{ threadId, step: "summarize", summaryId: claim.summaryId, ...claimed.window },
+  const { summaryId } = claimed;
+  deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
+    ...{ threadId, step: "summarize", summaryId, ...claimed.window },
   });
-  return { started: true, claim, window: claimed.window };
+  return { started: true, ...claimed };
 }
 
 /**

@@ -16,10 +16,8 @@ export interface Summary {
   readonly status: "processing" | "completed" | "failed";
   readonly text: string | null;
   readonly generationTimeMs: number | null;
-  readonly attempts: number;
+  /** Why the last try failed, of the latest version; `memory.jobs.list` has its tries. */
   readonly error: string | null;
-  readonly leaseUntil: Date | null;
-  readonly retryAt: Date | null;
   readonly createdAt: Date;
 }
 
@@ -61,10 +59,13 @@ export function createSummariesApi(db: Connection): SummariesApi {
         select s.id::float8 as id, t.thread_id as "threadId", s.start_seq as "startSeq", s.end_seq as "endSeq",
           s.base_id::float8 as "baseId",
           (select b.end_seq from ${db.schema}.summary b where b.id = s.base_id) as "baseEndSeq",
-          s.status, s.content as text, s.generation_time_ms as "generationTimeMs", s.attempts, s.error,
-          s.lease_until as "leaseUntil", s.retry_at as "retryAt", s.created_at as "createdAt"
+          s.status, s.content as text, s.generation_time_ms as "generationTimeMs", s.created_at as "createdAt",
+          case when s.status = 'failed' and not exists (
+            select from ${db.schema}.summary n where n.thread_ref = s.thread_ref and n.id > s.id
+          ) then k.error end as error
         from ${db.schema}.summary s
         join ${db.schema}.thread t on t.id = s.thread_ref
+        left join ${db.schema}.work k on k.thread_ref = t.id and k.kind = 'summaries' and k.given_up_at is null
         where ${threadIs(tenantId, threadId)}
           and t.user_id = ${userId} and t.app_id = ${appId}
           and (${before ?? null}::bigint is null or s.id < ${before ?? null}::bigint)

@@ -151,12 +151,10 @@ export const records = {
       status: column.text("status", z.enum(["completed", "failed"])),
       text: orNull(column.text("content")),
       generationTimeMs: orNull(column.integer("generation_time_ms")),
-      attempts: column.integer("attempts"),
-      error: orNull(column.text("error")),
       startRound: orNull(column.integer("start_round")),
       endRound: orNull(column.integer("end_round")),
     },
-    words: ["text", "error"],
+    words: ["text"],
     rows: ({ schema }, { thread = null }) => sql`${schema}.summary x
       join ${schema}.thread t on t.id = x.thread_ref
       left join lateral (select * from ${schema}.summary where id = x.base_id limit 1) b on true
@@ -193,11 +191,11 @@ export const records = {
     },
   },
   /** How far background work on a thread has come, and whether some is due. */
-  task: {
-    table: "thread_task",
+  work: {
+    table: "work",
     fields: {
       threadId,
-      task: column.text("task", z.enum(["extract", "compress", "note"])),
+      kind: column.text("kind", z.enum(["facts", "episodes", "notes"])),
       doneUntil: column.integer("done_until", z.int().min(-1)),
       due: made(
         column.boolean("retry_at"),
@@ -205,9 +203,9 @@ export const records = {
         (db) => sql`case when i.due then ${db.now()} end`,
       ),
     },
-    rows: (db, { scope }) => sql`${db.schema}.thread_task x join ${db.schema}.thread t on t.id = x.thread_ref
-      where x.thread_ref in (${threadsOf(db, scope)})`,
-    key: ["x.thread_ref", "x.task"],
+    rows: (db, { scope }) => sql`${db.schema}.work x join ${db.schema}.thread t on t.id = x.thread_ref
+      where x.thread_ref in (${threadsOf(db, scope)}) and x.given_up_at is null and x.kind <> 'summaries'`,
+    key: ["x.id"],
     insert: { joined: itsThread },
   },
   memory: {

@@ -74,7 +74,7 @@ function screenedSummary(line: ExportLineOf<"summary">): ExportLine {
   if (line.status !== "completed") return line;
   const { text } = withoutInstructions(line.text ?? "");
   if (text.trim() !== "") return { ...line, text };
-  return { ...line, status: "failed", text: null, error: "not imported: it has nothing but instructions" };
+  return { ...line, status: "failed", text: null };
 }
 
 /** Longest line of news: those written here have 160 characters of the memory, and the name of its category. */

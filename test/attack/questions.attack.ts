@@ -107,8 +107,8 @@ describe("a message of a megabyte", () => {
     }
     expect(model.calls.length).toBeLessThanOrEqual(16);
     const { rows } = await db.pool.query(
-      `select k.attempts, k.retry_at from "${db.schema}".thread_task k
-       join "${db.schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.task = 'extract'`,
+      `select k.attempts, k.retry_at from "${db.schema}".work k
+       join "${db.schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.kind = 'facts'`,
       [thread.threadId],
     );
     expect(rows).toEqual([{ attempts: 0, retry_at: null }]);

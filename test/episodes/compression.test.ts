@@ -146,7 +146,7 @@ describe("compression", () => {
     const memory = db.memory({ model, config: configured() });
     await play(memory, thread, 65, 65);
     expect(await episodesOf(memory, thread)).toEqual(["1-10", "11-30", "31-50"]);
-    expect(await taskOf(db, thread, "compress")).toMatchObject({
+    expect(await taskOf(db, thread, "episodes")).toMatchObject({
       done_until: 50,
       attempts: 0,
       retry_at: null,
@@ -164,7 +164,7 @@ describe("compression", () => {
       config: configured({ retryDelayMs: 3_600_000 }),
     });
     await play(down, thread, 1, 20);
-    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where task = 'compress'`);
+    await db.pool.query(`update "${db.schema}".work set retry_at = now() where kind = 'episodes'`);
     const model = new OfflineChatModel({ latencyMs: 20 });
     await Promise.all(Array.from({ length: 10 }, () => db.memory({ model, config: configured() }).upkeep()));
     const [episode, ...others] = await down.memories.list({ scope: thread.scope });
@@ -206,7 +206,7 @@ describe("compression", () => {
     const thread = newAddress();
     await play(memory, thread, 1, 40);
     expect(await deadLettersOf(db, thread)).toMatchObject([
-      { task: "compress", start_seq: 0, end_seq: 19, output: "no JSON" },
+      { kind: "episodes", start_seq: 0, end_seq: 19, output: "no JSON" },
     ]);
     expect(await episodesOf(memory, thread)).toEqual(["11-30"]);
   });
@@ -230,6 +230,6 @@ describe("compression", () => {
     const model = taskModel({});
     const thread = newAddress();
     await play(db.memory({ model }), thread, 1, 20);
-    expect([model.prompts("episode_summary"), await taskOf(db, thread, "compress")]).toEqual([[], undefined]);
+    expect([model.prompts("episode_summary"), await taskOf(db, thread, "episodes")]).toEqual([[], undefined]);
   });
 });

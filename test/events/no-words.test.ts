@@ -47,9 +47,7 @@ async function converse(
 /** Tables with the marker but those that hold conversations: columns of errors, and events, are in the others. */
 async function marked(): Promise<string[]> {
   const { rows } = await db.pool.query<{ place: string }>(
-    `select 'summary' as place from "${db.schema}".summary where error like $1
-     union all select 'task' from "${db.schema}".thread_task where error like $1
-     union all select 'letter' from "${db.schema}".dead_letter where error like $1`,
+    `select 'work' as place from "${db.schema}".work where error like $1`,
     [`%${marker}%`],
   );
   const { event = 0 } = await findEverywhere(db, marker);

@@ -114,10 +114,10 @@ describe("memories.extractAfterMessages", () => {
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     expect(calls()).toHaveLength(1);
-    const { retry_at: retryAt } = (await taskOf(db, thread, "extract"))!;
+    const { retry_at: retryAt } = (await taskOf(db, thread, "facts"))!;
     for (const text of ["I play chess.", "I sail."]) await say(memory, thread, text);
     expect(calls()).toHaveLength(1);
-    expect((await taskOf(db, thread, "extract"))!.retry_at).toEqual(retryAt);
+    expect((await taskOf(db, thread, "facts"))!.retry_at).toEqual(retryAt);
   });
 
   it("is no matter to whoever extracts by hand", async () => {

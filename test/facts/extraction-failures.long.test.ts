@@ -40,7 +40,7 @@ describe("output that cannot be used", () => {
     await say(memory, thread, "poison");
     expect(await deadLettersOf(db, thread)).toEqual([
       {
-        ...{ task: "extract", start_seq: 0, end_seq: 0 },
+        ...{ kind: "facts", start_seq: 0, end_seq: 0 },
         output: '[{"facts":[{"text":"The user is \\u0000 bad."}]}]',
         error: expect.stringContaining("twice gave an answer that is not a valid fact_extraction"),
       },
@@ -110,9 +110,9 @@ describe("output that cannot be used", () => {
       config: configured({ retryDelayMs: 3_600_000 }),
     });
     for (const says of ["I am Ana.", "poison", "I work in Porto."]) await say(failing, thread, says);
-    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: -1, attempts: 1 });
+    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: -1, attempts: 1 });
 
-    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now()`);
+    await db.pool.query(`update "${db.schema}".work set retry_at = now()`);
     const model = taskModel({
       fact_extraction: (prompt) => {
         if (prompt.includes("poison")) return "no JSON";
@@ -135,7 +135,7 @@ describe("output that cannot be used", () => {
     await memory.upkeep();
     expect(await textsOf(memory, thread)).toEqual(["The user is Ana.", "The user works in Porto."]);
     expect(await deadLettersOf(db, thread)).toMatchObject([{ start_seq: 2, end_seq: 2, output: "no JSON" }]);
-    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 4, attempts: 0, retry_at: null });
+    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 4, attempts: 0, retry_at: null });
   });
 });
 
@@ -161,14 +161,14 @@ describe("a model that fails", () => {
     const waits: number[] = [];
     await say(memory, thread, "I am Ana.");
     for (let tries = 1; tries < 3; tries++) {
-      const { retry_at: retryAt, error } = (await taskOf(db, thread, "extract"))!;
+      const { retry_at: retryAt, error } = (await taskOf(db, thread, "facts"))!;
       waits.push(Math.round((retryAt!.getTime() - Date.now()) / 60_000));
       expect(error).toContain("The model call failed: Error");
       // Not due yet, whatever is said meanwhile.
       expect(await memory.upkeep()).toBe(0);
       await say(memory, thread, "I am still Ana.");
-      expect((await taskOf(db, thread, "extract"))!.attempts).toBe(tries);
-      await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where retry_at > now()`);
+      expect((await taskOf(db, thread, "facts"))!.attempts).toBe(tries);
+      await db.pool.query(`update "${db.schema}".work set retry_at = now() where retry_at > now()`);
       expect(await memory.upkeep()).toBe(1);
     }
     expect(waits).toEqual([1, 2]);
@@ -234,33 +234,6 @@ describe("a worker that is gone", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
 
-  it("in the midst of it loses its lease, and cannot write any more", async () => {
-    const thread = newAddress();
-    const gate = createGate();
-    const slow = db.memory({
-      model: new OfflineChatModel({ gate }),
-      jobs: "background",
-      config: configured({ leaseMs: 1 }),
-    });
-    await say(slow, thread, "I like tea.");
-    while (gate.waiting === 0) await sleep(5);
-
-    const memory = db.memory({ model: new OfflineChatModel(), config: configured() });
-    // The slow one looks for lost work as well: for a millisecond it may be at it again.
-    while ((await textsOf(memory, thread)).length === 0) await memory.upkeep();
-    expect(await textsOf(memory, thread)).toEqual(["The user likes tea."]);
-    gate.open();
-    await slow.idle();
-    const [tea, ...others] = await memory.memories.list({ scope: thread.scope });
-    expect([tea?.seenCount, others]).toEqual([1, []]);
-    expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
-    expect(await taskOf(db, thread, "extract")).toMatchObject({
-      done_until: 0,
-      attempts: 0,
-      lease_until: null,
-    });
-  });
-
   it("again and again is given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();
@@ -271,7 +244,7 @@ describe("a worker that is gone", () => {
     });
     await say(db.memory({ model: taskModel({}), config: configured() }), thread, "I sail. ".repeat(200_000));
     await db.pool.query(
-      `update "${db.schema}".thread_task k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
+      `update "${db.schema}".work k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
        from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1`,
       [thread.threadId],
     );
@@ -279,7 +252,7 @@ describe("a worker that is gone", () => {
     expect(await deadLettersOf(db, thread)).toMatchObject([
       { output: null, error: "The worker stopped before it was done." },
     ]);
-    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 0, attempts: 0 });
+    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 0, attempts: 0 });
     // Cutting what is too long may be what the workers died of: work that is given up is not prepared.
     expect(logger.lines.join("\n")).not.toContain("is left out");
   });
@@ -291,7 +264,7 @@ describe("a worker that is gone", () => {
       config: configured({ retryDelayMs: 3_600_000 }),
     });
     await say(down, thread, "I like tea.");
-    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where retry_at is not null`);
+    await db.pool.query(`update "${db.schema}".work set retry_at = now() where retry_at is not null`);
     const model = new OfflineChatModel({ latencyMs: 20 });
     await Promise.all(Array.from({ length: 10 }, () => db.memory({ model, config: configured() }).upkeep()));
     const [tea] = await down.memories.list({ scope: thread.scope });
@@ -317,12 +290,12 @@ describe("an error that nobody expected", () => {
     });
     const thread = newAddress();
     await without("history", "actor", () => say(memory, thread, "I am Ana."));
-    expect(await taskOf(db, thread, "extract")).toMatchObject({
+    expect(await taskOf(db, thread, "facts")).toMatchObject({
       ...{ lease_until: null, done_until: -1, attempts: 1, retry_at: expect.any(Date) },
       error: expect.stringContaining("out of date"),
     });
-    expect(logger.lines.filter((line) => line.startsWith('warn: Task "extract"'))).toHaveLength(1);
-    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now() where retry_at is not null`);
+    expect(logger.lines.filter((line) => line.startsWith('warn: Work "facts"'))).toHaveLength(1);
+    await db.pool.query(`update "${db.schema}".work set retry_at = now() where retry_at is not null`);
     await memory.upkeep();
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
@@ -337,7 +310,7 @@ describe("an error that nobody expected", () => {
       const memory = db.memory({ model, logger, config });
       const thread = newAddress();
       await say(memory, thread, "I brew potions.");
-      expect(await taskOf(db, thread, "extract")).toMatchObject({ lease_until: null, done_until: 0 });
+      expect(await taskOf(db, thread, "facts")).toMatchObject({ lease_until: null, done_until: 0 });
       expect(await textsOf(memory, thread)).toEqual([]);
       expect(logger.lines.join("\n")).not.toContain("Zaubertrank");
     },

@@ -88,7 +88,7 @@ describe("conflicts over a slot", () => {
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
     const down = db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config });
     await playTurns(down, thread, 80);
-    await db.pool.query(`update "${db.schema}".thread_task set retry_at = now(), attempts = 0`);
+    await db.pool.query(`update "${db.schema}".work set retry_at = now(), attempts = 0 where kind = 'facts'`);
     const model = taskModel({ fact_extraction: knowing(example) });
     const memory = db.memory({ model, config });
     await memory.upkeep();
@@ -366,7 +366,7 @@ describe("caps", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user likes tea.", "The user likes rye."]);
     expect(model.calls).toHaveLength(2);
     expect((await eventsOf(db, thread, "extract")).at(-1)).toBe("create skipped daily_cap");
-    expect(await taskOf(db, thread, "extract")).toMatchObject({
+    expect(await taskOf(db, thread, "facts")).toMatchObject({
       ...{ done_until: 0, attempts: 0 },
       retry_at: new Date("2030-05-02T10:00:00Z"),
     });

@@ -38,7 +38,7 @@ describe("what a user says", () => {
     ]);
     const { memories } = await memory.recall({ ...thread, query: "Hi" });
     expect(memories.profile.map(({ value }) => value)).toContain("Ana");
-    expect(await taskOf(db, thread, "extract")).toMatchObject({
+    expect(await taskOf(db, thread, "facts")).toMatchObject({
       ...{ done_until: 2, attempts: 0, lease_until: null, retry_at: null },
     });
     expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created", "classify ok created"]);
@@ -128,8 +128,8 @@ describe("what a user says", () => {
     const memory = db.memory({ model, config });
     await say(memory, on, "👍 …");
     await memory.remember({ ...on, messages: [new AIMessage("Anybody there?")] });
-    expect([model.calls.length, await taskOf(db, off, "extract")]).toEqual([0, undefined]);
-    expect(await taskOf(db, on, "extract")).toBeUndefined();
+    expect([model.calls.length, await taskOf(db, off, "facts")]).toEqual([0, undefined]);
+    expect(await taskOf(db, on, "facts")).toBeUndefined();
   });
 
   it("is read to the end, however long it is", async () => {

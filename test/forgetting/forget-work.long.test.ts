@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { createLifecycle } from "../../src/lifecycle/lifecycle.js";
+import { defineLifecycle } from "../../src/lifecycle/lifecycle.js";
 import { resolveConfig } from "../../src/options.js";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
@@ -193,10 +193,11 @@ describe("a person's change under way while its user is forgotten writes nothing
     await memory.memories.add({ text: "Likes old tea.", importance: 1 }, { scope });
     const config = resolveConfig({ lifecycle: { unusedAfterMs: 1 } });
     const deps = { db: db.database, config, embedder: null };
-    const due = await createLifecycle(deps).work.due(1_000);
+    const lifecycle = defineLifecycle(deps);
+    const due = await lifecycle.due(1_000);
     expect(due.length).toBeGreaterThan(0);
     await memory.forget(scope);
-    for (const { run } of due) await run();
+    for (const ref of due) await lifecycle.run({ ref }, (_, piece) => piece());
     expect(await findEverywhere(db, scope.userId)).toEqual({});
   });
 });

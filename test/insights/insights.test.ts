@@ -35,8 +35,8 @@ const insightsOf = (memory: Memory, { scope }: Pick<Address, "scope">) =>
 /** The user's task as the table has it. */
 async function taskOf({ scope }: Pick<Address, "scope">) {
   const { rows } = await db.pool.query<{ attempts: number; retry_at: Date | null; done_at: Date | null }>(
-    `select k.attempts, k.retry_at, k.done_at from "${db.schema}".owner_task k
-     join "${db.schema}".owner o on o.id = k.owner_ref where o.user_id = $1 and k.task = 'insights'`,
+    `select k.attempts, k.retry_at, k.done_at from "${db.schema}".work k
+     join "${db.schema}".owner o on o.id = k.owner_ref where o.user_id = $1 and k.kind = 'insights' and k.given_up_at is null`,
     [scope.userId],
   );
   return rows[0];
@@ -310,11 +310,11 @@ describe("a run that fails", () => {
     for (let time = 0; time < 4; time++) await memory.upkeep();
     expect(model.prompts("user_insights").length).toBeGreaterThanOrEqual(3);
     const { rows } = await db.pool.query(
-      `select d.task, d.output from "${db.schema}".dead_letter d join "${db.schema}".owner o on o.id = d.owner_ref
-       where o.user_id = $1`,
+      `select d.kind, d.output from "${db.schema}".work d join "${db.schema}".owner o on o.id = d.owner_ref
+       where o.user_id = $1 and d.given_up_at is not null`,
       [thread.scope.userId],
     );
-    expect(rows).toMatchObject([{ task: "insights", output: expect.stringContaining("nothing") }]);
+    expect(rows).toMatchObject([{ kind: "insights", output: expect.stringContaining("nothing") }]);
     expect(await taskOf(thread)).toMatchObject({ attempts: 0, retry_at: null });
     expect((await eventsOf(thread)).at(-1)).toBe("create error DEAD_LETTER");
     const systems = model.calls

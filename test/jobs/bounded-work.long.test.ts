@@ -106,7 +106,7 @@ describe("many messages", () => {
     for (const index of texts.keys()) expect(prompts).toContain(`start${index} word`);
     for (const index of texts.keys()) expect(prompts).toContain(`end${index}`);
     expect(prompts).not.toMatch(leftOut);
-    expect(await taskOf(db, thread, "extract")).toMatchObject({ done_until: 9, retry_at: null });
+    expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 9, retry_at: null });
     expect(await eventsOf(db, thread, "extract")).not.toContain(shortened);
   });
 

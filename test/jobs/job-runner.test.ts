@@ -1,84 +1,64 @@
 import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
-import { backgroundJobs, inlineJobs } from "../../src/jobs/background-work.js";
+import { defineWork } from "../../src/jobs/define-work.js";
+import { createRunner } from "../../src/jobs/runner.js";
 import { createGate } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
-import { silentLogger } from "../support/silent-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
 
-describe("background jobs", () => {
-  it("return before the job is done, and are idle after", async () => {
-    const jobs = backgroundJobs(2, silentLogger);
+const db = useTestDatabase();
+
+/** A runner whose only work is `run`. */
+function runnerOf(how: "background" | "inline", run: (ref: number) => Promise<void>, concurrency = 3) {
+  const logger = recordingLogger();
+  const works = [defineWork({ kind: "lifecycle", due: async () => [], run })];
+  const deps = { db: db.database, logger, works, concurrency, sweepIntervalMs: 60_000 };
+  const runner = createRunner({ ...deps, within: (_, piece) => piece() }, how);
+  return { logger, runner, start: (ref: number) => runner.start({ kind: "lifecycle", ref }) };
+}
+
+describe("jobs in the background", () => {
+  it("are done after the call, so many at once as they may", async () => {
     const gate = createGate();
-    let done = false;
-    await jobs.run("job", async () => {
+    let [most, done] = [0, 0];
+    const { runner, start } = runnerOf("background", async () => {
+      most = Math.max(most, gate.waiting + 1);
       await gate.wait();
-      done = true;
+      done++;
     });
-    expect(done).toBe(false);
-    gate.open();
-    await jobs.idle();
-    expect(done).toBe(true);
-    await jobs.idle();
-  });
-
-  it("run at most as many at once as they may", async () => {
-    const jobs = backgroundJobs(3, silentLogger);
-    const gate = createGate();
-    let most = 0;
-    for (let number = 0; number < 10; number++) {
-      await jobs.run(`job ${number}`, async () => {
-        most = Math.max(most, gate.waiting + 1);
-        await gate.wait();
-      });
-    }
+    for (let ref = 1; ref <= 10; ref++) await start(ref);
     await expect.poll(() => gate.waiting).toBe(3);
+    expect(done).toBe(0);
     gate.open();
-    await jobs.idle();
-    expect(most).toBe(3);
+    await runner.idle();
+    expect([most, done]).toEqual([3, 10]);
   });
 
-  it("wait for jobs that jobs started", async () => {
-    const jobs = backgroundJobs(1, silentLogger);
-    const order: string[] = [];
-    await jobs.run("outer", async () => {
-      await jobs.run("inner", async () => void order.push("inner"));
-      order.push("outer");
-    });
-    await jobs.idle();
-    expect(order).toEqual(["outer", "inner"]);
+  it("of kinds that are not done here are left to others", async () => {
+    const { runner } = runnerOf("background", async () => {});
+    await runner.start({ kind: "facts", ref: 1 });
+    await runner.idle();
   });
 });
 
-describe.each([
-  ["background", backgroundJobs],
-  ["inline", (_: number, logger: typeof silentLogger) => inlineJobs(logger)],
-] as const)("%s jobs", (_, create) => {
-  it("log an error and go on", async () => {
-    const logger = recordingLogger();
-    const jobs = create(1, logger);
-    await jobs.run("Summary 7", async () => {
-      throw new Error("no");
-    });
-    let ran = false;
-    await jobs.run("next", async () => {
-      ran = true;
-    });
-    await jobs.idle();
-    const line = /^error: Summary 7 failed: unexpected Error at job-runner\.test\.ts:\d+$/;
-    expect(logger.lines).toEqual([expect.stringMatching(line)]);
-    expect(ran).toBe(true);
-  });
-
-  it("know nothing of the run they were started in", async () => {
+describe.each(["background", "inline"] as const)("%s jobs", (how) => {
+  it("log an error and go on, and know nothing of the run that they were started in", async () => {
     const run = new AsyncLocalStorage<string>();
-    const jobs = create(1, silentLogger);
-    let seen: string | undefined = "nothing ran";
-    await run.run("a user's run", async () => {
-      await jobs.run("job", async () => {
-        seen = run.getStore();
-      });
+    const seen: (string | undefined)[] = [];
+    const { logger, runner, start } = runnerOf(how, async (ref) => {
+      if (ref === 7) throw new Error("no");
+      seen.push(run.getStore());
     });
-    await jobs.idle();
-    expect(seen).toBeUndefined();
+    await run.run("a user's run", async () => {
+      await start(7);
+      await start(8);
+    });
+    await runner.idle();
+    expect(logger.lines).toEqual([
+      expect.stringMatching(
+        /^error: Work "lifecycle" of 7 failed: unexpected Error at job-runner\.test\.ts:\d+$/,
+      ),
+    ]);
+    expect(seen).toEqual([undefined]);
   });
 });

@@ -25,9 +25,9 @@ describe("background work that is not done", () => {
       { scope: { tenantId: "tenant 1", userId: "user 1" }, threadId: "thread of user 1", attempts: 0 },
     ]);
 
-    const table = `"${db.schema}".thread_task`;
+    const table = `"${db.schema}".work`;
     await db.pool.query(
-      `update ${table} set attempts = 2, error = 'no answer', retry_at = now() + interval '1 hour' where task = 'extract'`,
+      `update ${table} set attempts = 2, error = 'no answer', retry_at = now() + interval '1 hour' where kind = 'facts'`,
     );
     const failed = await memory.jobs.list({ state: "failed" });
     expect(failed).toHaveLength(3);
@@ -36,7 +36,7 @@ describe("background work that is not done", () => {
     await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({
       code: "NOT_FOUND",
     });
-    await expect(memory.jobs.retry("extract-0")).rejects.toMatchObject({ code: "NOT_FOUND" });
+    await expect(memory.jobs.retry("facts 1")).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
@@ -68,9 +68,9 @@ describe("background work that is not done", () => {
     expect(letter).toMatchObject({ state: "failed", attempts: null, dueAt: null, scope, threadId: "letter" });
     expect(await memory.memories.list({ scope })).toEqual([]);
     broken = false;
-    const table = `"${db.schema}".thread_task`;
+    const table = `"${db.schema}".work`;
     const lease = (until: string) =>
-      db.pool.query(`update ${table} set lease_until = ${until} where thread_ref = (
+      db.pool.query(`update ${table} set lease_until = ${until} where given_up_at is null and thread_ref = (
         select id from "${db.schema}".thread where thread_id = 'letter')`);
     await lease("now() + interval '1 minute'");
     await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "WRONG_STATE" });

@@ -70,8 +70,8 @@ describe.runIf(onServer())("queued jobs", () => {
     expect(rows).toEqual([
       {
         name: `${db.schema}-facts`,
-        data: { work: "extract", ref: expect.any(Number) },
-        singleton_key: expect.stringMatching(/^extract \d+$/),
+        data: { kind: "facts", ref: expect.any(Number) },
+        singleton_key: expect.stringMatching(/^\d+$/),
       },
     ]);
     expect(await web.memories.list({ scope })).toEqual([]);
@@ -132,7 +132,7 @@ describe.runIf(onServer())("queued jobs", () => {
     await expect.poll(() => openOf(), wait).toBe(0);
     async function openOf() {
       const { rows } = await db.pool.query(
-        `select count(*)::int as open from "${db.schema}".thread_task k join "${db.schema}".thread t on t.id = k.thread_ref
+        `select count(*)::int as open from "${db.schema}".work k join "${db.schema}".thread t on t.id = k.thread_ref
          where t.user_id like 'user %' and (k.retry_at is not null or k.lease_until is not null)`,
       );
       return rows[0].open;

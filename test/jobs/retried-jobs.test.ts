@@ -1,18 +1,14 @@
 import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
-import type { JobKind } from "../../src/jobs/job-kinds.rule.js";
-import type { JobWorker } from "../../src/jobs/queue-work.js";
+import type { JobWorker } from "../../src/jobs/queue-runner.js";
 import type { Memory } from "../../src/memory.js";
 import { httpClients } from "../http/http-client.js";
-import { addNotes } from "../notes/note-facts.js";
-import { type AppAddress, appOf, decided, newTalk, noted, say, talkAndEnd } from "../notes/note-model.js";
-import { consolidateNow } from "../support/consolidate-now.js";
+import { type AppAddress, newTalk } from "../notes/note-model.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
-import { judgingModel } from "../support/pair-judge.js";
-import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig, TestOptions } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
+import { optionsOf, type WorkCase, workCases } from "../support/work-cases.js";
 
 const db = useTestDatabase();
 const isolated = useIsolatedDatabase(db);
@@ -26,90 +22,8 @@ interface Place {
   again(options: TestOptions): Memory;
 }
 
-/** A kind of work that a model, or the database, makes fail. */
-interface Case {
-  readonly kind: JobKind;
-  readonly config?: TestConfig;
-  /** The structured output that its model is asked for, and how it answers in the end. */
-  readonly task: string;
-  readonly reply: (prompt: string, call: number) => ReturnType<typeof facts>;
-  /** Has it come about and be given up. */
-  giveUp(memory: Memory, talk: AppAddress, place: Place): Promise<unknown>;
-  /** What is there when it is done. */
-  readonly done: readonly string[];
-  effects(memory: Memory, talk: AppAddress): Promise<string[]>;
-}
-
-const bees = facts(candidate("The user keeps bees.", "I keep bees"));
-const hiking = "The user enjoys hiking in the Alps every summer.";
-const hikes = "Every summer the user enjoys hikes across the Alps.";
-const textsOf = async (memory: Memory, scope: object, kind: "fact" | "episode" | "insight" | "note") =>
-  (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text).toSorted();
-const userOf = ({ scope: { appId: _, ...user } }: AppAddress) => user;
-
-const cases: readonly Case[] = [
-  {
-    ...{ kind: "facts", task: "fact_extraction", config: { memories: { extract: true } } },
-    reply: () => bees,
-    giveUp: (memory, talk) => say(memory, talk, "I keep bees."),
-    done: ["The user keeps bees."],
-    effects: (memory, talk) => textsOf(memory, userOf(talk), "fact"),
-  },
-  {
-    ...{ kind: "episodes", task: "episode_summary" },
-    config: { memories: { episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } },
-    reply: () => ({ structured: { reasoning: "", summary: "They spoke of bees." } }),
-    async giveUp(memory, talk) {
-      await say(memory, talk, "I keep bees.");
-      await say(memory, talk, "They are fine.");
-    },
-    done: ["They spoke of bees. 1-2"],
-    effects: async (memory, talk) =>
-      (await memory.memories.list({ scope: talk.scope, kinds: ["episode"] })).map(
-        ({ text, turns }) => `${text} ${turns?.start}-${turns?.end}`,
-      ),
-  },
-  {
-    ...{ kind: "notes", task: "app_note" },
-    reply: () => noted("The customer keeps bees."),
-    giveUp: (memory, talk) => talkAndEnd(memory, talk, "I keep bees."),
-    done: ["The customer keeps bees."],
-    effects: (memory, talk) => textsOf(memory, appOf(talk), "note"),
-  },
-  {
-    ...{ kind: "compaction", task: "note_compaction", config: { notes: { limit: 2 } } },
-    reply: () => decided({ target: 2 }),
-    async giveUp(memory, talk, place) {
-      await addNotes(memory, appOf(talk), ["Asked for Oslo.", "Asked for Lima."]);
-      // A model that fails has the oldest note go: only the database gives such work up.
-      await refusingToHide(place, async () => talkAndEnd(memory, talk));
-    },
-    done: ["Asked for Oslo.", "They talked."],
-    effects: (memory, talk) => textsOf(memory, appOf(talk), "note"),
-  },
-  {
-    ...{ kind: "insights", task: "user_insights" },
-    config: { memories: { extract: true }, insights: { enabled: true } },
-    reply: () => ({ structured: { insights: [{ summary: "The user is calm.", evidence: [1] }] } }),
-    async giveUp(memory, talk) {
-      await say(memory, talk, "I keep bees.");
-      await memory.upkeep();
-    },
-    done: ["The user is calm."],
-    effects: (memory, talk) => textsOf(memory, userOf(talk), "insight"),
-  },
-  {
-    ...{ kind: "consolidation", task: "memory_pairs", config: { consolidation: { enabled: true } } },
-    reply: (prompt, call) => judgingModel(() => "same").reply(prompt, call),
-    async giveUp(memory, talk) {
-      await memory.memories.add([{ text: hiking }, { text: hikes }], { scope: userOf(talk) });
-      expect(await consolidateNow(memory, { scope: talk.scope })).toMatchObject({ status: "dead_letter" });
-    },
-    // Either of them stays.
-    done: ["1 of 2"],
-    effects: async (memory, talk) => [`${(await textsOf(memory, userOf(talk), "fact")).length} of 2`],
-  },
-];
+/** A summary that failed is not given up: the next round starts another. */
+const cases = workCases.filter(({ kind }) => kind !== "summaries");
 
 const place: Place = {
   get schema() {
@@ -119,47 +33,46 @@ const place: Place = {
   again: db.memory,
 };
 
-/** Has the database refuse to take notes away while `work` is done. */
-async function refusingToHide({ schema }: Place, work: () => Promise<unknown>): Promise<void> {
+/** Has the work of `each` come about and be given up. */
+async function giveUp(each: WorkCase, memory: Memory, talk: AppAddress, { schema }: Place): Promise<void> {
+  if (each.kind !== "compaction") return void (await each.begin(memory, talk));
+  // A model that fails has the oldest note go: only the database gives such work up.
   await db.pool.query(`
     create function "${schema}".refuse() returns trigger language plpgsql as
       $$ begin raise exception 'out of order'; end $$;
     create trigger refuse before update on "${schema}".memory for each row
       when (old.kind = 'note' and new.state <> old.state) execute function "${schema}".refuse()`);
   try {
-    await work();
+    await each.begin(memory, talk);
   } finally {
     await db.pool.query(`drop function "${schema}".refuse cascade`);
   }
 }
 
-/** Gives the work of `kind` up, has it tried again by `retry`, and looks at what came of it. */
+/** Options with which `each` is given up at once while `isBroken`. */
+function brittle(each: WorkCase, isBroken: () => boolean): TestOptions {
+  const { config, ...options } = optionsOf(each, (...asked) =>
+    isBroken() ? { structured: {} } : each.reply(...asked),
+  );
+  return {
+    ...options,
+    config: { ...(config as TestConfig), upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 } },
+  };
+}
+
+/** Gives work up, has it tried again by `retry`, and looks at what came of it. */
 async function runs(
-  { config, kind, task, reply, giveUp, done, effects }: Case,
+  each: WorkCase,
   place: Place,
   retry: (memory: Memory, id: string, tenantId: string) => Promise<unknown>,
 ): Promise<void> {
+  const { kind, done, effects } = each;
   const tenantId = `tenant ${randomUUID()}`;
   const talk = newTalk(randomUUID(), tenantId);
   let broken = kind !== "compaction";
-  const replies: TaskReplies = {
-    app_note: () => noted("They talked."),
-    fact_extraction: () => bees,
-    [task]: (prompt: string, call: number) => (broken ? { structured: {} } : reply(prompt, call)),
-  };
-  const options: TestOptions = {
-    model: taskModel(replies),
-    config: {
-      ...config,
-      memories: { extract: false, episodes: false, ...config?.memories },
-      notes: { limit: kind === "notes" || kind === "compaction" ? 10 : 0, ...config?.notes },
-      insights: { enabled: false, ...config?.insights },
-      consolidation: { enabled: false, ...config?.consolidation },
-      upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 },
-    },
-  };
+  const options = brittle(each, () => broken);
   const memory = place.open(options);
-  await giveUp(memory, talk, place);
+  await giveUp(each, memory, talk, place);
   const [job, ...others] = await memory.jobs.list({ tenantId });
   expect(others).toEqual([]);
   expect(job).toMatchObject({ kind, state: "failed", attempts: null, dueAt: null });
@@ -210,21 +123,11 @@ describe("work that was given up is not done when later work of its thread is", 
   it.each(cases.filter(({ kind }) => kind === "episodes" || kind === "notes"))("$kind", async (each) => {
     const talk = newTalk();
     let broken = true;
-    const { config, task, reply, giveUp } = each;
-    const memory = db.memory({
-      model: taskModel({
-        [task]: (prompt, call) => (broken ? { structured: {} } : reply(prompt, call)),
-      } as TaskReplies),
-      config: {
-        ...config,
-        notes: { limit: each.kind === "notes" ? 10 : 0 },
-        upkeep: { maxAttempts: 1, retryDelayMs: 0 },
-      },
-    });
-    await giveUp(memory, talk, place);
+    const memory = db.memory(brittle(each, () => broken));
+    await giveUp(each, memory, talk, place);
     const [letter] = await memory.jobs.list({ kind: each.kind, state: "failed" });
     broken = false;
-    await giveUp(memory, talk, place);
+    await giveUp(each, memory, talk, place);
     const later = await each.effects(memory, talk);
     expect(later).toHaveLength(1);
     await expect(memory.jobs.retry(letter?.id ?? "")).rejects.toMatchObject({ code: "WRONG_STATE" });

@@ -2,7 +2,8 @@ import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Memory } from "../../src/index.js";
-import { createBackgroundWork } from "../../src/jobs/background-work.js";
+import { defineWork, type Within } from "../../src/jobs/define-work.js";
+import { createRunner } from "../../src/jobs/runner.js";
 import { withDeadline } from "../../src/models/model-answer.js";
 import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
@@ -287,13 +288,10 @@ describe("waits longer than timers wait", () => {
       sweeps++;
       return [];
     };
-    const options = {
-      jobs: "background",
-      concurrency: 1,
-      logger: silentLogger,
-      workers: [{ due }],
-    } as const;
-    const work = createBackgroundWork({ ...options, sweepIntervalMs: 2 ** 40 });
+    const works = [defineWork({ kind: "lifecycle", due, run: async () => {} })];
+    const options = { db: db.database, concurrency: 1, logger: silentLogger, works };
+    const within: Within = (_, piece) => piece();
+    const work = createRunner({ ...options, within, sweepIntervalMs: 2 ** 40 }, "background");
     work.wakeIn(2 ** 40);
     work.startSweeping();
     await vi.advanceTimersByTimeAsync(60_000);

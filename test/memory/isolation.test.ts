@@ -239,7 +239,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect((await silent.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
     // As if the process that was to extract facts had died.
     await db.pool.query(
-      `update "${isolated.schema}".thread_task set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
+      `update "${isolated.schema}".work set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
     );
     const owner = isolated.memory({ role: "owner", model: new OfflineChatModel() });
     expect(await owner.upkeep()).toBeGreaterThan(0);

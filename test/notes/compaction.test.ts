@@ -1,6 +1,4 @@
 import { describe, expect, it } from "vitest";
-import { LeaseLost } from "../../src/jobs/lease.js";
-import { claimOwnerTask, completeOwnerTask } from "../../src/jobs/owner-task.js";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -136,27 +134,6 @@ describe("the eleventh note of an app", () => {
       expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);
     }
     gate.open();
-  });
-
-  it("is taken over from a worker that was killed, once its lease has run out", async () => {
-    const { memory, talk, model } = await fullApp({}, { count: 11 });
-    const { rows } = await db.pool.query<{ id: string }>(
-      `select id from "${db.schema}".owner where app_id = $1 and user_id = ''`,
-      [talk.scope.appId],
-    );
-    const ownerRef = Number(rows[0]?.id);
-    const claim = await claimOwnerTask(db.database, { ownerRef, task: "compact", leaseMs: 60_000 });
-    expect(claim).toMatchObject({ attempt: 1 });
-    await memory.upkeep();
-    expect(await notesOf(memory, talk)).toHaveLength(11);
-    await db.pool.query(
-      `update "${db.schema}".owner_task set lease_until = lease_until - interval '1 hour' where owner_ref = $1`,
-      [ownerRef],
-    );
-    await memory.upkeep();
-    expect(await notesOf(memory, talk)).toHaveLength(10);
-    expect(model.prompts("note_compaction")).toHaveLength(1);
-    await expect(completeOwnerTask(db.database, claim!, { tick: 0 })).rejects.toThrow(LeaseLost);
   });
 
   it("leaves pinned notes as they are", async () => {

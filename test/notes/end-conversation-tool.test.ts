@@ -60,7 +60,7 @@ describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
     expect(prompts).toHaveLength(1);
     expect(prompts[0]).toContain("enjoy the concert");
     expect(await notesOf(memory, { scope, threadId })).toHaveLength(1);
-    expect(await taskOf(db, { scope, threadId }, "note")).toMatchObject({ retry_at: null, attempts: 0 });
+    expect(await taskOf(db, { scope, threadId }, "notes")).toMatchObject({ retry_at: null, attempts: 0 });
 
     await graph.invoke({ messages: [new HumanMessage("One more thing: seats in front.")] }, run);
     const [opened] = await memory.threads.list({ scope });
@@ -95,7 +95,7 @@ describe("a tool that ends the conversation", () => {
       talk.threadId,
     ]);
     await pool.query(
-      `update "${schema}".thread_task set retry_at = now() where task = 'note' and thread_ref in (
+      `update "${schema}".work set retry_at = now() where kind = 'notes' and thread_ref in (
         select id from "${schema}".thread where thread_id = $1)`,
       [talk.threadId],
     );

@@ -62,7 +62,7 @@ describe("a conversation", () => {
     const [ended] = await memory.threads.list({ scope: thread.scope });
     expect(ended?.endedAt).toBeInstanceOf(Date);
     expect(model.prompts("app_note")).toEqual([]);
-    expect(await taskOf(db, thread, "note")).toBeUndefined();
+    expect(await taskOf(db, thread, "notes")).toBeUndefined();
   });
 
   it("is ended by its owner only, and where there is one", async () => {

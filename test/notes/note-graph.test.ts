@@ -87,7 +87,7 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     await new Promise((resolve) => setTimeout(resolve, 20));
     await isolated.memory({ role: "owner", model, config: failing }).upkeep();
     const { rows } = await db.pool.query(
-      `select isolation_tenant as tenant from "${isolated.schema}".dead_letter where task = 'note'`,
+      `select isolation_tenant as tenant from "${isolated.schema}".work where given_up_at is not null and kind = 'notes'`,
     );
     expect(rows).toEqual([{ tenant: "acme" }]);
   });

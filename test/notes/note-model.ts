@@ -76,8 +76,8 @@ export async function silence({ pool, schema }: TestDatabase, { threadId }: AppA
     [threadId, ms],
   );
   await pool.query(
-    `update "${schema}".thread_task set retry_at = retry_at - $2 * interval '1 millisecond'
-     where task = 'note' and thread_ref in (select id from "${schema}".thread where thread_id = $1)`,
+    `update "${schema}".work set retry_at = retry_at - $2 * interval '1 millisecond'
+     where kind = 'notes' and thread_ref in (select id from "${schema}".thread where thread_id = $1)`,
     [threadId, ms],
   );
 }

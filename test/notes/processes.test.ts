@@ -40,7 +40,7 @@ describe.skipIf(!onServer())("conversations of one app that end at once (server 
       );
       expect(rows[0]?.details).toHaveLength(before + 3 * each - 10);
       const { rows: due } = await db.pool.query(
-        `select 1 from "${db.schema}".owner_task where task = 'compact' and (retry_at is not null or lease_until is not null)`,
+        `select 1 from "${db.schema}".work where kind = 'compaction' and (retry_at is not null or lease_until is not null)`,
       );
       expect(due).toEqual([]);
       expect(await brokenInvariants(db)).toEqual([]);

@@ -9,7 +9,7 @@ const db = useTestDatabase();
 /** Makes a note that failed due again. */
 async function dueAgain(talk: AppAddress) {
   await db.pool.query(
-    `update "${db.schema}".thread_task set retry_at = now() where task = 'note' and thread_ref in (
+    `update "${db.schema}".work set retry_at = now() where kind = 'notes' and thread_ref in (
        select id from "${db.schema}".thread where thread_id = $1)`,
     [talk.threadId],
   );
@@ -98,7 +98,7 @@ describe("what is noted", () => {
     const talk = newTalk();
     await talkAndEnd(memory, talk, "hello");
     expect(await notesOf(memory, talk)).toEqual([]);
-    expect(await taskOf(db, talk, "note")).toMatchObject({ done_until: 1, retry_at: null, attempts: 0 });
+    expect(await taskOf(db, talk, "notes")).toMatchObject({ done_until: 1, retry_at: null, attempts: 0 });
     expect(await eventsOf(memory, talk)).toEqual(["classify skipped nothing_to_note"]);
   });
 
@@ -153,16 +153,16 @@ describe("a note that cannot be made", () => {
     const talk = newTalk();
     await talkAndEnd(memory, talk);
     expect((await memory.threads.list({ scope: talk.scope }))[0]?.endedAt).toBeInstanceOf(Date);
-    expect(await taskOf(db, talk, "note")).toMatchObject({ attempts: 1, done_until: -1 });
+    expect(await taskOf(db, talk, "notes")).toMatchObject({ attempts: 1, done_until: -1 });
     expect(logger.lines).toContainEqual(
       expect.stringMatching(new RegExp(`^error: ❌ Memory creation failed for ${talk.threadId}: `)),
     );
     await dueAgain(talk);
     await memory.upkeep();
     expect(await deadLettersOf(db, talk)).toMatchObject([
-      { task: "note", start_seq: 0, end_seq: 1, output: expect.any(String) },
+      { kind: "notes", start_seq: 0, end_seq: 1, output: expect.any(String) },
     ]);
-    expect(await taskOf(db, talk, "note")).toMatchObject({ attempts: 0, done_until: 1, retry_at: null });
+    expect(await taskOf(db, talk, "notes")).toMatchObject({ attempts: 0, done_until: 1, retry_at: null });
     expect(await notesOf(memory, talk)).toEqual([]);
     // What is said later is noted by itself.
     await say(memory, talk, "Another thing.");
@@ -179,7 +179,7 @@ describe("a note that cannot be made", () => {
     });
     const talk = newTalk();
     await talkAndEnd(memory, talk);
-    expect(await taskOf(db, talk, "note")).toMatchObject({
+    expect(await taskOf(db, talk, "notes")).toMatchObject({
       attempts: 1,
       error: expect.stringContaining("100 ms"),
     });
@@ -196,7 +196,7 @@ describe("a note that cannot be made", () => {
     await say(memory, talk, "Meetings after 2 pm, please.");
     await failing(failures, () => memory.threads.end(talk));
     expect(await notesOf(memory, talk)).toHaveLength(notes);
-    expect(await taskOf(db, talk, "note")).toMatchObject({ attempts });
+    expect(await taskOf(db, talk, "notes")).toMatchObject({ attempts });
     expect(logger.lines).toContainEqual(expect.stringContaining("It is tried once more."));
     expect(model.prompts("app_note")).toHaveLength(1);
     await dueAgain(talk);

@@ -49,15 +49,10 @@ describe("a summary whose model", () => {
     expect(summary).toMatchObject({ started: true });
 
     const [, failed] = await memory.summaries.list(thread);
-    expect(failed).toMatchObject({
-      status: "failed",
-      text: null,
-      generationTimeMs: null,
-      attempts: 1,
-      leaseUntil: null,
-    });
+    expect(failed).toMatchObject({ status: "failed", text: null, generationTimeMs: null });
     expect(failed?.error).toMatch(error);
-    expect(failed?.retryAt).toBeInstanceOf(Date);
+    const [job] = await memory.jobs.list({ kind: "summaries", state: "failed" });
+    expect(job).toMatchObject({ attempts: 1, dueAt: expect.any(Date) });
     expect(model.calls).toHaveLength(1 + replies.length);
 
     const recalled = await memory.recall(thread);
@@ -102,7 +97,6 @@ describe("a summary that the database refuses", () => {
     const [failed] = await memory.summaries.list(thread);
     expect(failed).toMatchObject({
       status: "failed",
-      leaseUntil: null,
       error: expect.stringContaining("check"),
     });
     expect(failed?.error).not.toContain("refused");

@@ -57,28 +57,4 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
       expect(startSeq).toBeLessThanOrEqual((baseEndSeq ?? -1) + 1);
     }
   });
-
-  it("killed in mid-summary: another process heals it once the lease has run out", async () => {
-    const thread = { scope, threadId: "killed" };
-    const killed = agent(thread.threadId, "killed", 3, "hang");
-    await killed.line("summarizing");
-    await killed.kill();
-    let now = new Date();
-    const memory = summaryMemory(db, { model: new OfflineChatModel(), clock: () => now });
-    const [left] = await memory.summaries.list(thread);
-    expect(left).toMatchObject({ status: "processing", attempts: 1 });
-    const leaseUntil = left?.leaseUntil?.getTime() ?? Number.NaN;
-    now = new Date(leaseUntil - 1);
-
-    // Everything said is there, and the conversation goes on meanwhile.
-    expect((await memory.recall(thread)).gap).toHaveLength(6);
-    expect(await memory.upkeep()).toBe(0);
-    // The table has microseconds.
-    now = new Date(leaseUntil + 1);
-    expect(await memory.upkeep()).toBe(1);
-    expect(await memory.summaries.list(thread)).toMatchObject([
-      { id: left?.id, status: "completed", attempts: 2, startSeq: 0, endSeq: 5 },
-    ]);
-    expect((await memory.recall(thread)).gap).toEqual([]);
-  });
 });

@@ -37,7 +37,7 @@ describe("a failed summary", () => {
     expect(await memory.upkeep()).toBe(0);
     now += 1;
     expect(await memory.upkeep()).toBe(1);
-    expect(await memory.summaries.list(thread)).toMatchObject([{ status: "failed", attempts: 2 }]);
+    expect(await memory.summaries.list(thread)).toMatchObject([{ status: "failed" }]);
     now += 1_999;
     expect(await memory.upkeep()).toBe(0);
     now += 1;
@@ -45,12 +45,10 @@ describe("a failed summary", () => {
     expect(await memory.summaries.list(thread)).toMatchObject([
       {
         status: "completed",
-        attempts: 3,
         text: "at last",
         startSeq: 0,
         endSeq: 5,
         error: null,
-        retryAt: null,
       },
     ]);
     expect(await memory.upkeep()).toBe(0);
@@ -72,7 +70,10 @@ describe("a failed summary", () => {
       await memory.upkeep();
     }
     const [, failed] = await memory.summaries.list(thread);
-    expect(failed).toMatchObject({ status: "failed", attempts: 3, retryAt: null });
+    expect(failed).toMatchObject({ status: "failed" });
+    expect(await memory.jobs.list({ kind: "summaries", state: "failed" })).toMatchObject([
+      { threadId: thread.threadId, attempts: 3, dueAt: null },
+    ]);
     expect(logger.lines.at(-1)).toMatch(/no further try\.$/);
 
     await memory.remember({ ...thread, messages: round("5") });

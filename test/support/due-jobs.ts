@@ -33,9 +33,9 @@ export async function makeDueJobs({ pool, schema }: DueJobsPlace, threads: numbe
      where t.user_id like 'user %'`,
   );
   await pool.query(
-    `insert into "${schema}".thread_task (thread_ref, task, done_until, retry_at)
-     select t.id, k.task, k.done_until, now() from "${schema}".thread t
-     cross join (values ('extract', -1), ('compress', 0)) k (task, done_until)
+    `insert into "${schema}".work (thread_ref, kind, done_until, retry_at)
+     select t.id, k.kind, k.done_until, now() from "${schema}".thread t
+     cross join (values ('facts', -1), ('episodes', 0)) k (kind, done_until)
      where t.user_id like 'user %'`,
   );
 }
@@ -58,7 +58,7 @@ export async function readEffects({ pool, schema }: DueJobsPlace): Promise<JobEf
        group by o.id
      )
      select
-       (select count(*)::int from "${schema}".thread_task where retry_at is not null or lease_until is not null) as open,
+       (select count(*)::int from "${schema}".work where retry_at is not null or lease_until is not null) as open,
        sum(facts)::int as facts, sum(episodes)::int as episodes,
        (sum((facts = 0)::int) + sum((episodes = 0)::int))::int as lost,
        (sum(greatest(facts - 1, 0)) + sum(greatest(episodes - 1, 0)))::int as duplicates

@@ -76,8 +76,8 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
 /** What only failures and open questions leave. */
 async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word: string) {
   await pool.query(
-    `insert into "${schema}".dead_letter (thread_ref, task, start_seq, end_seq, output, error)
-     select id, 'extract', 0, 1, $2, $2 from "${schema}".thread where thread_id = $1`,
+    `insert into "${schema}".work (thread_ref, kind, done_until, output, error, given_up_at)
+     select id, 'facts', 0, $2, $2, now() from "${schema}".thread where thread_id = $1`,
     [threadId, word],
   );
   await pool.query(
@@ -89,8 +89,8 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
     [threadId, word],
   );
   await pool.query(
-    `insert into "${schema}".owner_task (owner_ref, task, error)
-     select owner_ref, 'compact', $2 from "${schema}".thread where thread_id = $1 on conflict do nothing`,
+    `insert into "${schema}".work (owner_ref, kind, done_until, error)
+     select owner_ref, 'compaction', 0, $2 from "${schema}".thread where thread_id = $1 on conflict do nothing`,
     [threadId, word],
   );
   await pool.query(
@@ -105,7 +105,7 @@ async function leaveRest({ pool, schema }: TestDatabase, threadId: string, word:
     [threadId, word],
   );
   await pool.query(
-    `update "${schema}".thread_task set error = $2
+    `update "${schema}".work set error = $2
      where thread_ref in (select id from "${schema}".thread where thread_id = $1)`,
     [threadId, word],
   );

@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import type { WorkKind } from "../../src/jobs/work-kinds.rule.js";
 import type { Memory } from "../../src/memory.js";
 import type { TestDatabase } from "./test-database.js";
 
@@ -32,8 +33,8 @@ export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId
   return rows.map(({ op, status, detail }) => `${op} ${status} ${detail}`);
 }
 
-/** A thread's task as the table has it. */
-export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Address, task: string) {
+/** A thread's work of a kind as the table has it. */
+export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Address, kind: WorkKind) {
   const { rows } = await pool.query<{
     done_until: number;
     attempts: number;
@@ -41,9 +42,9 @@ export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Addre
     retry_at: Date | null;
     error: string | null;
   }>(
-    `select k.done_until, k.attempts, k.lease_until, k.retry_at, k.error from "${schema}".thread_task k
-     join "${schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.task = $2`,
-    [threadId, task],
+    `select k.done_until::int, k.attempts, k.lease_until, k.retry_at, k.error from "${schema}".work k
+     join "${schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.kind = $2 and k.given_up_at is null`,
+    [threadId, kind],
   );
   return rows[0];
 }
@@ -51,14 +52,15 @@ export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Addre
 /** A thread's dead letters, oldest first. */
 export async function deadLettersOf({ pool, schema }: TestDatabase, { threadId }: Address) {
   const { rows } = await pool.query<{
-    task: string;
+    kind: WorkKind;
     start_seq: number;
     end_seq: number;
     output: string | null;
     error: string;
   }>(
-    `select d.task, d.start_seq, d.end_seq, d.output, d.error from "${schema}".dead_letter d
-     join "${schema}".thread t on t.id = d.thread_ref where t.thread_id = $1 order by d.id`,
+    `select d.kind, (d.progress ->> 'startSeq')::int as start_seq, (d.progress ->> 'endSeq')::int as end_seq, d.output, d.error
+     from "${schema}".work d
+     join "${schema}".thread t on t.id = d.thread_ref where t.thread_id = $1 and d.given_up_at is not null order by d.id`,
     [threadId],
   );
   return rows;

@@ -78,15 +78,15 @@ describe("export and import", () => {
   it("leave out no column, but those that are made anew", async () => {
     const whose = ["owner_ref", "tenant_id", "user_id", "app_id"];
     const madeAnew: Partial<Record<RecordName, string[]>> = {
-      owner: [
-        ...["id", "memory_count", "memory_length", "message_count", "message_length"],
-        ...["tick", "ticked_by", "reload_tick", "said_tick", "said_in", "said_elsewhere_tick"],
-      ],
+      owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
       thread: ["id", "turns", "asks_consent", "closing_until"],
-      message: ["role", "actor", "content", "tick"],
-      summary: ["id", "lease_until", "retry_at", "rolled_back_at"],
-      task: ["claim", "lease_until", "attempts", "output", "error"],
-      memory: ["ref", "content_hash", "accessed_on", "revision", "tick"],
+      message: ["role", "actor", "content"],
+      summary: ["id"],
+      work: [
+        ...["id", "lease", "lease_until", "attempts", "done_at", "progress"],
+        ...["error", "output", "given_up_at"],
+      ],
+      memory: ["ref", "content_hash", "accessed_on", "revision"],
       history: ["id", "memory_revision"],
       consent: ["ref", "revision"],
       item: ["ref", "path", "path_head", "item", "place", "words", "revision"],

@@ -103,7 +103,7 @@ describe("what is to be redacted", () => {
     );
     const counts = await db.pool.query(
       `select (select count(*) from "${db.schema}".summary where status = 'completed')::int as summaries,
-         (select count(*) from "${db.schema}".dead_letter)::int as letters,
+         (select count(*) from "${db.schema}".work where given_up_at is not null)::int as letters,
          (select count(*) from "${db.schema}".memory where kind = 'episode')::int as episodes,
          (select count(*) from "${db.schema}".consent_request)::int as consents`,
     );

@@ -71,7 +71,7 @@ it("while energy is low what can wait waits, and all of it is taken up later; fa
     passed(0.01);
     // Its tenant's time of day has come.
     await db.pool.query(
-      `update "${db.schema}".owner_task set retry_at = '2031-05-05' where task = 'consolidate' and attempts = 0`,
+      `update "${db.schema}".work set retry_at = '2031-05-05' where kind = 'consolidation' and attempts = 0`,
     );
     await memory.upkeep();
   }

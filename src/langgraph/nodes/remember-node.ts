@@ -71,7 +71,7 @@ export function remembering(
       });
       streamEvent(config, "remember", "ok", {
         recorded,
-        summary: summary.started ? { id: summary.claim.summaryId, ...summary.window } : summary.reason,
+        summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
       const messages = stateUpdate(
         inState,

@@ -1,14 +1,15 @@
-import { backgroundJob } from "../jobs/background-graph.js";
-import { LeaseLost } from "../jobs/lease.js";
-import { type OwnerTaskClaim, ownerTaskSteps } from "../jobs/owner-task.js";
-import type { JobStatus } from "../jobs/settle-failure.js";
+import { defineWork } from "../jobs/define-work.js";
+import { type JobStatus, ownerWork } from "../jobs/settle-failure.js";
+import { type Claim, LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
+import type { Charge } from "../models/token-usage.js";
 import type { Scope } from "../scope/scope.js";
 import { type Applied, applyCompaction } from "./apply-compaction.js";
 import { askCompaction } from "./ask-compaction.js";
 import { type CompactionDecision, oldestGoes, readDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, loadCompaction } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
+import { leavesNotes } from "./notes-options.js";
 import { oncemore } from "./save-note.js";
 
 /** What the steps of compaction make. */
@@ -19,31 +20,44 @@ interface Compacted {
 }
 
 /**
- * The job that makes an app's notes one fewer where there are too many: load → compact → validate → save. By the lease
- * of the app's task, one worker of all processes is at it.
+ * An app's notes made one fewer where there are too many: load → compact → validate → save. By the lease of the app's work,
+ * one worker of all processes is at it.
  *
  * A decision that cannot be had in time, or not be carried out, falls back to deleting the oldest note that is not pinned.
  */
-export function createCompactionJob(deps: NotesRuntime) {
-  return backgroundJob<OwnerTaskClaim, CompactionWork, Compacted>(deps, {
-    ...ownerTaskSteps(deps, "compact", "Compacting notes"),
-    name: "compaction",
-    fresh: { decision: null, applied: null },
-    load: (claim) => loadCompaction(deps, claim),
-    make: async ({ work }) => ({ decision: await decide(deps, work) }),
-    validate: async ({ decision }) => ({
-      decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
-    }),
-    save: async ({ claim, work, decision }) => ({
-      applied: decision && (await carryOut(deps, { claim, work, decision })),
-    }),
-  });
+export function defineCompaction(deps: NotesRuntime) {
+  const { notes, upkeep } = deps.config;
+  return defineWork<"compaction", CompactionWork, Compacted>(
+    {
+      ...{
+        ...ownerWork,
+        kind: "compaction",
+        enabled: leavesNotes(notes),
+        op: "delete",
+        charge: "compaction",
+      },
+      ...{ name: "compaction", step: "compact", doing: "Compacting notes", tries: upkeep },
+      fresh: { decision: null, applied: null },
+      load: (claim) => loadCompaction(deps, claim),
+      make: async ({ work }, { charge }) => ({ decision: await decide(deps, work, charge) }),
+      validate: async ({ decision }) => ({
+        decision: decision && { ...decision, reason: await deps.redactor.text(decision.reason) },
+      }),
+      save: async ({ claim, work, decision }) => ({
+        applied: decision && (await carryOut(deps, { claim, work, decision })),
+      }),
+    },
+    deps,
+  );
 }
 
 /** Brings the notes of an app to its limit: compacts until nothing is due, or another worker is at it. */
-export async function compactNotes(job: ReturnType<typeof createCompactionJob>, owner: Scope): Promise<void> {
+export async function compactNotes(
+  { step }: Pick<ReturnType<typeof defineCompaction>, "step">,
+  owner: Scope,
+): Promise<void> {
   let status: JobStatus = "completed";
-  while (status === "completed") ({ status } = await job.run({ scope: owner }));
+  while (status === "completed") ({ status } = await step({ scope: owner }));
 }
 
 /**
@@ -52,13 +66,13 @@ export async function compactNotes(job: ReturnType<typeof createCompactionJob>, 
  */
 const mostAskedOver = 10;
 
-async function decide(deps: NotesRuntime, work: CompactionWork): Promise<CompactionDecision> {
+async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge): Promise<CompactionDecision> {
   const { notes, app } = work;
   const over = notes.length - app.limit;
   if (over > mostAskedOver)
     return oldestGoes(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
   try {
-    const decision = readDecision(await askCompaction(deps, work), notes);
+    const decision = readDecision(await askCompaction(deps, work, charge), notes);
     return "invalid" in decision
       ? fallBack(deps, work, `The model's decision is invalid: ${decision.invalid}.`)
       : decision;
@@ -79,7 +93,7 @@ const failureOf = ({ scope }: CompactionWork) => `Memory compaction failed for a
 /** Does what `decision` says; where the database fails twice, or it cannot be done, the oldest note goes instead. */
 async function carryOut(
   deps: NotesRuntime,
-  input: { claim: OwnerTaskClaim; work: CompactionWork; decision: CompactionDecision },
+  input: { claim: Claim; work: CompactionWork; decision: CompactionDecision },
 ): Promise<Applied> {
   const { work, decision } = input;
   try {

@@ -1,8 +1,8 @@
 import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
-import { backgroundJob } from "../jobs/background-graph.js";
-import { markInsights } from "../jobs/owner-task.js";
-import { completeTask, type TaskClaim, taskSteps } from "../jobs/thread-task.js";
+import { defineWork } from "../jobs/define-work.js";
+import { threadWork } from "../jobs/settle-failure.js";
+import { type Claim, completeWork, markInsights } from "../jobs/work-table.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
@@ -20,7 +20,7 @@ const compressor = "worker:compress";
  */
 async function saveEpisode(
   deps: EpisodesRuntime,
-  input: { claim: TaskClaim; work: EpisodeWork; text: string; trimmed: boolean },
+  input: { claim: Claim; work: EpisodeWork; text: string; trimmed: boolean },
 ): Promise<string | null> {
   const { claim, work, text, trimmed } = input;
   const { scope, threadId, turns, messages } = work;
@@ -35,7 +35,7 @@ async function saveEpisode(
     ],
     origin: { actor: compressor, step: "compress" },
     alongside: async (tx, [outcome]) => {
-      await completeTask(tx, claim, work);
+      await completeWork(tx, claim, threadWork.after(work));
       if (outcome?.outcome === "created") await markInsights(tx, deps.config.insights, work);
       await insertEvents(tx, [
         {
@@ -51,7 +51,7 @@ async function saveEpisode(
   } catch (error) {
     if (brokenConstraint(error) !== "memory_episode") throw error;
     // Someone else has written an episode that begins at this turn.
-    await completeTask(deps.db, claim, work);
+    await completeWork(deps.db, claim, threadWork.after(work));
     return null;
   }
 }
@@ -65,21 +65,25 @@ interface Compressed {
   memoryId: string | null;
 }
 
-/** The job that compresses a thread's older turns into an episode when it is time: load → compress → validate → save. */
-export function createCompressionJob(deps: EpisodesRuntime) {
-  return backgroundJob<TaskClaim, EpisodeWork, Compressed>(deps, {
-    ...taskSteps(deps, "compress", "Compressing"),
-    name: "compression",
-    fresh: { episode: null, trimmed: false, memoryId: null },
-    load: (claim) => loadCompression(deps, claim),
-    prepare: (_, work) => limitEpisode(deps, work),
-    make: async ({ work }, renew) => ({ episode: await makeEpisode(deps, work, renew) }),
-    validate({ episode: said }) {
-      const episode = episodeText(said ?? "");
-      return { episode, trimmed: episode.length < (said ?? "").trim().length };
+/** A thread's older turns as an episode, when it is time: load → compress → validate → save. */
+export function defineEpisodes(deps: EpisodesRuntime) {
+  const { memories, upkeep } = deps.config;
+  return defineWork<"episodes", EpisodeWork, Compressed>(
+    {
+      ...{ ...threadWork, kind: "episodes", enabled: memories.episodes, charge: "episode" },
+      ...{ name: "compression", step: "compress", doing: "Compressing", tries: upkeep },
+      fresh: { episode: null, trimmed: false, memoryId: null },
+      load: (claim) => loadCompression(deps, claim),
+      prepare: (_, work) => limitEpisode(deps, work),
+      make: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
+      validate({ episode: said }) {
+        const episode = episodeText(said ?? "");
+        return { episode, trimmed: episode.length < (said ?? "").trim().length };
+      },
+      save: async ({ claim, work, episode, trimmed }) => ({
+        memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),
+      }),
     },
-    save: async ({ claim, work, episode, trimmed }) => ({
-      memoryId: await saveEpisode(deps, { claim, work, text: episode ?? "", trimmed }),
-    }),
-  });
+    deps,
+  );
 }

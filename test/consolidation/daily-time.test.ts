@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { dailyTimes } from "../../src/jobs/daily-time.rule.js";
+import { dailyTimes } from "../../src/consolidation/daily-time.rule.js";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;

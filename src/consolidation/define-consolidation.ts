@@ -1,0 +1,57 @@
+import { defineWork } from "../jobs/define-work.js";
+import { ownerWork } from "../jobs/settle-failure.js";
+import { keepProgress } from "../jobs/work-table.js";
+import { askJudge } from "./ask-judge.js";
+import { markChangedOwners, mostMarked } from "./changed-owners.js";
+import type { ConsolidationRuntime } from "./consolidation-options.js";
+import {
+  type ConsolidationWork,
+  loadConsolidation,
+  progressOf,
+  type VotedPair,
+} from "./load-consolidation.js";
+import { type SettledPair, saveConsolidation } from "./save-consolidation.js";
+
+/** What the steps of consolidation make. */
+interface ConsolidationMade {
+  /** The pairs of which enough was said. */
+  judged: readonly VotedPair[];
+  tokens: number;
+  calls: number;
+  settled: readonly SettledPair[];
+}
+
+/** Owners that changed are looked for once an hour: it reads them all, and nobody waits. */
+const markEveryMs = 3_600_000;
+
+/**
+ * What is known of a user or an app, consolidated: load → consolidate → validate → save.
+ *
+ * What the model said is kept after each call: a worker that takes over asks only what was not asked yet.
+ */
+export function defineConsolidation(deps: ConsolidationRuntime) {
+  const { db, config } = deps;
+  return defineWork<"consolidation", ConsolidationWork, ConsolidationMade>(
+    {
+      ...{ ...ownerWork, kind: "consolidation", op: "merge", charge: "consolidation" },
+      enabled: config.consolidation.enabled,
+      ...{ name: "consolidation", step: "consolidate", doing: "Consolidating", tries: config.upkeep },
+      mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, mostMarked) },
+      fresh: { judged: [], tokens: 0, calls: 0, settled: [] },
+      load: (claim) => loadConsolidation(deps, claim),
+      async make({ claim, work }, { renew, charge }) {
+        const { pairs, tokens, calls } = await askJudge(deps, work, {
+          ...{ charge, before: renew },
+          after: (soFar) => keepProgress(db, claim, progressOf(work, soFar)),
+        });
+        return { judged: pairs, tokens, calls };
+      },
+      // Verdicts are checked as they are read; what may come of them is decided under the owner's lock.
+      validate: ({ judged }) => ({ judged }),
+      save: async ({ claim, work, judged }) => ({
+        settled: await saveConsolidation(deps, { claim, work, pairs: judged }),
+      }),
+    },
+    deps,
+  );
+}

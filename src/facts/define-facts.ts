@@ -1,0 +1,67 @@
+import { defineWork } from "../jobs/define-work.js";
+import { threadWork } from "../jobs/settle-failure.js";
+import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import {
+  type ChosenFact,
+  chooseFacts,
+  type FactCandidate,
+  type FactsRuntime,
+  type RejectedFact,
+} from "./choose-facts.rule.js";
+import {
+  type ChosenRemoval,
+  chooseRemovals,
+  type RemovalCandidate,
+  type RemovalProblem,
+} from "./choose-removals.rule.js";
+import { proposeFacts } from "./extract-facts.js";
+import { type ExtractionWork, findExtractionWork, prepareExtraction } from "./load-extraction.js";
+import { saveFacts } from "./save-facts.js";
+
+/** What the steps of extraction make. */
+interface Extracted {
+  /** What the model proposes. */
+  candidates: FactCandidate[];
+  /** What it takes the user to want forgotten. */
+  removals: RemovalCandidate[];
+  chosen: ChosenFact[];
+  rejected: RejectedFact[];
+  removing: ChosenRemoval[];
+  kept: RemovalProblem[];
+  outcomes: WriteOutcome[];
+}
+
+/**
+ * The facts of what a thread's user said since the last time: load → extract → validate → save.
+ *
+ * Only the user's own messages are material.
+ */
+export function defineFacts(deps: FactsRuntime) {
+  const { memories, upkeep, policy } = deps.config;
+  return defineWork<"facts", ExtractionWork, Extracted>(
+    {
+      ...{ ...threadWork, kind: "facts", from: -1, enabled: memories.extract, charge: "facts" },
+      ...{ name: "extraction", step: "extract", doing: "Extracting facts from", tries: upkeep },
+      fresh: { candidates: [], removals: [], chosen: [], rejected: [], removing: [], kept: [], outcomes: [] },
+      load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
+      prepare: (claim, work) => prepareExtraction(deps, claim, work),
+      make: ({ work }, tools) => proposeFacts(deps, work, tools),
+      validate({ work, candidates, removals }) {
+        const { minConfidence, minImportance, writesPerTurn, writesPerDay } = memories;
+        const messages = work.messages.map(({ text }) => text);
+        const { chosen: removing, rejected: kept } = chooseRemovals(removals, {
+          ...{ messages, memories: work.forgettable.map(({ id }) => id), perMessage: writesPerTurn },
+        });
+        const facts = chooseFacts(candidates, {
+          ...{ policy, messages, removals: removing, known: work.known, minConfidence, minImportance },
+          removed: { facts: work.removed, messages: work.messages },
+          perMessage: writesPerTurn,
+          inAll: Math.max(0, writesPerDay - work.writtenToday),
+        });
+        return { ...facts, removing, kept };
+      },
+      save: async (extracted, tools) => ({ outcomes: await saveFacts(deps, extracted, tools) }),
+    },
+    deps,
+  );
+}

@@ -1,0 +1,44 @@
+import { defineWork } from "../jobs/define-work.js";
+import { ownerWork } from "../jobs/settle-failure.js";
+import type { WriteOutcome } from "../memories/write/write-runtime.js";
+import {
+  type ChosenInsight,
+  chooseInsights,
+  type InsightCandidate,
+  type InsightProblem,
+} from "./choose-insights.rule.js";
+import { type InsightsRuntime, type InsightsWork, loadInsights } from "./load-insights.js";
+import { proposeInsights } from "./propose-insights.js";
+import { saveInsights } from "./save-insights.js";
+
+/** What the steps make. */
+interface Understood {
+  /** What the model proposes. */
+  candidates: InsightCandidate[];
+  chosen: ChosenInsight[];
+  rejected: InsightProblem[];
+  outcomes: WriteOutcome[];
+}
+
+/**
+ * Insights into a user: load → insights → validate → save. None are made before a day has passed since the last, or where
+ * nothing was said or learned since.
+ */
+export function defineInsights(deps: InsightsRuntime) {
+  const { insights, upkeep } = deps.config;
+  return defineWork<"insights", InsightsWork, Understood>(
+    {
+      ...{ ...ownerWork, kind: "insights", enabled: insights.enabled, charge: "insights" },
+      ...{ name: "insights", step: "insights", doing: "Making insights into a user", tries: upkeep },
+      fresh: { candidates: [], chosen: [], rejected: [], outcomes: [] },
+      load: (claim) => loadInsights(deps, claim),
+      make: async ({ claim: { attempt }, work }, { charge }) => ({
+        candidates: await proposeInsights(deps, work, { attempt, charge }),
+      }),
+      validate: ({ work: { sources }, candidates }) =>
+        chooseInsights(candidates, { sources, most: insights.most }),
+      save: async (understood) => ({ outcomes: await saveInsights(deps, understood) }),
+    },
+    deps,
+  );
+}

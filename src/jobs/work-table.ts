@@ -1,0 +1,261 @@
+import sql, { empty, raw, type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import type { OwnerRef, Scope } from "../scope/scope.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import type { WorkKind } from "./work-kinds.rule.js";
+
+/** Work of a thread, or of a user or an app. */
+export interface WorkKey {
+  readonly kind: WorkKind;
+  readonly of: "thread" | "owner";
+  readonly ref: number;
+}
+
+/** The right to do a piece of work, which one worker has until the lease runs out. */
+export interface Claim {
+  /** Of its row in `work`. */
+  readonly id: number;
+  /** The thread or the owner whose work it is. */
+  readonly ref: number;
+  /** Fences the right: who takes the work over has a higher number, and this one can no longer write. */
+  readonly lease: number;
+  /** 1 for the first try of this piece. */
+  readonly attempt: number;
+  /** Up to where the work is done: of facts and notes a seq, of episodes a turn, of an owner's work its revision. */
+  readonly doneUntil: number;
+}
+
+/** Says that another worker has taken the work over. It ends quietly: no call of a user fails so. */
+export class LeaseLost extends Error {
+  override readonly name = "LeaseLost";
+
+  constructor() {
+    super("Another worker took this work over.");
+  }
+}
+
+function isOf({ kind, of, ref }: WorkKey): Sql {
+  return sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
+}
+
+function refColumn(of: WorkKey["of"]): Sql {
+  return raw(`${of}_ref`);
+}
+
+/** Whether work is due: its time has come, or the worker that had it is gone. */
+function isDue(db: Connection): Sql {
+  return sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
+}
+
+/** When a lease ends that is taken now. */
+export function leaseEnd(db: Connection, leaseMs: number): Sql {
+  return sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
+}
+
+/** When work is due that something has made due. */
+export interface WorkDue {
+  /** Where work begins of which nothing is done yet. @default 0 */
+  readonly from?: number;
+  /** @default now */
+  readonly at?: Date | null;
+  /** Least time since it was last done, in ms. @default 0 */
+  readonly restMs?: number;
+}
+
+/** Marks work as due, unless it failed and waits for its next try, or is due before. */
+export async function markWork(
+  db: Connection,
+  key: WorkKey,
+  { from = 0, at, restMs = 0 }: WorkDue = {},
+): Promise<void> {
+  const { kind, of, ref } = key;
+  const column = refColumn(of);
+  // Where it was never done, there is nothing to rest from: then the greatest of both is the other.
+  await db.query(sql`
+    insert into ${db.schema}.work as k (kind, ${column}, done_until, retry_at)
+    select ${kind}, ${ref}::bigint, ${from}::bigint,
+      greatest(${at ? sql`${at}::timestamptz` : db.now()}, w.done_at + ${restMs}::float8 * interval '1 millisecond')
+    from (values (1)) one left join (
+      select done_at from ${db.schema}.work where ${isOf(key)}
+    ) w on true
+    on conflict (${column}, kind) where given_up_at is null do update set retry_at = case
+      when k.attempts > 0 then coalesce(k.retry_at, excluded.retry_at) else least(k.retry_at, excluded.retry_at)
+    end`);
+}
+
+/** Takes work that is due; null where it is not, or another worker is at it. Of several workers one gets it. */
+export async function takeWork(db: Connection, key: WorkKey, leaseMs: number): Promise<Claim | null> {
+  const rows = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
+    sql`
+    update ${db.schema}.work
+    set attempts = attempts + 1, lease = lease + 1, retry_at = null, error = null, lease_until = ${leaseEnd(db, leaseMs)}
+    where ${isOf(key)} and ${isDue(db)}
+    returning id, lease, attempts, done_until`,
+    { prepare: true },
+  );
+  return claimOf(rows[0], key.ref);
+}
+
+/** Goes on with a lease that waited in a queue, which is as good as new; null where another worker took it over. */
+export async function resumeWork(
+  db: Connection,
+  key: WorkKey,
+  lease: number,
+  leaseMs: number,
+): Promise<Claim | null> {
+  const rows = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(sql`
+    update ${db.schema}.work set lease_until = ${leaseEnd(db, leaseMs)}
+    where ${isOf(key)} and lease = ${lease} and lease_until is not null
+    returning id, lease, attempts, done_until`);
+  return claimOf(rows[0], key.ref);
+}
+
+function claimOf(
+  row: { id: string; lease: string; attempts: number; done_until: string } | undefined,
+  ref: number,
+): Claim | null {
+  if (!row) return null;
+  const { id, lease, attempts, done_until } = row;
+  return { id: Number(id), ref, lease: Number(lease), attempt: attempts, doneUntil: Number(done_until) };
+}
+
+/** Whether the row `k` of `work` is still that of `claim`, and no other worker's. */
+export function isHeld({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
+  return sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
+}
+
+/**
+ * Writes `set` to the row `k` of `claim`, which stays taken.
+ *
+ * @param also what is done with it or not at all: a CTE that reads `fenced`.
+ * @throws LeaseLost when another worker has taken the work over; nothing is written then.
+ */
+async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Promise<void> {
+  const fenced = await db.query(
+    sql`
+    with fenced as (
+      update ${db.schema}.work k set ${set} where ${isHeld(claim)} returning k.id
+    )${also ? sql`, ${also}` : empty}
+    select id from fenced`,
+    { prepare: true },
+  );
+  if (fenced.length === 0) throw new LeaseLost();
+}
+
+/** Extends the lease of `claim`. @throws LeaseLost */
+export async function renewWork(db: Connection, claim: Claim, leaseMs: number): Promise<void> {
+  await setHeld(db, claim, sql`lease_until = ${leaseEnd(db, leaseMs)}`);
+}
+
+/** Writes how far claimed work has come, as JSON, for who takes it over. @throws LeaseLost */
+export async function keepProgress(db: Connection, claim: Claim, progress: object): Promise<void> {
+  await setHeld(db, claim, sql`progress = ${JSON.stringify(progress)}::jsonb`);
+}
+
+/** How far work has come when a piece of it is done. */
+export interface WorkDone {
+  readonly doneUntil: number;
+  /** Whether there is more to do now. @default false */
+  readonly more?: boolean;
+  /** When it was looked at what there is to do; null leaves when it was last done as it is. @default now */
+  readonly at?: Date | null;
+}
+
+/** Completes claimed work and gives it back. What was marked meanwhile stays marked. @throws LeaseLost */
+export async function completeWork(
+  db: Connection,
+  claim: Claim,
+  { doneUntil, more = false, at }: WorkDone,
+  also?: Sql,
+): Promise<void> {
+  const doneAt = at === null ? empty : sql`done_at = ${at ? sql`${at}::timestamptz` : db.now()},`;
+  const set = sql`${doneAt} done_until = ${doneUntil}, progress = null, attempts = 0, error = null, lease_until = null
+    ${more ? sql`, retry_at = least(retry_at, ${db.now()})` : empty}`;
+  await setHeld(db, claim, set, also);
+}
+
+/** Completes claimed work in which there was nothing to do. @throws LeaseLost */
+export async function skipWork(db: Connection, claim: Claim, done: WorkDone): Promise<"skipped"> {
+  await completeWork(db, claim, done);
+  return "skipped";
+}
+
+/** Gives claimed work back until `until`, or what was marked meanwhile; that was no try. @throws LeaseLost */
+export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
+  const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz), lease_until = null`;
+  await setHeld(db, claim, set);
+  return "deferred";
+}
+
+/** Gives claimed work back after a try that failed, due again after `retryMs`; null: not again. @throws LeaseLost */
+export async function failWork(
+  db: Connection,
+  claim: Claim,
+  { error, retryMs }: { readonly error: string; readonly retryMs: number | null },
+): Promise<void> {
+  const retryAt =
+    retryMs === null ? sql`null` : sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
+  await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
+}
+
+/** A piece of work that is given up: where it ended, and what the model said. */
+export interface GivenUp {
+  readonly done: WorkDone;
+  /** The messages that it was about. */
+  readonly range: { readonly startSeq: number; readonly endSeq: number } | undefined;
+  readonly error: string;
+  readonly output: string | null;
+}
+
+/** Completes a piece of claimed work without its having been done, and keeps what is known of it. @throws LeaseLost */
+export async function giveWorkUp(
+  tx: Connection,
+  claim: Claim,
+  { done, range, error, output }: GivenUp,
+): Promise<void> {
+  await completeWork(tx, claim, done);
+  const progress = JSON.stringify({ ...range, doneUntil: done.doneUntil });
+  await tx.query(sql`
+    insert into ${tx.schema}.work (kind, thread_ref, owner_ref, done_until, progress, error, output, given_up_at)
+    select kind, thread_ref, owner_ref, ${claim.doneUntil}::bigint, ${progress}::jsonb, ${error}, ${output}, ${tx.now()}
+    from ${tx.schema}.work where id = ${claim.id}`);
+}
+
+/** Whose work of a kind is due, longest due first. */
+export async function findDueWork(
+  db: Connection,
+  { kind, of }: Omit<WorkKey, "ref">,
+  limit: number,
+): Promise<number[]> {
+  const rows = await db.query<{ ref: string }>(sql`
+    select ${refColumn(of)} as ref from ${db.schema}.work
+    where kind = ${kind} and given_up_at is null and ${isDue(db)}
+    order by coalesce(lease_until, retry_at) limit ${limit}`);
+  return rows.map(({ ref }) => Number(ref));
+}
+
+/** When insights into users are made. */
+export interface InsightsDue {
+  readonly enabled: boolean;
+  /** Least time between two runs for a user. */
+  readonly everyMs: number;
+}
+
+/** Marks insights into a user as due, of whom something was learned. An app has none. */
+export async function markInsights(
+  db: Connection,
+  { enabled, everyMs: restMs }: InsightsDue,
+  { ownerRef: ref, scope }: { readonly ownerRef: OwnerRef; readonly scope: Scope },
+): Promise<void> {
+  if (!enabled || scope.userId === undefined) return;
+  await markWork(db, { kind: "insights", of: "owner", ref }, { restMs });
+}
+
+/** The owner behind `claim`, and how far its work has come; null when the claim was lost. */
+export async function findOwnerWork(db: Connection, claim: Claim) {
+  const [row] = await db.query<ScopeRow & { revision: string; progress: unknown }>(sql`
+    select o.tenant_id, o.user_id, o.app_id, o.revision, k.progress
+    from ${db.schema}.work k join ${db.schema}.owner o on o.id = k.owner_ref
+    where ${isHeld(claim)}`);
+  return row ? { scope: scopeOf(row), doneUntil: Number(row.revision), progress: row.progress } : null;
+}

@@ -1,0 +1,117 @@
+import { defineConsentExpiry } from "./consents/consents-api.js";
+import { fingerprintsForMs } from "./consolidation/consolidation-options.js";
+import { defineConsolidation } from "./consolidation/define-consolidation.js";
+import { sweepCompared } from "./consolidation/pair-statements.js";
+import { defineEpisodes } from "./episodes/define-episodes.js";
+import { MemoryError } from "./errors.js";
+import { defineFacts } from "./facts/define-facts.js";
+import { defineInsights } from "./insights/define-insights.js";
+import { defineWork, type Within, type Work } from "./jobs/define-work.js";
+import type { QueueOption } from "./jobs/job-queue.js";
+import { createQueueRunner, parseWork, type QueueRunner, type WorkInput } from "./jobs/queue-runner.js";
+import { createRunner, guarded } from "./jobs/runner.js";
+import type { WorkKind } from "./jobs/work-kinds.rule.js";
+import { defineLifecycle, trimOldChanges } from "./lifecycle/lifecycle.js";
+import { compactNotes, defineCompaction } from "./notes/define-compaction.js";
+import { defineNotes } from "./notes/define-notes.js";
+import type { ResolvedConfig } from "./options.js";
+import { type Observe, reportWork } from "./rounds/observe.js";
+import type { DueJob } from "./rounds/remember.js";
+import type { Runtime } from "./runtime.js";
+import { sweepItems } from "./store/sweep-items.js";
+import { defineSummaries } from "./summaries/define-summaries.js";
+import { trimRecords } from "./usage/usage-statements.js";
+
+/** The kinds of background work. */
+type Works = ReturnType<typeof defineWorks>;
+
+/** The work that one memory does in the background. */
+export interface Maintenance {
+  readonly runner: QueueRunner;
+  readonly works: Works;
+  /** Starts what a round made due. */
+  start(due: readonly DueJob[]): Promise<void>;
+}
+
+/** How often what is old is deleted: nobody finds it any more. */
+const purgeEveryMs = 3_600_000;
+
+/**
+ * Every kind of background work; one that is not here does not compile.
+ *
+ * @param patient the same runtime without deadlines, for work in bulk.
+ */
+function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {
+  const compaction = defineCompaction(runtime);
+  return {
+    summaries: defineSummaries(runtime),
+    facts: defineFacts(runtime),
+    episodes: defineEpisodes(runtime),
+    notes: defineNotes(runtime, (owner) => compactNotes(compaction, owner)),
+    compaction,
+    insights: defineInsights(runtime),
+    consolidation: defineConsolidation(runtime),
+    lifecycle: defineLifecycle(patient),
+    "consent-expiry": defineConsentExpiry(runtime.db),
+    purge: definePurge(patient),
+  } as const satisfies { readonly [Kind in WorkKind]: Work<Kind> };
+}
+
+/** Tidying up: what is old is deleted for good. */
+function definePurge(deps: Runtime<ResolvedConfig>) {
+  const { db, logger } = deps;
+  return defineWork({
+    ...{ kind: "purge", everyMs: purgeEveryMs, counted: false },
+    due: async () => [0],
+    async run() {
+      await guarded("Old changes", () => trimOldChanges(deps), logger);
+      await guarded("Old usage and events", () => trimRecords(db), logger);
+      await guarded("Expired items of the store", () => sweepItems(db), logger);
+      await guarded("Pairs compared long ago", () => sweepCompared(db, fingerprintsForMs), logger);
+    },
+  });
+}
+
+/** The background work of a memory, and who does it: this process, or others by queues. */
+export function createMaintenance(
+  runtime: Runtime<ResolvedConfig>,
+  patient: Runtime<ResolvedConfig>,
+  observe: Observe,
+  jobs: "background" | "inline" | QueueOption,
+): Maintenance {
+  const { db, logger, hasModel, modelHere } = runtime;
+  const { concurrency, sweepIntervalMs, pollIntervalMs } = runtime.config.jobs;
+  const works = defineWorks(runtime, patient);
+  const within: Within = (span, piece) => observe(span, piece, reportWork);
+  const doable = (withModel: boolean): readonly Work[] =>
+    Object.values(works).filter(({ enabled, needsModel }) => enabled && (withModel || !needsModel));
+  const deps = { db, logger, within, concurrency, sweepIntervalMs, works: doable(hasModel) };
+  const runner: QueueRunner =
+    typeof jobs === "string"
+      ? { ...createRunner(deps, jobs), work: refuseToWork }
+      : createQueueRunner({ ...deps, option: jobs, own: doable(modelHere), pollIntervalMs });
+  let wakesAt = Number.NEGATIVE_INFINITY;
+  /** One timer for all threads that wait; those that come due after it are for the sweeps. */
+  const wakeOnce = (delayMs: number) => {
+    if (performance.now() < wakesAt) return;
+    wakesAt = performance.now() + delayMs;
+    runner.wakeIn(delayMs);
+  };
+  return {
+    ...{ runner, works },
+    async start(due) {
+      for (const { inMs = 0, ...job } of due) {
+        if (inMs > 0) wakeOnce(inMs);
+        else await runner.start(job);
+      }
+    },
+  };
+}
+
+async function refuseToWork(input?: WorkInput): Promise<never> {
+  parseWork(input);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "This memory has no queues, and does its work in this process by itself: createMemory({ jobs: { pgBoss: {} } }).",
+  );
+}

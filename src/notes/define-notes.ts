@@ -1,0 +1,70 @@
+import { MemoryError } from "../errors.js";
+import { defineWork } from "../jobs/define-work.js";
+import { threadWork } from "../jobs/settle-failure.js";
+import { LeaseLost } from "../jobs/work-table.js";
+import { errorLine } from "../logger.js";
+import type { Scope } from "../scope/scope.js";
+import { limitNote, loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
+import { type NoteContent, noteContent, type SaidNote } from "./note-text.rule.js";
+import { leavesNotes } from "./notes-options.js";
+import { oncemore, saveNote } from "./save-note.js";
+import { writeNote } from "./write-note.js";
+
+/** What the steps of the memory sub-agent make. */
+interface Noted {
+  /** As the model wrote it. */
+  said: SaidNote | null;
+  /** As it is stored; null when nothing was worth noting. */
+  content: NoteContent | null;
+  memoryId: string | null;
+}
+
+/**
+ * The memory sub-agent, which writes the note of a conversation that ended: load → note → validate → save → compact. It keeps
+ * no checkpoints, and has nothing to do with those of the conversation.
+ *
+ * @param compact brings an app's notes back to its limit.
+ */
+export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
+  const { notes, upkeep } = deps.config;
+  return defineWork<"notes", NoteWork, Noted>(
+    {
+      ...{ ...threadWork, kind: "notes", from: -1, enabled: leavesNotes(notes), waits: true, charge: "note" },
+      ...{ name: "note", step: "note", doing: "Noting", tries: upkeep },
+      fresh: { said: null, content: null, memoryId: null },
+      load: (claim) => loadNote(deps, claim),
+      prepare: (_, work) => limitNote(deps, work),
+      make: ({ work }, tools) => told(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
+      validate: ({ work, said }) => told(deps, work, async () => ({ content: said && noteContent(said) })),
+      save: ({ claim, work, content }) =>
+        told(deps, work, async () => ({
+          memoryId: await oncemore(deps.logger, failureOf(work), () =>
+            saveNote(deps, { claim, work, content }),
+          ),
+        })),
+      follow: { name: "compact", run: ({ work }) => compact(work.owner) },
+    },
+    deps,
+  );
+}
+
+const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
+
+/** `step`, with an error line when it fails: what becomes of the work then is said by whoever settles it. */
+async function told<Result>(
+  { logger }: NotesRuntime,
+  work: NoteWork,
+  step: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await step();
+  } catch (error) {
+    if (!(error instanceof LeaseLost)) {
+      const { threadId, owner } = work;
+      const code = MemoryError.is(error) ? { code: error.code } : {};
+      const fields = { threadId, appId: owner.appId, step: "note", ...code };
+      logger.error(`❌ ${failureOf(work)}: ${errorLine(error)}`, fields);
+    }
+    throw error;
+  }
+}

@@ -1,0 +1,82 @@
+import { findThread } from "../conversation/claim-thread.js";
+import { record } from "../conversation/record.js";
+import { defineWork } from "../jobs/define-work.js";
+import { type Claim, skipWork } from "../jobs/work-table.js";
+import { parseScope, type ThreadAddress } from "../scope/scope.js";
+import {
+  completeSummary,
+  failSummary,
+  findSummaryWork,
+  limitSummary,
+  type SummaryWork,
+} from "./claim-summary.js";
+import { makeSummary, summaryText } from "./make-summary.js";
+import { isRoundOpen, startSummary } from "./start-summary.js";
+import type { SummaryRuntime } from "./summary-window.rule.js";
+
+/** What the steps of summarization make. */
+interface Summarized {
+  summary: string | null;
+  /** Sentences left out of it, since they read as instructions to a model. */
+  dropped: number;
+  generationTimeMs: number;
+}
+
+/** The summary of a thread that was claimed: load → summarize → validate → save. */
+export function defineSummaries(deps: SummaryRuntime) {
+  const { summaries } = deps.config;
+  const rowOf = ({ summaryId }: SummaryWork) => `Memory ${summaryId}`;
+  return defineWork<"summaries", SummaryWork, Summarized>(
+    {
+      ...{ kind: "summaries", of: "thread", from: -1, enabled: true, charge: "summary" },
+      ...{ name: "summarization", step: "summarize", doing: "Summarizing" },
+      // A summary has as many tries whatever fails: the next round starts a fresh one.
+      tries: { ...summaries, maxFailures: summaries.maxAttempts },
+      fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
+      meanwhile: "The previous summary stays in use",
+      range: (work) => work,
+      rowOf,
+      onFailed: failSummary,
+      claim: (address) => claimNow(deps, address),
+      load: async (claim) =>
+        (await findSummaryWork(deps.db, claim)) ?? skipWork(deps.db, claim, { doneUntil: claim.doneUntil }),
+      prepare: (_, work) => limitSummary(deps, work, summaries),
+      async make({ work }, { renew, charge }) {
+        const startedAt = performance.now();
+        const { text: summary, dropped } = await makeSummary(deps.model(), work, summaries, renew, charge);
+        return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
+      },
+      async validate({ summary }) {
+        const { text } = summaryText(summary ?? "", summaries.maxCharacters);
+        return { summary: await deps.redactor.text(text) };
+      },
+      async save({ claim, work, summary, dropped, generationTimeMs }) {
+        const { summaryId, startSeq, endSeq, threadId, scope } = work;
+        const detail = dropped > 0 ? "instruction" : undefined;
+        const event = { scope, threadId, step: "summarize", op: "create", status: "ok", detail } as const;
+        const window = { startSeq, endSeq };
+        const made = { summaryId, text: summary ?? "", generationTimeMs, window, event };
+        await completeSummary(deps.db, claim, made);
+        const of = { threadId, step: "summarize", summaryId, ...window };
+        deps.logger.debug(`${rowOf(work)} status updated to completed`, of);
+        deps.logger.info(
+          `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
+          {
+            ...{ ...of, durationMs: generationTimeMs },
+          },
+        );
+        if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
+        return {};
+      },
+    },
+    deps,
+  );
+}
+
+async function claimNow(deps: SummaryRuntime, { scope, threadId }: ThreadAddress): Promise<Claim | null> {
+  if (!(await findThread(deps.db, { scope: parseScope(scope), threadId }))) return null;
+  const thread = await record(deps, { scope, threadId, messages: [] });
+  if (await isRoundOpen(deps.db, thread.threadRef, [])) return null;
+  const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
+  return start.started ? start.claim : null;
+}

@@ -1,0 +1,28 @@
+import { describe, expect, it } from "vitest";
+import { markChangedOwners } from "../../src/consolidation/changed-owners.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+
+describe.skipIf(!onServer())("consolidating on a server (server only)", () => {
+  it("finds those that changed among 100,000 owners in one pass of each table", {
+    timeout: 120_000,
+  }, async () => {
+    await db.pool.query(
+      `insert into "${db.schema}".owner (tenant_id, user_id, app_id, memory_count, revision)
+       select 'tenant ' || n % 100, 'user ' || n, '', 5, 3 from generate_series(1, 100000) n`,
+    );
+    await db.pool.query(
+      `insert into "${db.schema}".work (owner_ref, kind, done_until, done_at)
+       select id, 'consolidation', 3, now() from "${db.schema}".owner where revision = 3`,
+    );
+    await db.pool.query(`analyze "${db.schema}".owner, "${db.schema}".work`);
+    const startedMs = performance.now();
+    await markChangedOwners(db.database, 2_000);
+    expect(performance.now() - startedMs).toBeLessThan(10_000);
+    const { rows } = await db.pool.query(
+      `select count(*)::int as due from "${db.schema}".work where kind = 'consolidation' and retry_at is not null`,
+    );
+    expect(rows[0].due).toBeLessThanOrEqual(1);
+  });
+});

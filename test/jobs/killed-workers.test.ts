@@ -1,0 +1,113 @@
+import { randomUUID } from "node:crypto";
+import { describe, expect, inject, it } from "vitest";
+import { createGate } from "../../src/testing/index.js";
+import { newTalk } from "../notes/note-model.js";
+import { brokenInvariants } from "../support/broken-invariants.js";
+import { useChildScripts } from "../support/child-scripts.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
+import { limitsMs } from "../support/timing.js";
+import { optionsOf, type WorkCase, workCases } from "../support/work-cases.js";
+
+const db = useTestDatabase();
+const start = useChildScripts();
+const leaseMs = 1_000;
+
+/** A talk of a tenant of its own, so that what is due of others does not count. */
+const freshTalk = () => newTalk(randomUUID(), `tenant ${randomUUID()}`);
+
+/** `options` with leases of a second and a clock that moves by hand. */
+function leased({ config, ...options }: TestOptions, clock: () => Date): TestOptions {
+  return { ...options, clock, config: { ...(config as object), upkeep: { leaseMs } } };
+}
+
+describe("work whose worker stands still in the middle", () => {
+  it.for(workCases)("is another's once its lease ran out, and done once: $kind", async (each: WorkCase) => {
+    let now = new Date();
+    const clock = () => now;
+    const talk = freshTalk();
+    const { tenantId } = talk.scope;
+    const gate = createGate();
+    const standing = db.memory({
+      ...leased(
+        optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked))),
+        clock,
+      ),
+      jobs: "background",
+    });
+    const begun = each.begin(standing, talk);
+    await expect.poll(() => gate.waiting).toBe(1);
+
+    const other = db.memory(leased(optionsOf(each, each.reply), clock));
+    const upkeep = () => other.upkeep({ kinds: [each.kind] });
+    now = new Date(now.getTime() + leaseMs - 1);
+    await upkeep();
+    expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
+      { state: "running", attempts: 1 },
+    ]);
+    expect(await each.effects(other, talk)).not.toEqual(each.done);
+    now = new Date(now.getTime() + 2);
+    expect(await upkeep()).toBe(1);
+    expect(await each.effects(other, talk)).toEqual(each.done);
+
+    gate.open();
+    await Promise.all([begun, standing.idle()]);
+    expect(await each.effects(other, talk)).toEqual(each.done);
+    expect(await upkeep()).toBe(0);
+    expect(await other.jobs.list({ tenantId, kind: each.kind })).toEqual([]);
+    expect(await brokenInvariants(db)).toEqual([]);
+    await standing.close();
+  });
+
+  it.for(workCases)("is given up when workers die of it again and again: $kind", async (each: WorkCase) => {
+    let now = new Date();
+    const talk = freshTalk();
+    const { tenantId } = talk.scope;
+    const gate = createGate();
+    const options = optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked)));
+    const hung = db.memory({ ...leased(options, () => now), jobs: "background" });
+    const begun = each.begin(hung, talk);
+    await expect.poll(() => gate.waiting).toBe(1);
+    await db.pool.query(
+      `update "${db.schema}".work set attempts = 20, lease_until = lease_until - interval '1 day'
+       where kind = $1 and coalesce(
+         (select tenant_id from "${db.schema}".thread t where t.id = thread_ref),
+         (select tenant_id from "${db.schema}".owner o where o.id = owner_ref)
+       ) = $2`,
+      [each.kind, tenantId],
+    );
+    const other = db.memory(leased(optionsOf(each, each.reply), () => now));
+    expect(await other.upkeep({ kinds: [each.kind] })).toBe(1);
+    expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
+      { state: "failed", error: "The worker stopped before it was done.", dueAt: null },
+    ]);
+    expect(await each.effects(other, talk)).not.toEqual(each.done);
+    gate.open();
+    await Promise.all([begun, hung.idle()]);
+    expect(await each.effects(other, talk)).not.toEqual(each.done);
+    await hung.close();
+    now = new Date();
+  });
+});
+
+describe.skipIf(!onServer())("work whose process was killed in the middle (server only)", () => {
+  it.for(workCases)("is found again, and done once: $kind", { timeout: limitsMs.long }, async (each) => {
+    const talk = freshTalk();
+    const { scope, threadId } = talk;
+    const url = inject("databaseUrl") ?? "";
+    const killed = start("work-until-killed", [
+      ...[url, db.schema, each.kind, `${leaseMs}`],
+      ...[scope.tenantId ?? "", scope.userId, scope.appId, threadId],
+    ]);
+    await killed.line("deep enough");
+    await killed.kill();
+    const memory = db.memory(optionsOf(each, each.reply));
+    expect(await each.effects(memory, talk)).not.toEqual(each.done);
+    await expect
+      .poll(() => memory.upkeep({ kinds: [each.kind] }), { timeout: limitsMs.step, interval: 100 })
+      .toBeGreaterThan(0);
+    await expect.poll(() => each.effects(memory, talk)).toEqual(each.done);
+    expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toEqual([]);
+    expect(await brokenInvariants(db)).toEqual([]);
+  });
+});
