@@ -1,8 +1,7 @@
-import { setTimeout as sleep } from "node:timers/promises";
 import { AIMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { createGate, OfflineChatModel } from "../../src/testing/index.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -175,26 +174,6 @@ describe("compression", () => {
     await play(memory, thread, 21, 22);
     await memory.upkeep();
     expect(await memory.memories.list({ scope: thread.scope })).toEqual([]);
-  });
-
-  it("whose worker lost its lease leaves one episode", async () => {
-    const thread = newAddress();
-    const gate = createGate();
-    const slow = db.memory({
-      model: new OfflineChatModel({ gate }),
-      jobs: "background",
-      config: { ...configured({ leaseMs: 1 }), summaries: { afterSeq: 1_000 } },
-    });
-    await play(slow, thread, 1, 20);
-    while (gate.waiting === 0) await sleep(5);
-    const memory = db.memory({ model: taskModel({}), config: configured() });
-    expect(await memory.upkeep()).toBe(1);
-    gate.open();
-    await slow.idle();
-    const episodes = await memory.memories.list({ scope: thread.scope });
-    expect(episodes.map(({ text, seenCount }) => [text, seenCount])).toEqual([
-      ["They talked about subject 0.", 1],
-    ]);
   });
 
   it("given up leaves a dead letter, and the next stretch is compressed", async () => {

@@ -325,28 +325,6 @@ describe("a run that fails", () => {
     await say(memory, thread, "The user swims.");
     expect((await taskOf(thread))?.retry_at).not.toBeNull();
   });
-
-  it("of two workers at once is one's alone", async () => {
-    const gate = createGate();
-    const model = understandsAfter(gate);
-    const [one, other] = [db.memory({ model, config }), db.memory({ model, config })];
-    const thread = newAddress();
-    await say(one, thread, "The user drinks tea.");
-    const working = one.upkeep();
-    await expect.poll(() => gate.waiting).toBe(1);
-    expect(await other.upkeep()).toBe(0);
-    expect(await other.graphs().insights.invoke({ scope: thread.scope })).toMatchObject({
-      status: "skipped",
-    });
-    // What is learned meanwhile is for the next run.
-    await say(other, thread, "The user runs.");
-    gate.open();
-    await working;
-    expect(model.prompts("user_insights")).toHaveLength(1);
-    expect(await insightsOf(one, thread)).toHaveLength(1);
-    const task = await taskOf(thread);
-    expect(task?.retry_at?.getTime()).toBeGreaterThanOrEqual(Number(task?.done_at?.getTime()) + 23 * hourMs);
-  });
 });
 
 describe("the insights graph", () => {

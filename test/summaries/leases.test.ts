@@ -37,48 +37,8 @@ function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; 
   return { memory, model, gate };
 }
 
+// That work is another's once its lease ran out is tested of every kind in jobs/killed-workers.
 describe("a lease", () => {
-  it("keeps others away until it runs out; then the summary is another's, and a late result is refused", async () => {
-    const slow = worker("slow", createGate());
-    const quick = worker("quick", createGate({ open: true }));
-    const thread = fresh();
-    await slow.memory.remember({ ...thread, messages: threeRounds });
-    await expect.poll(() => slow.gate.waiting).toBe(1);
-
-    now += leaseMs - 1;
-    expect(await quick.memory.upkeep()).toBe(0);
-    expect((await quick.memory.recall(thread)).processing).toMatchObject({ startSeq: 0, endSeq: 5 });
-    now += 1;
-    expect((await quick.memory.recall(thread)).processing).toBeNull();
-    expect(await quick.memory.upkeep()).toBe(1);
-    await quick.memory.idle();
-    const healed = { status: "completed", text: "quick 1" };
-    expect(await quick.memory.summaries.list(thread)).toMatchObject([healed]);
-
-    slow.gate.open();
-    await slow.memory.idle();
-    expect(slow.model.calls).toHaveLength(1);
-    expect(await quick.memory.summaries.list(thread)).toMatchObject([healed]);
-  });
-
-  it("that ran out does not let a late failure undo another's summary either", async () => {
-    const gate = createGate();
-    const failing = new ScriptedChatModel({ gate, replies: [new Error("too late")] });
-    const slow = worker("slow", gate, { model: failing });
-    const quick = worker("quick", createGate({ open: true }));
-    const thread = fresh();
-    await slow.memory.remember({ ...thread, messages: threeRounds });
-    now += leaseMs;
-    expect(await quick.memory.upkeep()).toBe(1);
-    await quick.memory.idle();
-    gate.open();
-    await slow.memory.idle();
-    expect(await quick.memory.summaries.list(thread)).toMatchObject([
-      { status: "completed", text: "quick 1" },
-    ]);
-    expect(await quick.memory.upkeep()).toBe(0);
-  });
-
   it("that ran out is ended by the next round, which starts its own summary", async () => {
     const slow = worker("slow", createGate());
     const quick = worker("quick", createGate({ open: true }));
@@ -98,22 +58,6 @@ describe("a lease", () => {
       [2, 0, 9, null, "completed"],
     ]);
     expect(await quick.memory.upkeep()).toBe(0);
-  });
-
-  it("of the last attempt that ran out is given up, not left processing for ever", async () => {
-    const slow = worker("slow", createGate(), { maxAttempts: 1 });
-    const thread = fresh();
-    await slow.memory.remember({ ...thread, messages: threeRounds });
-    await expect.poll(() => slow.gate.waiting).toBe(1);
-    now += leaseMs;
-    expect(await slow.memory.upkeep()).toBe(1);
-    await expect
-      .poll(() => slow.memory.summaries.list(thread))
-      .toMatchObject([{ status: "failed", text: null, error: "The worker stopped before it was done." }]);
-    expect(await slow.memory.upkeep()).toBe(0);
-    slow.gate.open();
-    await slow.memory.idle();
-    expect(await slow.memory.summaries.list(thread)).toMatchObject([{ status: "failed" }]);
   });
 
   it("is renewed between the pieces of a long stretch", async () => {
