@@ -9,7 +9,7 @@ import { guardedSteps, type JobInput, type JobState, runSteps, type WorkSteps } 
 import type { JobRuntime } from "./jobs-options.js";
 import type { JobAddress, JobStatus } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
-import { type Claim, findDueWork, markWork, resumeWork, takeWork, type WorkKey } from "./work-table.js";
+import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
 
 /** What a span says of work. */
 interface WorkSpan {
@@ -19,10 +19,7 @@ interface WorkSpan {
 }
 
 /** Does one claimed piece of work, as within a span. */
-export type Within = (
-  span: WorkSpan,
-  piece: () => Promise<{ status: JobStatus }>,
-) => Promise<{ status: JobStatus }>;
+export type Within = (span: WorkSpan, piece: () => Promise<{ status: JobStatus }>) => Promise<unknown>;
 
 /** What is done every so often. */
 export interface Periodic {
@@ -118,15 +115,11 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
     // It is taken when its turn has come, so that no lease runs out in the queue.
     async run({ ref, lease }, within) {
       const key = { kind, of, ref };
-      let claim =
-        lease === undefined
-          ? await takeWork(db, key, tries.leaseMs)
-          : await resumeWork(db, key, lease, tries.leaseMs);
+      let claim = await takeWork(db, key, tries.leaseMs, lease);
       while (claim) {
         const held: Claim = claim;
-        const { status } = await within(span, () => step({ claim: held }));
-        // What failed is tried again when its time has come, by another job.
-        claim = status === "failed" ? null : await takeWork(db, key, tries.leaseMs);
+        await within(span, () => step({ claim: held }));
+        claim = await takeWork(db, key, tries.leaseMs);
       }
     },
   };

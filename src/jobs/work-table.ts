@@ -83,40 +83,32 @@ export async function markWork(
     end`);
 }
 
-/** Takes work that is due; null where it is not, or another worker is at it. Of several workers one gets it. */
-export async function takeWork(db: Connection, key: WorkKey, leaseMs: number): Promise<Claim | null> {
-  const rows = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
+/**
+ * Takes work that is due; null where it is not, or another worker is at it. Of several workers one gets it.
+ *
+ * @param lease one that waited in a queue, which is as good as new where nobody took the work over. @default a new one
+ */
+export async function takeWork(
+  db: Connection,
+  key: WorkKey,
+  leaseMs: number,
+  lease?: number,
+): Promise<Claim | null> {
+  const until = sql`lease_until = ${leaseEnd(db, leaseMs)}`;
+  const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
     sql`
     update ${db.schema}.work
-    set attempts = attempts + 1, lease = lease + 1, retry_at = null, error = null, lease_until = ${leaseEnd(db, leaseMs)}
-    where ${isOf(key)} and ${isDue(db)}
+    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, retry_at = null, error = null,` : empty} ${until}
+    where ${isOf(key)} and ${lease === undefined ? isDue(db) : sql`lease = ${lease} and lease_until is not null`}
     returning id, lease, attempts, done_until`,
     { prepare: true },
   );
-  return claimOf(rows[0], key.ref);
-}
-
-/** Goes on with a lease that waited in a queue, which is as good as new; null where another worker took it over. */
-export async function resumeWork(
-  db: Connection,
-  key: WorkKey,
-  lease: number,
-  leaseMs: number,
-): Promise<Claim | null> {
-  const rows = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(sql`
-    update ${db.schema}.work set lease_until = ${leaseEnd(db, leaseMs)}
-    where ${isOf(key)} and lease = ${lease} and lease_until is not null
-    returning id, lease, attempts, done_until`);
-  return claimOf(rows[0], key.ref);
-}
-
-function claimOf(
-  row: { id: string; lease: string; attempts: number; done_until: string } | undefined,
-  ref: number,
-): Claim | null {
-  if (!row) return null;
-  const { id, lease, attempts, done_until } = row;
-  return { id: Number(id), ref, lease: Number(lease), attempt: attempts, doneUntil: Number(done_until) };
+  return row
+    ? {
+        ...{ id: Number(row.id), ref: key.ref, lease: Number(row.lease), attempt: row.attempts },
+        doneUntil: Number(row.done_until),
+      }
+    : null;
 }
 
 /** Whether the row `k` of `work` is still that of `claim`, and no other worker's. */

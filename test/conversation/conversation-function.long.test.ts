@@ -16,13 +16,13 @@ interface StoredMessage {
 interface StoredSummary {
   readonly status: string;
   readonly end: number;
-  readonly leaseMs: number;
-  readonly rolledBack: boolean;
   readonly counted: boolean;
 }
 interface StoredThread {
   readonly messages: readonly StoredMessage[];
   readonly summaries: readonly StoredSummary[];
+  /** Of the worker that makes the one in the making. */
+  readonly leaseMs: number;
 }
 
 const storedMessage: fc.Arbitrary<StoredMessage> = fc.record({
@@ -32,8 +32,6 @@ const storedMessage: fc.Arbitrary<StoredMessage> = fc.record({
 const storedSummary: fc.Arbitrary<StoredSummary> = fc.record({
   status: fc.constantFrom("completed", "completed", "completed", "processing", "failed"),
   end: fc.nat(80),
-  leaseMs: fc.constantFrom(-60_000, 60_000),
-  rolledBack: fc.constantFrom(false, false, false, true),
   counted: fc.boolean(),
 });
 const storedThread: fc.Arbitrary<StoredThread> = fc.record({
@@ -43,6 +41,7 @@ const storedThread: fc.Arbitrary<StoredThread> = fc.record({
     fc.array(storedMessage, { minLength: 50, maxLength: 75, size: "max" }),
   ),
   summaries: fc.array(storedSummary, { maxLength: 4 }),
+  leaseMs: fc.constantFrom(-60_000, 60_000),
 });
 
 const limits: fc.Arbitrary<ReadLimits> = fc.record({
@@ -55,7 +54,7 @@ const limits: fc.Arbitrary<ReadLimits> = fc.record({
 const branch = fc.option(fc.array(fc.nat(90), { maxLength: 5 }));
 
 /** Keeps `thread` under `threadId`, with rows as they may stand there after whatever happened. */
-async function store(threadId: string, { messages, summaries }: StoredThread): Promise<void> {
+async function store(threadId: string, { messages, summaries, leaseMs }: StoredThread): Promise<void> {
   const { schema } = db.database;
   const [thread] = await db.database.query<{ id: string }>(sql`
     insert into ${schema}.thread (tenant_id, thread_id, user_id, app_id, rev_seen)
@@ -66,17 +65,19 @@ async function store(threadId: string, { messages, summaries }: StoredThread): P
     select ${id}, n - 1, 'm' || n - 1, role, case when n % 3 = 0 then 'Bo' end, repeat('é', bytes / 2) || repeat('x', bytes % 2), '"' || n || '"'
     from unnest(${messages.map(({ role }) => role)}::text[], ${messages.map(({ bytes }) => bytes)}::int[])
       with ordinality as m (role, bytes, n)`);
+  await db.database.query(sql`
+    insert into ${schema}.work (kind, thread_ref, done_until, lease_until)
+    values ('summaries', ${id}, -1, now() + ${leaseMs} * interval '1 millisecond')`);
   let processing = false;
-  for (const { status, end, leaseMs, rolledBack, counted } of summaries) {
+  for (const { status, end, counted } of summaries) {
     if (messages.length === 0 || (status === "processing" && processing)) continue;
     processing ||= status === "processing";
     const endSeq = end % messages.length;
     await db.database.query(sql`
       insert into ${schema}.summary
-        (thread_ref, start_seq, end_seq, status, content, lease_until, rolled_back_at, start_round, end_round)
+        (thread_ref, start_seq, end_seq, status, content, start_round, end_round)
       values (
         ${id}, ${Math.floor(endSeq / 2)}, ${endSeq}, ${status}, 'said "much"',
-        now() + ${leaseMs} * interval '1 millisecond', case when ${rolledBack} then now() end,
         case when ${counted} then 2 end, case when ${counted} then 5 end
       )`);
   }
@@ -114,7 +115,7 @@ it("the function answers as its reference does, of any thread, branch and limits
 
 it("the function says nothing of a thread not seen before, and nothing of another scope's but that it is one", async () => {
   const messages = [{ role: "user", bytes: 5 }];
-  await store("theirs", { messages, summaries: [] });
+  await store("theirs", { messages, summaries: [], leaseMs: 0 });
   const readLimits = { recentMessages: 4, recentBytes: 100, gapMessages: 10, gapBytes: 1_000 };
   for (const [other, threadId, rows] of [
     [scope, "unknown", 0],

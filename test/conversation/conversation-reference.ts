@@ -41,13 +41,14 @@ export function conversationReference(
       select s.id, s.start_seq, s.end_seq, s.content, s.start_round, s.end_round, m.message_id as end_message_id
       from ${db.schema}.summary s
       join ${db.schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
-      where s.thread_ref = t.id and s.status = 'completed' and s.rolled_back_at is null
+      where s.thread_ref = t.id and s.status = 'completed'
         and ${inBranch}
       order by s.end_seq desc, s.id desc limit 1
     ) s on o.owned
     left join lateral (
       select s.id, s.start_seq, s.end_seq from ${db.schema}.summary s
-      where s.thread_ref = t.id and s.status = 'processing' and s.lease_until > ${db.now()}
+      join ${db.schema}.work k on k.thread_ref = s.thread_ref and k.kind = 'summaries' and k.lease_until > ${db.now()}
+      where s.thread_ref = t.id and s.status = 'processing'
     ) p on o.owned
     ${shownGap(db, messageIds, limits)}
     ${recentlyCovered(db, messageIds, limits)}

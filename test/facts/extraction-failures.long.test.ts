@@ -245,7 +245,7 @@ describe("a worker that is gone", () => {
     await say(db.memory({ model: taskModel({}), config: configured() }), thread, "I sail. ".repeat(200_000));
     await db.pool.query(
       `update "${db.schema}".work k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
-       from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1`,
+       from "${db.schema}".thread t where t.id = k.thread_ref and t.thread_id = $1 and k.kind = 'facts'`,
       [thread.threadId],
     );
     expect(await memory.upkeep()).toBe(1);

@@ -105,7 +105,7 @@ describe("a lease", () => {
 describe("two workers", () => {
   it("that sweep at once never take the same summary", async () => {
     const broken = new ScriptedChatModel({ replies: Array<Error>(12).fill(new Error("overloaded")) });
-    const config = { summaries: { retryDelayMs: 0 } };
+    const config = { summaries: { retryDelayMs: 1 } };
     const failing = summaryMemory(db, { model: broken, config, clock: () => new Date(now) });
     const threads = Array.from({ length: 12 }, fresh);
     for (const thread of threads) await failing.remember({ ...thread, messages: threeRounds });
