@@ -109,7 +109,6 @@ export interface Summary {
   readonly status: "processing" | "completed" | "failed";
   readonly text: string | null;
   readonly generationTimeMs: number | null;
-  readonly attempts: number;
   readonly error: string | null;
   readonly createdAt: string;
 }
@@ -178,9 +177,9 @@ export interface Job {
   readonly kind: string;
   readonly state: string;
   readonly key: string | null;
-  readonly attempts: number;
+  readonly attempts: number | null;
   readonly error: string | null;
-  readonly createdAt: string;
+  readonly givenUpAt: string | null;
   readonly dueAt: string | null;
 }
 

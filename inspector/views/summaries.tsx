@@ -98,7 +98,7 @@ function Version({ place, summaries }: { readonly place: Place; readonly summari
     summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
   if (!chosen) return null;
   const base = summaries.find(({ id }) => id === chosen.baseId);
-  const { id, status, startSeq, endSeq, text, error, attempts, generationTimeMs, createdAt } = chosen;
+  const { id, status, startSeq, endSeq, text, error, generationTimeMs, createdAt } = chosen;
   return (
     <section class="version" aria-label={`Version ${id}`}>
       <h3>
@@ -107,7 +107,7 @@ function Version({ place, summaries }: { readonly place: Place; readonly summari
       </h3>
       <p class="faint">
         messages {count(startSeq)}–{count(endSeq)} · made <When at={createdAt} />
-        {generationTimeMs !== null && ` in ${count(generationTimeMs)} ms`} · attempt {attempts}
+        {generationTimeMs !== null && ` in ${count(generationTimeMs)} ms`}
         {chosen.baseId !== null && ` · made from version ${chosen.baseId}`}
       </p>
       {error !== null && (

@@ -229,12 +229,12 @@ function JobTable({
               <td>
                 <bdi>{job.key ?? ""}</bdi>
               </td>
-              <td class="number">{job.attempts}</td>
+              <td class="number">{job.attempts ?? "given up"}</td>
               <td>
                 <Words text={job.error ?? ""} most={200} />
               </td>
               <td>
-                <When at={job.dueAt ?? job.createdAt} />
+                <When at={job.dueAt ?? job.givenUpAt} />
               </td>
               {retry && (
                 <td>
