@@ -37,16 +37,16 @@ export interface SummaryWork {
 /** The summary that the thread of `claim` is to have, which is in the making from now on; null when there is none. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
   const { schema } = db;
+  const latest = sql`(
+      select s.id from ${schema}.summary s join ${schema}.work k on k.thread_ref = s.thread_ref
+      where ${isHeld(claim)} order by s.id desc limit 1
+    )`;
+  if (claim.attempt > 1) {
+    await db.query(sql`
+      update ${schema}.summary s set status = 'processing' where s.id = ${latest} and s.status = 'failed'`);
+  }
   const [row] = await db.query<Omit<SummaryWork, "scope"> & ScopeRow>(
     sql`
-    with latest as (
-      select s.id from ${schema}.summary s
-      where s.thread_ref = (select k.thread_ref from ${schema}.work k where ${isHeld(claim)})
-      order by s.id desc limit 1
-    ),
-    again as (
-      update ${schema}.summary s set status = 'processing' from latest where s.id = latest.id and s.status = 'failed'
-    )
     select s.id::float8 as "summaryId", t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId",
       s.start_seq as "startSeq", s.end_seq as "endSeq",
       case when b.id is not null then json_build_object(
@@ -68,7 +68,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
       where m.thread_ref = s.thread_ref and m.role <> 'system'
         and m.seq between coalesce(b.start_seq, 0) and s.end_seq
     ) m on true
-    where s.id = (select id from latest) and s.status <> 'completed'
+    where s.id = ${latest} and s.status <> 'completed'
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`,
     { prepare: true },
   );
