@@ -147,7 +147,10 @@ export async function claimSummary(
       on conflict (thread_ref, kind) where given_up_at is null do update
         set attempts = 1, lease = k.lease + 1, lease_until = excluded.lease_until, retry_at = null, error = null,
           done_until = greatest(k.done_until, excluded.done_until)
-        where k.done_until < ${window.endSeq} and (k.lease_until is null or k.lease_until <= ${db.now()})
+        -- Whose lease has run out, told without the time, which Citus does not take here.
+        where k.done_until < ${window.endSeq} and (
+          k.lease_until is null or excluded.lease_until - k.lease_until >= ${leaseMs} * interval '1 millisecond'
+        )
       returning k.id, k.lease, k.done_until
     ),
     expired as (
