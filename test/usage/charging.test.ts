@@ -115,8 +115,6 @@ describe("background calls", () => {
     });
     const thread = newAddress();
     await memory.remember({ ...thread, messages: rounds(3) });
-    expect(await rowsOf(thread)).toEqual([["summary", 600, 60]]);
-    await memory.upkeep();
     expect(await rowsOf(thread)).toEqual([
       ["summary", 600, 60],
       ["summary", 600, 9],
