@@ -15,7 +15,7 @@ const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength
 
 /**
  * CTEs that find a thread and the owner of its scope, and make the owner where it is new:
- * `known_thread (id, owned)`, `known_owner (id, revision)` and `its_owner (id, revision)`, which is empty when another
+ * `known_thread (id, owned, checkpoint_name)`, `known_owner (id, revision)` and `its_owner (id, revision)`, which is empty when another
  * makes the same owner at the moment. A thread of another scope (`not owned`) makes no owner.
  */
 export function threadAndOwner(
@@ -28,7 +28,7 @@ export function threadAndOwner(
   const owner = ownerColumns(scope);
   return sql`
     known_thread as materialized (
-      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned
+      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name
       from ${schema}.thread t where ${threadIs(tenantId, threadId)}
     ),
     known_owner as materialized (
@@ -85,8 +85,8 @@ export async function findThread(
 ): Promise<OwnedThread | null | undefined> {
   const { tenantId, userId, appId } = scopeColumns(scope);
   const [found] = await db.query<Row>(sql`
-    select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, c.name
-    from ${db.schema}.thread t left join ${db.schema}.thread_claim c on c.thread_ref = t.id
+    select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
+    from ${db.schema}.thread t
     where ${threadIs(tenantId, threadId)}`);
   if (!found) return undefined;
   return found.owned ? ownedThread(found) : null;
@@ -109,8 +109,7 @@ async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise
       on conflict do nothing
       returning id
     )
-    select k.id, k.owned, c.name
-    from known_thread k left join ${schema}.thread_claim c on c.thread_ref = k.id
+    select k.id, k.owned, k.checkpoint_name as name from known_thread k
     union all select id, true, null from made`,
     { prepare: true },
   );
@@ -133,17 +132,16 @@ function ownedThread({ id, name }: Row): OwnedThread {
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
   const [named] = await db.query<{ name: string }>(sql`
-    insert into ${schema}.thread_claim as c (thread_ref, name)
-    select t.id, case
+    update ${schema}.thread t
+    set checkpoint_name = coalesce(t.checkpoint_name, case
       when t.thread_id like ${`${ownNamePrefix}%`}
         or exists (
           select from ${schema}.threads_elsewhere(array[t.thread_id], t.tenant_id) e
-          where e.held or e.held_by_nobody or (e.tenants > 0 and t.tenant_id <> ${scopeColumns(nobody).tenantId})
+          where e.is_taken or e.is_taken_by_nobody or (e.tenants > 0 and t.tenant_id <> ${scopeColumns(nobody).tenantId})
         )
-      then ${ownNamePrefix} || gen_random_uuid() else t.thread_id end
-    from ${schema}.thread t where t.id = ${threadRef}
-    on conflict (thread_ref) do update set name = coalesce(c.name, excluded.name)
-    returning name`);
+      then ${ownNamePrefix} || gen_random_uuid() else t.thread_id end)
+    where t.id = ${threadRef}
+    returning t.checkpoint_name as name`);
   return named?.name ?? null;
 }
 
@@ -153,9 +151,9 @@ export interface ThreadElsewhere {
   /** How many other tenants do. */
   readonly tenants: number;
   /** Whether the checkpoints under the id itself are one's of those. */
-  readonly held: boolean;
+  readonly isTaken: boolean;
   /** Whether they are nobody's: of runs that named no user. */
-  readonly heldByNobody: boolean;
+  readonly isTakenByNobody: boolean;
 }
 
 /** The ids among `threadIds` that other tenants use as well. */
@@ -165,6 +163,6 @@ export async function findThreadsElsewhere(
 ): Promise<ThreadElsewhere[]> {
   if (threadIds.length === 0) return [];
   return db.query<ThreadElsewhere & Record<string, unknown>>(sql`
-    select id, tenants, held, held_by_nobody as "heldByNobody"
+    select id, tenants, is_taken as "isTaken", is_taken_by_nobody as "isTakenByNobody"
     from ${db.schema}.threads_elsewhere(${threadIds}::text[], ${tenantId})`);
 }

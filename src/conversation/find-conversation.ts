@@ -15,8 +15,8 @@ interface ConversationSummary {
   /** Id of the message at `endSeq`. */
   readonly endMessageId: string;
   /** The rounds of the thread that it stands for, counted from 1. */
-  readonly startRound: number;
-  readonly endRound: number;
+  readonly startTurn: number;
+  readonly endTurn: number;
 }
 
 /** What is known of a thread at the start of a round. */
@@ -56,7 +56,7 @@ export interface ConversationRow {
   readonly summary: ConversationSummary | null;
   readonly processing: Conversation["processing"];
   readonly gap: TranscriptMessage[];
-  readonly left_out: LeftOut | null;
+  readonly omitted: LeftOut | null;
   readonly recent: TranscriptMessage[];
 }
 
@@ -79,7 +79,7 @@ export function conversationRow(
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, left_out
+    select owned, rev_seen, summary, processing, gap, recent, omitted
     from ${db.schema}.conversation(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[],
       ${recentMessages}, ${recentBytes}, ${mostRoundMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
@@ -90,7 +90,7 @@ export function conversationRow(
 export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
-  const { summary, processing, gap, left_out: leftOut, recent } = row;
+  const { summary, processing, gap, omitted: leftOut, recent } = row;
   // Nothing lies beyond the gap, and without one the summary ends with the last message.
   const last = gap.at(-1);
   return {

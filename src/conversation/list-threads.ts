@@ -106,7 +106,7 @@ export interface ErasableThread {
 }
 
 const columns = (db: Connection) => sql`x.id::text as ref, x.thread_id as "threadId",
-  (select c.name from ${db.schema}.thread_claim c where c.thread_ref = x.id) as "checkpointThreadId"`;
+  x.checkpoint_name as "checkpointThreadId"`;
 
 /** Locks up to `limit` of the scope's threads against whoever records in them, not against memories that name them. */
 export async function lockErasableThreads(

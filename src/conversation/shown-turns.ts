@@ -61,7 +61,7 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
   return sql`
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, memory_ids, parts, scores, recall_ms, summary_id, left_out, created_at)
+        (thread_ref, seq, turn, revision, memory_ids, parts, scores, recall_ms, summary_id, omitted, created_at)
       select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${listed.map(({ id }) => id)}::uuid[],
         ${listed.map(({ part }) => part)}::text[],
         ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${shown?.recallMs ?? null}::real,
@@ -136,7 +136,7 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
-        s.summary_id as "summaryId", s.left_out as "leftOut",
+        s.summary_id as "summaryId", s.omitted as "leftOut",
         (
           select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content, 'score', e.score) order by e.place), '[]')
           from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)

@@ -3,70 +3,257 @@ import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
 import { errorCodeOf, toMemoryError } from "./database-error.js";
-import { coreMigrations, isolationMigrations, runMigrationSet, vectorMigrations } from "./migration-set.js";
-import { recordSearchLanguage } from "./search-language.js";
+import {
+  compatibleFrom,
+  type Migration,
+  type MigrationSet,
+  migrationSets,
+  type ShippedSchema,
+  shippedSchema,
+  versionColumns,
+} from "./migration-set.js";
+import { collided, retryOn } from "./retry.js";
+import {
+  checkForeignTables,
+  isNewer,
+  pendingMigrations,
+  readSchema,
+  type SchemaState,
+} from "./schema-state.js";
 
 /** Any fixed number will do; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
 
-/** What a set-up is to include. */
+/** A migration waits this long for a table's lock: while it waits, all others wait behind it. Then it lets them pass, and tries again. */
+const lockTimeoutMs = 2_000;
+const lockTries = 30;
+
+/** What a set-up includes. */
 export interface MigrateOptions {
-  /** Whether to set up pgvector's extension and tables. */
+  /** Whether to set up pgvector's extension and tables. They are kept up to date wherever they are. */
   readonly vectors: boolean;
   /** Whether to set up row-level security by tenant; once set up, it stays. @default false */
   readonly isolation?: boolean;
+  /** Whether to upgrade a database of before version 1, on which no other process may work meanwhile. @default false */
+  readonly upgrade?: boolean;
   /** More set-up for the same connection, under the same lock. */
   readonly also?: (client: ClientBase) => Promise<void>;
+  /** @default the package's own */
+  readonly shipped?: ShippedSchema;
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that ran.
+ * Brings the schema up to date and returns the names of the migrations that ran. Writes nothing where nothing is missing.
  *
- * Safe from several processes at once: one works, the others wait and find nothing left to do. Everything is one
- * transaction, so that after a failure nothing was done, and so that a pooler lends it one session.
+ * Safe from several processes at once: one works, the others wait and find nothing left to do. Everything up to an index that is
+ * built concurrently is one transaction, so that after a failure nothing was done, and so that a pooler lends it one session.
  *
- * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`,
+ * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY` when a table stayed locked for minutes,
  *   `DATABASE_UNAVAILABLE`.
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
+  const { schemaName } = database;
+  const shipped = options.shipped ?? shippedSchema();
+  const applied: string[] = [];
   try {
     return await database.withClient(async (client) => {
-      await client.query("begin");
-      try {
-        // Tables are rewritten and indexed, and another process may be at it before this one.
-        await client.query("set local statement_timeout to default");
-        await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
-        // Where tenants are isolated, what migrates rows must see them all.
-        await client.query("set local mnemograph.tenant_id to '*'");
-        const applied = await runMigrations(client, database, options);
-        await client.query("commit");
-        return applied;
-      } catch (error) {
-        await client.query("rollback").catch(() => {});
-        throw error;
+      for (;;) {
+        const { done, concurrent } = await retryOn(
+          [],
+          () => migrateInOne(client, database, options, shipped),
+          {
+            ...{ most: lockTries, stepMs: 100 },
+            busy:
+              `A table of schema "${schemaName}" stayed locked by another transaction (pg_stat_activity shows which), so it was ` +
+              "not migrated and nothing was changed. Run it again when that has ended.",
+          },
+        );
+        applied.push(...done);
+        if (concurrent === undefined) return applied;
+        await buildConcurrently(client, schemaName, concurrent);
+        applied.push(concurrent.name);
       }
     });
   } catch (error) {
-    throw toMemoryError(error, database.schemaName);
+    throw toMemoryError(error, schemaName);
+  }
+}
+
+/** The migrations up to the first that is built concurrently, in one transaction. */
+interface MigratedInOne {
+  readonly done: string[];
+  readonly concurrent: Migration | undefined;
+}
+
+async function migrateInOne(
+  client: ClientBase,
+  database: Database,
+  options: MigrateOptions,
+  shipped: ShippedSchema,
+): Promise<MigratedInOne | typeof collided> {
+  await client.query("begin");
+  try {
+    await client.query("set local statement_timeout to default");
+    await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
+    await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
+    // Where tenants are isolated, what migrates rows must see them all.
+    await client.query("set local mnemograph.tenant_id = '*'");
+    const migrated = await runMigrations(client, database, options, shipped);
+    await options.also?.(client);
+    await client.query("commit");
+    return migrated;
+  } catch (error) {
+    await client.query("rollback").catch(() => {});
+    if (errorCodeOf(error) === "55P03") return collided;
+    throw error;
   }
 }
 
 async function runMigrations(
   client: ClientBase,
   { schemaName, language, isEmbedded }: Database,
-  { vectors, isolation, also }: MigrateOptions,
-): Promise<string[]> {
-  await ensureSchema(client, schemaName);
-  const extensionSchema = vectors ? await ensureVectorExtension(client, isEmbedded) : null;
-  const applied = await runMigrationSet(client, schemaName, coreMigrations);
-  if (extensionSchema !== null) {
-    applied.push(...(await runMigrationSet(client, schemaName, vectorMigrations, [extensionSchema])));
+  options: MigrateOptions,
+  shipped: ShippedSchema,
+): Promise<MigratedInOne> {
+  const state = await readSchema(client, schemaName);
+  if (state.is === "installed" && isNewer(shipped, state.installed, schemaName)) {
+    return { done: [], concurrent: undefined };
   }
-  if (isolation) applied.push(...(await runMigrationSet(client, schemaName, isolationMigrations)));
-  await recordSearchLanguage(client, schemaName, language);
-  await isolateTables(client, schemaName);
-  await also?.(client);
-  return applied;
+  if (state.is === "before" && options.upgrade !== true) throw needsUpgrade(schemaName);
+  const pending = pendingOf(shipped, state, options);
+  const before = pending.slice(0, firstConcurrent(pending, schemaName));
+  if (state.is !== "before") checkForeignTables(before, state.tables, schemaName);
+  if (state.is === "empty") await ensureSchema(client, schemaName);
+  const run = async (statements: readonly string[]) => {
+    for (const statement of statements) await client.query(statement);
+  };
+  if (state.is === "before") await run(shipped.upgrade.aside(schemaName));
+  if (before.some(({ set }) => set === "vector")) {
+    const extensionSchema = await ensureVectorExtension(client, isEmbedded);
+    await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
+  }
+  const isNew = state.is !== "installed";
+  const runSets = async (...sets: MigrationSet[]) => {
+    for (const { set, statementsFor } of before) if (sets.includes(set)) await run(statementsFor(schemaName));
+  };
+  await runSets("core", "vector");
+  if (state.is === "before") await run(shipped.upgrade.copy(schemaName));
+  const functionsVersion = isNew ? 0 : state.installed.functionsVersion;
+  if (functionsVersion < shipped.functions.version) await run(shipped.functions.statementsFor(schemaName));
+  await runSets("isolation");
+  if (before.length > 0 || functionsVersion < shipped.functions.version || isNew) {
+    await recordVersions(client, schemaName, {
+      before,
+      state,
+      functionsVersion: shipped.functions.version,
+      language,
+    });
+    await isolateTables(client, schemaName);
+  }
+  await client.query("set local search_path to default");
+  if (!isNew) await keepLanguage(client, schemaName, state.installed.language, language);
+  return { done: before.map(({ name }) => name), concurrent: pending[before.length] };
+}
+
+/** What a migration with these options would run. */
+export function pendingOf(shipped: ShippedSchema, state: SchemaState, options: MigrateOptions): Migration[] {
+  const wanted = migrationSets.filter(
+    (set) =>
+      set === "core" ||
+      (set === "vector" ? options.vectors : options.isolation === true) ||
+      (state.is === "before" && state.sets.includes(set)),
+  );
+  return pendingMigrations(shipped, state.is === "installed" ? state.installed.versions : null, wanted);
+}
+
+const concurrently = /^(?:create (?:unique )?index|drop index) concurrently /;
+
+function firstConcurrent(pending: readonly Migration[], schemaName: string): number {
+  const found = pending.findIndex(({ statementsFor }) =>
+    statementsFor(schemaName).some((s) => concurrently.test(s)),
+  );
+  return found < 0 ? pending.length : found;
+}
+
+/** Runs the statements of a migration that makes indexes, none in a transaction; one that an earlier try left half built goes first. */
+async function buildConcurrently(
+  client: ClientBase,
+  schemaName: string,
+  migration: Migration,
+): Promise<void> {
+  const schema = identifier(schemaName).text;
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_catalog.pg_index i
+     join pg_catalog.pg_class c on c.oid = i.indexrelid join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and not i.indisvalid`,
+    [schemaName],
+  );
+  for (const { name } of rows)
+    await client.query(`drop index concurrently if exists ${schema}.${identifier(name).text}`);
+  for (const statement of migration.statementsFor(schemaName)) await client.query(statement);
+  await client.query(`update ${schema}.meta set ${versionColumns[migration.set]} = ${migration.version}`);
+}
+
+async function recordVersions(
+  client: ClientBase,
+  schemaName: string,
+  {
+    before,
+    state,
+    functionsVersion,
+    language,
+  }: { before: readonly Migration[]; state: SchemaState; functionsVersion: number; language: string },
+): Promise<void> {
+  const meta = `${identifier(schemaName).text}.meta`;
+  if (state.is === "empty") {
+    await client.query(
+      `insert into ${meta} (version, functions_version, compatible_from, language) values (0, 0, 0, $1)`,
+      [language],
+    );
+  }
+  const versions = migrationSets.flatMap((set) => {
+    const last = before.findLast((migration) => migration.set === set);
+    return last ? [`${versionColumns[set]} = ${last.version}`] : [];
+  });
+  await client.query(
+    `update ${meta} set ${[...versions, `functions_version = ${functionsVersion}`, `compatible_from = ${compatibleFrom}`].join(", ")}`,
+  );
+}
+
+/**
+ * Sees that words are indexed with one text search configuration; another one is taken while there are none.
+ *
+ * @throws MemoryError `SCHEMA_DIFFERS`
+ */
+async function keepLanguage(
+  client: ClientBase,
+  schemaName: string,
+  recorded: string,
+  language: string,
+): Promise<void> {
+  if (recorded === language) return;
+  const schema = identifier(schemaName).text;
+  const { rowCount } = await client.query(
+    `update ${schema}.meta set language = $1
+     where not exists (select from ${schema}.message_term) and not exists (select from ${schema}.memory_term)`,
+    [language],
+  );
+  if (rowCount === 1) return;
+  throw new MemoryError(
+    "SCHEMA_DIFFERS",
+    `Words of schema "${schemaName}" are indexed with the language "${recorded}", and retrieval.language is ` +
+      `"${language}": searches would miss them. Configure "${recorded}"; or export, and import into a schema that was ` +
+      "set up with the other language.",
+  );
+}
+
+/** A schema of before version 1 is upgraded only by `mnemograph migrate`. */
+export function needsUpgrade(schemaName: string): MemoryError {
+  return new MemoryError(
+    "SCHEMA_DIFFERS",
+    `Schema "${schemaName}" has tables of before version 1. Stop every process that works on it, back it up, and run ` +
+      "`npx mnemograph migrate` once.",
+  );
 }
 
 /** `create schema if not exists` demands CREATE on the database even when the schema exists: look first. */

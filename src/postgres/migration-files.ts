@@ -1,24 +1,24 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A numbered `.sql` file. */
+/** A file of `migrations/`. */
 export interface MigrationFile {
   /** Without ".sql". */
   readonly name: string;
-  readonly statements: string;
+  readonly text: string;
 }
 
 /**
- * The files of a folder of `migrations/` in their order; "" is that itself.
+ * The files of `migrations/`, in the order of their names.
  *
  * In the published package the build puts a module in the place of this one that has the texts in it
  * (`scripts/bundle.ts`): bundlers leave files behind, and what is bundled is moved.
  */
-export function migrationFiles(folder: string): MigrationFile[] {
-  const directory = new URL(`../../migrations/${folder && `${folder}/`}`, import.meta.url);
+export function migrationFiles(): MigrationFile[] {
+  const directory = new URL("../../migrations/", import.meta.url);
   const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
   return files.sort().map((file) => ({
     name: file.replace(/\.sql$/, ""),
     // Git on Windows may have changed the line ends.
-    statements: readFileSync(new URL(file, directory), "utf8").replaceAll("\r\n", "\n"),
+    text: readFileSync(new URL(file, directory), "utf8").replaceAll("\r\n", "\n"),
   }));
 }

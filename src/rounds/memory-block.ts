@@ -155,7 +155,7 @@ type Summary = NonNullable<Recalled["summary"]>;
 
 function summary(found: Summary): string {
   // A greeting before the first round belongs to it.
-  const [first, last] = [found.startRound, found.endRound].map((round) => Math.max(1, round));
+  const [first, last] = [found.startTurn, found.endTurn].map((round) => Math.max(1, round));
   return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
 }
 

@@ -181,7 +181,7 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
     ),
     -- What this thread was not told of, and what waits for the user's consent.
     news as materialized (
-      select * from ${db.schema}.round_news(
+      select * from ${db.schema}.turn_changes(
         array(select id from ${seen.owners}), (select id from told_owner), (select rev_seen::bigint from conversation),
         ${known.categories}::text[], ${appId}, ${input.changes}, ${input.consents}, ${db.now()}
       )

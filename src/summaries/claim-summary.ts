@@ -210,8 +210,8 @@ export async function completeSummary(
     completed as (
       update ${db.schema}.summary s
       set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
-        start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_round = ${roundsUntil(window.startSeq)},
-        end_round = ${roundsUntil(window.endSeq)}
+        start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_turn = ${roundsUntil(window.startSeq)},
+        end_turn = ${roundsUntil(window.endSeq)}
       from fenced where s.id = ${summaryId}
     ),
     told as (${eventsInserted(db, [event])} where exists (select from fenced))`;

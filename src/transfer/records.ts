@@ -151,8 +151,8 @@ export const records = {
       status: column.text("status", z.enum(["completed", "failed"])),
       text: orNull(column.text("content")),
       generationTimeMs: orNull(column.integer("generation_time_ms")),
-      startRound: orNull(column.integer("start_round")),
-      endRound: orNull(column.integer("end_round")),
+      startTurn: orNull(column.integer("start_turn")),
+      endTurn: orNull(column.integer("end_turn")),
     },
     words: ["text"],
     rows: ({ schema }, { thread = null }) => sql`${schema}.summary x

@@ -92,7 +92,7 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
   const { tenantId = "" } = asker;
   const [found] = await findThreadsElsewhere(db, { tenantId, threadIds: [threadId] });
   if (!found) return false;
-  return found.held || found.heldByNobody || (asker !== nobody && found.tenants > 0);
+  return found.isTaken || found.isTakenByNobody || (asker !== nobody && found.tenants > 0);
 }
 
 /**

@@ -1,0 +1,287 @@
+-- Version: 1
+--
+-- Functions and triggers, installed where an older version of this file was. Raise the number with each change. A function that
+-- takes or returns something else gets another name, and the one before stays for processes that still call it.
+--
+-- Where a pooler keeps no prepared statements, a function keeps its plans. An aggregate costs most to plan, so lists are made by
+-- `array(…)`, and rows that are seldom there are looked for first.
+
+-- Counts the changes of a row: who edits it says which revision was read.
+create or replace function mnemograph.count_revision() returns trigger language plpgsql as $$
+  begin
+    new.revision := old.revision + 1;
+    return new;
+  end
+$$;
+
+create or replace trigger memory_revision before update of
+  category, key, value, content, importance, confidence, pinned, state, tags, trust, seen_count, valid_from, valid_to,
+  superseded_by, purge_at, metadata, expires_at
+  on mnemograph.memory for each row execute function mnemograph.count_revision();
+
+create or replace trigger consent_request_revision before update of status, draft, seen_count, signals
+  on mnemograph.consent_request for each row execute function mnemograph.count_revision();
+
+-- Messages of a thread as JSON, in order: those from `first` to `last`, and the one at `alone` before them. With `tool_bytes`,
+-- without system messages and longer results of tools.
+create or replace function mnemograph.conversation_messages(
+  of_thread bigint, alone integer, first integer, last integer, tool_bytes bigint
+) returns json language plpgsql stable parallel safe as $$
+  begin
+    if alone is null then
+      return array_to_json(array(
+        select row_to_json(j) from (
+          select m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text, m.serialised
+          from mnemograph.message m
+          where m.thread_ref = of_thread and m.seq >= first and m.seq <= last and (
+            tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes)
+          )
+          order by m.seq
+        ) j
+      ));
+    end if;
+    return array_to_json(array(
+      select row_to_json(j) from (
+        select m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text, m.serialised
+        from (
+          select * from mnemograph.message m where m.thread_ref = of_thread and m.seq = alone
+          union all
+          select * from mnemograph.message m where m.thread_ref = of_thread and m.seq >= first and m.seq <= last
+        ) m
+        where tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes)
+        order by m.seq
+      ) j
+    ));
+  end
+$$;
+
+-- A thread at the start of a turn: no row when it does not exist; of another scope's thread, only that.
+create or replace function mnemograph.conversation(
+  asked_tenant text, asked_user text, asked_app text, asked_thread text,
+  -- Ids of the messages of one branch; null for the whole thread.
+  branch text[],
+  -- Messages that the summary covers, the bytes of a tool's result among them, and messages of a long turn.
+  recent_messages bigint, recent_bytes bigint, turn_messages bigint,
+  -- Messages that it does not cover, and their bytes.
+  gap_messages bigint, gap_bytes bigint,
+  asked_at timestamptz
+) returns table (
+  owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json
+) language plpgsql stable parallel safe rows 1 as $$
+  declare
+    thread_id bigint;
+    done record;
+    -- Where the summary ends: -1 without one.
+    covered integer := -1;
+    -- Where the branch's messages are, from where to where: what was said after it left is of another one.
+    branch_seqs integer[];
+    first_seq integer;
+    last_seq integer := 2147483647;
+    gap_size record;
+    from_seq integer;
+    question_seq integer;
+    near_seq bigint;
+  begin
+    select t.id, t.user_id = asked_user and t.app_id = asked_app, t.rev_seen into thread_id, owned, rev_seen
+    from mnemograph.thread t
+    where mnemograph.id_digest(t.tenant_id) = mnemograph.id_digest(asked_tenant)
+      and t.tenant_id = asked_tenant
+      and mnemograph.id_digest(t.thread_id) = mnemograph.id_digest(asked_thread)
+      and t.thread_id = asked_thread;
+    if thread_id is null then
+      return;
+    elsif not owned then
+      return next;
+      return;
+    end if;
+    if branch is not null then
+      select array_agg(b.seq), min(b.seq), coalesce(max(b.seq), last_seq) into branch_seqs, first_seq, last_seq
+      from mnemograph.message b where b.thread_ref = thread_id and b.message_id = any (branch);
+    end if;
+    -- The latest completed summary that ends in the branch, or before all of it.
+    select s.id, s.start_seq, s.end_seq, s.content, s.start_turn, s.end_turn, (
+      select m.message_id from mnemograph.message m where m.thread_ref = thread_id and m.seq = s.end_seq
+    ) as message_id into done
+    from mnemograph.summary s
+    where s.thread_ref = thread_id and s.status = 'completed'
+      and (first_seq is null or s.end_seq < first_seq or s.end_seq = any (branch_seqs))
+    order by s.end_seq desc, s.id desc limit 1;
+    -- The one that a worker is making.
+    select json_build_object('id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq) into processing
+    from mnemograph.summary s where s.thread_ref = thread_id and s.status = 'processing' and exists (
+      select from mnemograph.work w
+      where w.thread_ref = thread_id and w.kind = 'summaries' and w.given_up_at is null and w.lease_until > asked_at
+    );
+    if done.id is not null then
+      covered := done.end_seq;
+      -- Counted when it was made; imported and older ones were not.
+      if done.start_turn is null or done.end_turn is null then
+        select coalesce(done.start_turn, count(*) filter (where m.seq <= done.start_seq)),
+          coalesce(done.end_turn, count(*)) into done.start_turn, done.end_turn
+        from mnemograph.message m where m.thread_ref = thread_id and m.role = 'user' and m.seq <= covered;
+      end if;
+      summary := json_build_object(
+        'id', done.id, 'startSeq', done.start_seq, 'endSeq', done.end_seq, 'text', done.content,
+        'endMessageId', done.message_id, 'startTurn', done.start_turn, 'endTurn', done.end_turn
+      );
+    end if;
+    -- The messages after it: how many there are, and how long they are. Of more than may be shown none is read.
+    select count(*) as messages, sum(m.bytes) as bytes, min(m.seq) as first_seq into gap_size
+    from (
+      select m.seq, octet_length(m.content) as bytes from mnemograph.message m
+      where m.thread_ref = thread_id and m.seq > covered and m.seq <= last_seq
+      order by m.seq desc limit gap_messages + 1
+    ) m;
+    from_seq := gap_size.first_seq;
+    if gap_size.messages > 1 and (gap_size.messages > gap_messages or gap_size.bytes > gap_bytes) then
+      -- What fits, from the end; where the first turn begins in it, or else at a message that is no result of a tool call.
+      select min(m.seq) as first_seq, min(m.seq) filter (where m.role = 'user') as turn_seq,
+        coalesce(min(m.seq) filter (where m.role = 'user'), min(m.seq) filter (where m.role <> 'tool'), min(m.seq)) as from_seq
+      into gap_size
+      from (
+        select m.seq, m.role, row_number() over back as place, sum(m.bytes) over back as bytes
+        from (
+          select m.seq, m.role, octet_length(m.content) as bytes from mnemograph.message m
+          where m.thread_ref = thread_id and m.seq > covered and m.seq <= last_seq
+          order by m.seq desc limit gap_messages + 1
+        ) m
+        window back as (order by m.seq desc)
+      ) m
+      where m.place = 1 or (m.place <= gap_messages and m.bytes <= gap_bytes);
+      from_seq := gap_size.from_seq;
+      if gap_size.turn_seq is null then
+        -- Of a turn that alone is too long, its question is shown as well.
+        select m.seq into question_seq from mnemograph.message m
+        where m.thread_ref = thread_id and m.role = 'user' and m.seq > covered and m.seq < gap_size.first_seq
+        order by m.seq desc limit 1;
+      end if;
+      select json_build_object(
+        'messages', from_seq - covered - 1 - case when question_seq is null then 0 else 1 end,
+        'endMessageId', (
+          select m.message_id from mnemograph.message m where m.thread_ref = thread_id and m.seq = from_seq - 1
+        )
+      ) into omitted;
+    end if;
+    gap := '[]';
+    if from_seq is not null then
+      gap := mnemograph.conversation_messages(thread_id, question_seq, from_seq, last_seq, null);
+    end if;
+    -- The last messages that the summary covers, from the start of a turn; of a long one its end.
+    recent := '[]';
+    if done.id is not null then
+      from_seq := null;
+      if recent_messages > 0 then
+        select coalesce((
+          select m.seq from mnemograph.message m
+          where m.thread_ref = thread_id and m.role = 'user' and m.seq <= kept.seq
+          order by m.seq desc limit 1
+        ), kept.seq) into from_seq
+        from coalesce((
+          select m.seq from mnemograph.message m
+          where m.thread_ref = thread_id and m.role <> 'system' and m.seq <= covered
+          order by m.seq desc offset recent_messages - 1 limit 1
+        ), 0) kept (seq);
+      else
+        -- Where none are kept: the turn that the summary ends with, if no later one has begun.
+        select m.seq into from_seq from mnemograph.message m
+        where m.thread_ref = thread_id and m.role = 'user' and (branch is null or m.seq <= covered)
+        order by m.seq desc limit 1;
+      end if;
+      if from_seq <= covered then
+        near_seq := covered - recent_messages - turn_messages + 1;
+        recent := mnemograph.conversation_messages(
+          thread_id, case when from_seq < near_seq then from_seq end, greatest(from_seq, near_seq)::integer, covered, recent_bytes
+        );
+      end if;
+    end if;
+    return next;
+  end
+$$;
+
+-- Changes of an owner's memories that a thread was not notified of, and requests for consent to ask about. Of each memory its last
+-- change counts: where a value was replaced, or two memories merged, the change of the one that is active now.
+create or replace function mnemograph.turn_changes(
+  owners bigint[], of_owner bigint, since bigint, categories text[], asked_app text,
+  most_changes bigint, most_consents bigint, asked_at timestamptz
+) returns table (change_count integer, changes json, consents json)
+language plpgsql stable parallel safe rows 1 as $$
+  begin
+    change_count := 0;
+    changes := '[]';
+    if exists (select from mnemograph.change_log l where l.owner_ref = of_owner and l.rev > since) then
+      with change as materialized (
+        select l.* from mnemograph.change_log l
+        where l.owner_ref = of_owner and l.rev > since and l.category = any (categories) and l.app_id in ('', asked_app)
+      ),
+      -- Where the last one is a merge, the change before it, which has the memory's words.
+      latest as (
+        select distinct on (c.memory_id) c.* from change c order by c.memory_id, c.event = 'merged', c.rev desc
+      ),
+      -- Read one by one, until there are enough.
+      active as (
+        select l.* from (
+          select * from latest order by importance desc, rev desc offset 0
+        ) l
+        where not coalesce((
+          select m.state in ('superseded', 'merged') and exists (
+            select from mnemograph.change_log o
+            where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > since
+          )
+          from mnemograph.memory m where m.id = l.memory_id limit 1
+        ), false)
+        limit most_changes
+      )
+      select (select count(*) from change), coalesce(
+        json_agg(json_build_object('rev', s.rev, 'event', s.event, 'line', s.line) order by s.importance desc, s.rev desc),
+        '[]'
+      ) into change_count, changes
+      from active s;
+    end if;
+    consents := '[]';
+    if most_consents > 0 and exists (
+      select from mnemograph.consent_request c where c.owner_ref = any (owners) and c.status = 'pending'
+    ) then
+      -- The newest requests that may be asked about now, each with what holds its slot.
+      select coalesce(json_agg(json_build_object(
+        'id', d.id, 'category', d.category, 'key', d.key, 'value', d.draft ->> 'value', 'text', d.draft ->> 'text',
+        'current', (
+          select coalesce(h.value, h.content) from mnemograph.memory h
+          where h.owner_ref = d.owner_ref and h.category = d.category and h.key = d.key and h.state = 'active'
+            and mnemograph.id_digest(h.app_id) = mnemograph.id_digest(d.app_id)
+            and h.app_id = d.app_id and (h.expires_at is null or h.expires_at > asked_at)
+        )
+      ) order by d.ref desc), '[]') into consents
+      from (
+        select * from mnemograph.consent_request c
+        where c.owner_ref = any (owners) and c.status = 'pending' and c.rule = 'consent'
+          and c.expires_at > asked_at and c.ask_at <= asked_at and c.app_id in ('', asked_app)
+          and c.category = any (categories)
+        order by c.ref desc limit most_consents
+      ) d;
+    end if;
+    return next;
+  end
+$$;
+
+-- The ids among `ids` that other tenants use as well: how many tenants, whether one of them keeps its checkpoints under the id
+-- itself, or whether nobody does (tenant ' ', for runs that name no user). Runs as the owner of the tables and over all tenants,
+-- where row-level security hides the others too: it reports only that an id is taken.
+create or replace function mnemograph.threads_elsewhere(ids text[], tenant text)
+returns table (id text, tenants integer, is_taken boolean, is_taken_by_nobody boolean)
+language plpgsql security definer set search_path = mnemograph, pg_temp as $$
+  declare
+    before text := coalesce(current_setting('mnemograph.tenant_id', true), '');
+  begin
+    perform set_config('mnemograph.tenant_id', '*', true);
+    return query
+      select t.thread_id, count(distinct t.tenant_id) filter (where t.tenant_id <> ' ')::integer,
+        coalesce(bool_or(t.checkpoint_name = t.thread_id) filter (where t.tenant_id <> ' '), false),
+        coalesce(bool_or(t.checkpoint_name = t.thread_id) filter (where t.tenant_id = ' '), false)
+      from mnemograph.thread t
+      where mnemograph.id_digest(t.thread_id)
+          in (select mnemograph.id_digest(i) from unnest(ids) i) and t.thread_id = any (ids)
+        and t.tenant_id <> tenant
+      group by t.thread_id;
+    perform set_config('mnemograph.tenant_id', before, true);
+  end
+$$;

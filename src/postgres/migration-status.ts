@@ -1,0 +1,71 @@
+import { identifier } from "./connection.js";
+import type { Database } from "./database.js";
+import { toMemoryError } from "./database-error.js";
+import { type MigrateOptions, needsUpgrade, pendingOf } from "./migrate.js";
+import { type LockedTable, locksOf } from "./migration-locks.rule.js";
+import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
+import { checkForeignTables, type InstalledSchema, isNewer, readSchema } from "./schema-state.js";
+
+/** One set of migrations as it is installed. */
+export interface SetStatus {
+  readonly set: MigrationSet;
+  /** Of its last migration; null: the set is not installed. */
+  readonly version: number | null;
+  /** Names of its migrations that are missing. */
+  readonly pending: readonly string[];
+}
+
+/** How a schema is set up. */
+export interface MigrationStatus {
+  readonly sets: readonly SetStatus[];
+  /** Whether a newer package set it up, with which this one goes on working. */
+  readonly newer: boolean;
+  /** What the missing migrations lock, with the rows that the tables have. */
+  readonly locks: readonly (LockedTable & { readonly migration: string; readonly rows: number | null })[];
+}
+
+/**
+ * What a migration with these options would do; changes nothing.
+ *
+ * @throws MemoryError as `migrate` does, but for `BUSY`
+ */
+export async function migrationStatus(
+  database: Database,
+  options: Omit<MigrateOptions, "also"> = { vectors: false },
+): Promise<MigrationStatus> {
+  const { schemaName } = database;
+  const shipped = options.shipped ?? shippedSchema();
+  try {
+    return await database.withClient(async (client) => {
+      const state = await readSchema(client, schemaName);
+      const newer = state.is === "installed" && isNewer(shipped, state.installed, schemaName);
+      if (state.is === "before" && options.upgrade !== true) throw needsUpgrade(schemaName);
+      const pending = newer ? [] : pendingOf(shipped, state, options);
+      if (state.is !== "before") checkForeignTables(pending, state.tables, schemaName);
+      const versions: Partial<InstalledSchema["versions"]> =
+        state.is === "installed" ? state.installed.versions : {};
+      const locks = pending.flatMap(({ name, statementsFor }) =>
+        locksOf(statementsFor(schemaName), identifier(schemaName).text)
+          .filter(({ table }) => state.tables.has(table))
+          .map((lock) => ({ migration: name, ...lock })),
+      );
+      const { rows } = await client.query<{ table: string; rows: number }>(
+        `select c.relname as table, c.reltuples::float8 as rows
+         from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = $1
+         where c.relname = any ($2)`,
+        [schemaName, locks.map(({ table }) => table)],
+      );
+      const counted = new Map(rows.map(({ table, rows }) => [table, rows < 0 ? null : rows]));
+      return {
+        sets: migrationSets.map((set) => ({
+          ...{ set, version: versions[set] ?? null },
+          pending: pending.filter((migration) => migration.set === set).map(({ name }) => name),
+        })),
+        newer,
+        locks: locks.map((lock) => ({ ...lock, rows: counted.get(lock.table) ?? null })),
+      };
+    });
+  } catch (error) {
+    throw toMemoryError(error, schemaName);
+  }
+}

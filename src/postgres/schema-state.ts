@@ -1,0 +1,163 @@
+import type { ClientBase } from "pg";
+import { MemoryError } from "../errors.js";
+import { identifier } from "./connection.js";
+import { errorCodeOf } from "./database-error.js";
+import {
+  type Migration,
+  type MigrationSet,
+  migrationSets,
+  newestVersion,
+  type ShippedSchema,
+  versionColumns,
+} from "./migration-set.js";
+
+/** The row of `meta`. */
+export interface InstalledSchema {
+  readonly versions: Readonly<Record<MigrationSet, number | null>>;
+  readonly functionsVersion: number;
+  readonly compatibleFrom: number;
+  readonly language: string;
+}
+
+/** What a schema has: nothing yet, version 1 or later, or the tables of before version 1 with these sets. */
+export type SchemaState =
+  | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
+  | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
+  | { readonly is: "before"; readonly tables: ReadonlySet<string>; readonly sets: readonly MigrationSet[] };
+
+type Run = Pick<ClientBase, "query">;
+
+/**
+ * What `schemaName` has; reads only.
+ *
+ * @throws MemoryError `SCHEMA_DIFFERS` for tables of another program, of an upgrade that stopped half way, or of a version
+ *   that no upgrade begins with.
+ */
+export async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
+  const { rows } = await client.query<{ name: string }>(
+    `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
+     where n.nspname = $1 and c.relkind in ('r', 'p', 'v', 'm')`,
+    [schemaName],
+  );
+  const tables = new Set(rows.map(({ name }) => name));
+  if (tables.has("before_thread") || (tables.has("meta") && tables.has("thread_task"))) {
+    throw differs(
+      schemaName,
+      "has tables of two versions: an upgrade was run by hand and stopped half way. Restore the backup, and run " +
+        "`npx mnemograph migrate`, which is one transaction.",
+    );
+  }
+  if (tables.has("meta")) return { is: "installed", tables, installed: await readMeta(client, schemaName) };
+  if (tables.has("migration") && tables.has("thread_task")) {
+    return { is: "before", tables, sets: await readSetsBefore(client, schemaName, tables) };
+  }
+  return { is: "empty", tables };
+}
+
+async function readMeta(client: Run, schemaName: string): Promise<InstalledSchema> {
+  const rows = await rowsOf(client, schemaName, "meta");
+  const row = rows[0];
+  if (rows.length !== 1 || row === undefined || typeof row.compatible_from !== "number") {
+    throw differs(schemaName, `has a table "meta" of another program. ${anotherSchema}`);
+  }
+  return {
+    versions: Object.fromEntries(
+      migrationSets.map((set) => [set, row[versionColumns[set]]]),
+    ) as InstalledSchema["versions"],
+    functionsVersion: row.functions_version as number,
+    compatibleFrom: row.compatible_from,
+    language: row.language as string,
+  };
+}
+
+/** The last file of each set of before version 1, as its table of migrations names it. */
+const lastBefore = {
+  core: { table: "migration", name: "0036_round_news" },
+  vector: { table: "vector_migration", name: "0005_store" },
+  isolation: { table: "isolation_migration", name: "0003_indexes" },
+} as const satisfies Record<MigrationSet, { table: string; name: string }>;
+
+async function readSetsBefore(
+  client: Run,
+  schemaName: string,
+  tables: ReadonlySet<string>,
+): Promise<MigrationSet[]> {
+  const sets = migrationSets.filter((set) => tables.has(lastBefore[set].table));
+  for (const set of sets) {
+    const { table, name } = lastBefore[set];
+    const rows = await rowsOf(client, schemaName, table);
+    if (rows.some((row) => row.name === name)) continue;
+    throw differs(
+      schemaName,
+      `has tables of an early version (migration ${rows.at(-1)?.name ?? "unknown"} of the set ${set}). Run the ` +
+        "migrations of commit c44db68 first, its vectors and isolation too; then `npx mnemograph migrate`.",
+    );
+  }
+  return sets;
+}
+
+async function rowsOf(client: Run, schemaName: string, table: string): Promise<Record<string, unknown>[]> {
+  try {
+    return (await client.query(`select * from ${identifier(schemaName).text}.${table}`)).rows;
+  } catch (error) {
+    if (errorCodeOf(error) !== "42501") throw error;
+    throw new MemoryError(
+      "PERMISSION_DENIED",
+      `The database user may not read the table "${table}" of schema "${schemaName}": grant it the rights on all tables of it.`,
+      { cause: error },
+    );
+  }
+}
+
+/** What is missing of `installed` in a database that has, or is to have, `sets`. */
+export function pendingMigrations(
+  { migrations }: Pick<ShippedSchema, "migrations">,
+  versions: InstalledSchema["versions"] | null,
+  wanted: readonly MigrationSet[],
+): Migration[] {
+  return migrations.filter(({ set, version }) => {
+    const installed = versions?.[set] ?? null;
+    return installed === null ? wanted.includes(set) : version > installed;
+  });
+}
+
+/**
+ * Whether a newer package set up the schema, and this one's processes go on working on it.
+ *
+ * @throws MemoryError `SCHEMA_DIFFERS` where they do not
+ */
+export function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
+  const known = newestVersion(shipped);
+  const found = Math.max(...Object.values(installed.versions).map((version) => version ?? 0));
+  if (found <= known) return false;
+  if (installed.compatibleFrom <= known) return true;
+  throw differs(
+    schemaName,
+    `was set up by a newer mnemograph: it has version ${found}, and this package knows ${known}. Update the package.`,
+  );
+}
+
+/**
+ * @throws MemoryError `SCHEMA_DIFFERS` where a table that `pending` would create is there already
+ */
+export function checkForeignTables(
+  pending: readonly Migration[],
+  tables: ReadonlySet<string>,
+  schemaName: string,
+): void {
+  const schema = identifier(schemaName).text;
+  for (const { statementsFor } of pending) {
+    for (const statement of statementsFor(schemaName)) {
+      if (!statement.startsWith(`create table ${schema}.`)) continue;
+      const table = /^\w+/.exec(statement.slice(`create table ${schema}.`.length))?.[0] ?? "";
+      if (!tables.has(table)) continue;
+      throw differs(schemaName, `has a table "${table}" that is not mnemograph's. ${anotherSchema}`);
+    }
+  }
+}
+
+const anotherSchema = "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";
+
+function differs(schemaName: string, what: string): MemoryError {
+  return new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);
+}
