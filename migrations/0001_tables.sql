@@ -248,9 +248,9 @@ create table mnemograph.memory_term (
 );
 create index memory_term_memory on mnemograph.memory_term (memory_ref);
 
--- From a message to the memories that were learned from it. Go with their memory.
+-- From a message to the memories that were learned from it. Go with their memory, and with the thread.
 create table mnemograph.memory_source (
-  thread_ref bigint not null,
+  thread_ref bigint not null constraint memory_source_thread_ref_fkey references mnemograph.thread (id) on delete cascade,
   seq integer not null,
   memory_ref bigint not null constraint memory_source_memory_ref_fkey references mnemograph.memory (ref) on delete cascade,
   constraint memory_source_pkey primary key (thread_ref, seq, memory_ref)

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { changeLine, wordlessLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
+import { sourceRows } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
@@ -89,8 +90,13 @@ export async function tellOfErased(
 /** Takes from the owner's memories that stay what says where they were learned, and in which words. */
 export async function forgetSources(tx: Connection, scope: ErasureScope): Promise<void> {
   await tx.query(sql`
-    update ${tx.schema}.memory x set thread_ref = null, source_seqs = '{}', evidence = null
-    where x.thread_ref in (${threadsOf(tx, scope)})`);
+    with parted as (
+      update ${tx.schema}.memory x set thread_ref = null, source_seqs = '{}', evidence = null
+      where x.thread_ref in (${threadsOf(tx, scope)})
+      returning x.ref, x.thread_ref, x.source_seqs
+    ),
+    ${sourceRows(tx, "parted")}
+    select from parted`);
 }
 
 /** The same of proposals, and the words that decisions rest on. @param threadId whose words. */

@@ -48,7 +48,7 @@ export function isTimeout(error: unknown): boolean {
 }
 
 /** SQLSTATEs whose messages quote names of tables, roles and settings; all others may quote what was stored. */
-const quotesNames = /^(08|23|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
+const quotesNames = /^(08|23|25006|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
 
 /** What the database says of `error`, up to where it may quote data. */
 export function databaseWords(error: unknown): string {
@@ -97,7 +97,13 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
       return new MemoryError(
         "SETUP_REQUIRED",
         `The tables of schema "${schema}" are missing or out of date (${detail}). ` +
-          "Run `await memory.setup()` or `npx mnemograph migrate` once.",
+          `Run \`await memory.setup()\` or \`npx mnemograph migrate${/embedding/.test(detail) ? " --vectors" : ""}\` once.`,
+        options,
+      );
+    case "25006":
+      return new MemoryError(
+        "PERMISSION_DENIED",
+        `This database is read-only (${detail}): it is a replica, or the role is set so. Connect to the primary.`,
         options,
       );
     case "42501":

@@ -83,8 +83,9 @@ export function newestVersion({ migrations }: ShippedSchema): number {
 export function statementsOf(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;
   return text
+    .replace(/^--.*\n/gm, "")
     .split(/;\n(?![ \t])/)
-    .map((statement) => statement.replace(/^(?:--[^\n]*|\s*)\n/gm, "").trim())
+    .map((statement) => statement.trim())
     .filter((statement) => statement !== "")
     .map((statement) => statement.replace(/\bmnemograph(?=\.(?!tenant_id)|, pg_temp)/g, () => schema));
 }

@@ -137,7 +137,7 @@ export function questionTerms(
     -- What may have been meant by them, of what some text has.
     corrected_term as materialized (
       select m.term, v.lexeme
-      from misspelt_word m cross join lateral ${lexemes(sql`${schema}.one_edit_away(m.word)`)} v
+      from misspelt_word m cross join lateral ${lexemes(oneEditAway)} v
       where left(v.lexeme, 1) = left(m.word, 1) and ${known(sql`t.lexeme = v.lexeme`)}
     ),
     -- The terms that are searched for.
@@ -154,6 +154,19 @@ export function questionTerms(
     )`,
   };
 }
+
+/** The texts one edit away from the word of `m`, with spaces between. */
+const oneEditAway = sql`(
+        select string_agg(edit, ' ') from (
+          select left(m.word, i - 1) || substr(m.word, i + 1) as edit from generate_series(1, length(m.word)) i
+          union all
+          select left(m.word, i - 1) || substr(m.word, i + 1, 1) || substr(m.word, i, 1) || substr(m.word, i + 2)
+          from generate_series(1, length(m.word) - 1) i
+          union all
+          select left(m.word, i) || chr(c) || substr(m.word, i + 1 + skip)
+          from generate_series(0, length(m.word)) i, generate_series(97, 122) c, generate_series(0, 1) skip
+        ) edits
+      )`;
 
 /** Whether a question has no word that tells what it is about: it asks for all there is. */
 export function asksForAll(db: Connection, { telling }: Pick<Question, "telling">): Sql {

@@ -1,8 +1,16 @@
 import { randomUUID } from "node:crypto";
+import { setTimeout as sleep } from "node:timers/promises";
 import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
+import { createDatabase } from "../../src/postgres/database.js";
+import { migrate } from "../../src/postgres/migrate.js";
+import { migrationFiles } from "../../src/postgres/migration-files.js";
+import { locksOf } from "../../src/postgres/migration-locks.rule.js";
+import { shippedSchema } from "../../src/postgres/migration-set.js";
+import { migrationStatus } from "../../src/postgres/migration-status.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
@@ -34,9 +42,18 @@ describe("setup", () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     const applied = await memory.setup();
-    expect(applied[0]).toBe("0001_conversations");
+    expect(applied).toEqual(["0001_tables"]);
     expect(await tablesOf(schema)).toEqual(
-      expect.arrayContaining(["checkpoints", "event", "message", "migration", "summary", "thread"]),
+      expect.arrayContaining([
+        "checkpoints",
+        "event",
+        "memory",
+        "message",
+        "meta",
+        "summary",
+        "thread",
+        "work",
+      ]),
     );
     await memory.record(hello);
     expect(await memory.setup()).toEqual([]);
@@ -113,24 +130,49 @@ describe("setup", () => {
     expect(rows).toEqual([]);
   });
 
-  it("refuses a database that a newer version set up, and leaves it as it is", async () => {
+  it("goes on with a newer schema that is declared compatible, and leaves it as it is", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     await memory.setup();
-    await db.pool.query(`insert into "${schema}".migration (name, run_on) values ('9999_future', now())`);
-    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(/9999_future.*Update the package/);
+    await db.pool.query(`update "${schema}".meta set version = 9, functions_version = 9`);
+    expect(await memory.setup()).toEqual([]);
+    await memory.record(hello);
+    const { rows } = await db.pool.query(`select version, functions_version from "${schema}".meta`);
+    expect(rows).toEqual([{ version: 9, functions_version: 9 }]);
   });
 
-  it("refuses a migration that is not the one that was run", async () => {
+  it("refuses a newer schema that is not", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     await memory.setup();
-    await db.pool.query(
-      `update "${schema}".migration_checksum set checksum = 'another' where name = '0001_conversations'`,
-    );
+    await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 8`);
     await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(/0001_conversations/);
+    await expect(memory.setup()).rejects.toThrow(/newer mnemograph.*version 9.*knows 1.*Update the package/);
+  });
+
+  it.each([
+    ["summary (id int)", /has a table "summary" that is not mnemograph's.*--schema/],
+    ["meta (key text, value text)", /has a table "meta" of another program.*--schema/],
+    ["meta (version int)", /has a table "meta" of another program/],
+    ["before_thread (id int)", /stopped half way. Restore the backup/],
+  ])("refuses a schema that has a table %s, and changes nothing", async (table, message) => {
+    const schema = freshSchema();
+    await db.pool.query(`create schema "${schema}"`);
+    await db.pool.query(`create table "${schema}".${table}`);
+    const memory = db.memory({ schema });
+    await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+    await expect(memory.setup()).rejects.toThrow(message);
+    expect(await tablesOf(schema)).toEqual([table.split(" ")[0]]);
+  });
+
+  it("works beside tables of another program", async () => {
+    const schema = freshSchema();
+    await db.pool.query(`create schema "${schema}"`);
+    await db.pool.query(`create table "${schema}".migration (id int)`);
+    const memory = db.memory({ schema });
+    await memory.setup();
+    await memory.record(hello);
+    expect(await memory.setup()).toEqual([]);
   });
 
   it("refuses another language than words are indexed with, and takes it while there are none", async () => {
@@ -148,16 +190,6 @@ describe("setup", () => {
     await german.setup();
   });
 
-  it("finishes what a process killed right after a migration left undone", async () => {
-    const schema = freshSchema();
-    const memory = db.memory({ schema });
-    await memory.setup();
-    await db.pool.query(`drop table "${schema}".migration_checksum`);
-    expect(await memory.setup()).toEqual([]);
-    const { rows } = await db.pool.query(`select name from "${schema}".migration_checksum order by name`);
-    expect(rows[0]).toEqual({ name: "0001_conversations" });
-  });
-
   it("leaves the session as it was: search path, no transaction, no lock", async () => {
     const pool = onServer()
       ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
@@ -169,7 +201,7 @@ describe("setup", () => {
     await pool.query(`create schema "${bad}"`);
     await pool.query(`create table "${bad}".summary (id int)`);
     const doomed = createMemory({ database: pool, schema: bad, logger: silentLogger });
-    await expect(doomed.setup()).rejects.toThrow(code("DATABASE_ERROR"));
+    await expect(doomed.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
 
     expect((await pool.query("show search_path")).rows).toEqual([{ search_path: "pg_catalog, public" }]);
     const { rows } = await pool.query(
@@ -231,5 +263,119 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     await memory.close();
     await db.pool.query(`drop owned by ${role}`);
     await db.pool.query(`drop role ${role}`);
+  });
+});
+
+describe("a migration after the first", () => {
+  const setUpWith = async (schema: string, ...later: { name: string; text: string }[]) => {
+    const database = openSchema(schema);
+    const shipped = shippedSchema([...migrationFiles(), ...later]);
+    return migrate(database, { vectors: false, shipped });
+  };
+  const openSchema = (schema: string) => createDatabase(db.pool, { schemaName: schema }, async () => {});
+
+  it("runs once, after those before, and is listed with what it locks until then", async () => {
+    const schema = freshSchema();
+    await setUpWith(schema);
+    const later = {
+      name: "0002_mood",
+      text: "-- Why.\nalter table mnemograph.memory add column mood text;\ncreate index memory_mood on mnemograph.memory (mood);\n",
+    };
+    const shipped = shippedSchema([...migrationFiles(), later]);
+    const { sets, locks } = await migrationStatus(openSchema(schema), { vectors: false, shipped });
+    expect(sets[0]).toEqual({ set: "core", version: 1, pending: ["0002_mood"] });
+    expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual([
+      "memory: ACCESS EXCLUSIVE",
+      "memory: SHARE",
+    ]);
+    expect(await setUpWith(schema, later)).toEqual(["0002_mood"]);
+    expect(await setUpWith(schema, later)).toEqual([]);
+  });
+
+  it("of a set comes along wherever the set is installed", async () => {
+    const schema = freshSchema();
+    const memory = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) });
+    await memory.setup();
+    const later = {
+      name: "0002_vector_note",
+      text: "alter table mnemograph.embedding_space add column note text;\n",
+    };
+    expect(await setUpWith(schema, later)).toEqual(["0002_vector_note"]);
+    const without = freshSchema();
+    expect(await setUpWith(without, later)).toEqual(["0001_tables"]);
+  });
+
+  it("builds indexes concurrently outside the transaction, and one anew that was left half built", async () => {
+    const schema = freshSchema();
+    await setUpWith(schema);
+    const later = [
+      {
+        name: "0002_indexes",
+        text: "create index concurrently if not exists event_step on mnemograph.event (step);\n",
+      },
+      { name: "0003_mood", text: "alter table mnemograph.event add column mood text;\n" },
+    ];
+    await db.pool.query(`create index event_step on "${schema}".event (op)`);
+    await db.pool.query("update pg_index set indisvalid = false where indexrelid = $1::regclass", [
+      `"${schema}".event_step`,
+    ]);
+    expect(await setUpWith(schema, ...later)).toEqual(["0002_indexes", "0003_mood"]);
+    const { rows } = await db.pool.query(
+      "select indexdef from pg_indexes where schemaname = $1 and indexname = $2",
+      [schema, "event_step"],
+    );
+    expect(rows[0]?.indexdef).toMatch(/\(step\)$/);
+    expect(await setUpWith(schema, ...later)).toEqual([]);
+  });
+
+  it.skipIf(!onServer())("lets others pass while it waits for a table's lock", async () => {
+    const schema = freshSchema();
+    await setUpWith(schema);
+    const reader = await db.pool.connect();
+    await reader.query("begin");
+    await reader.query(`select from "${schema}".memory`);
+    const later = { name: "0002_mood", text: "alter table mnemograph.memory add column mood text;\n" };
+    const migrated = setUpWith(schema, later);
+    // Behind a migration that waits without end, none of these would be answered before the reader is done.
+    for (let read = 0; read < 4; read++) {
+      await sleep(800);
+      await db.pool.query(`select from "${schema}".memory`);
+    }
+    await reader.query("commit");
+    reader.release();
+    expect(await migrated).toEqual(["0002_mood"]);
+  });
+});
+
+describe.skipIf(!onServer())("a server that is read only", () => {
+  it("needs no set-up where nothing is missing, and is named where something is", async () => {
+    const url = new URL(inject("databaseUrl") ?? "");
+    url.searchParams.set("options", "-c default_transaction_read_only=on");
+    const open = (schema: string) => createMemory({ database: url.href, schema, logger: silentLogger });
+    const upToDate = open(db.schema);
+    await db.memory().setup();
+    expect(await upToDate.setup()).toEqual([]);
+    await upToDate.close();
+    const missing = open(freshSchema());
+    await expect(missing.setup()).rejects.toThrow(code("PERMISSION_DENIED"));
+    await expect(missing.setup()).rejects.toThrow(/read-only.*replica.*primary/);
+    await missing.close();
+  });
+});
+
+describe("the migrations", () => {
+  const { migrations, functions } = shippedSchema();
+
+  it("are statements whose locks are known, one at a time", () => {
+    for (const { statementsFor } of migrations) {
+      const statements = statementsFor("memory");
+      expect(() => locksOf(statements, '"memory"')).not.toThrow();
+      for (const statement of statements) expect(statement.split("$$").length % 2).toBe(1);
+    }
+    expect(functions.version).toBeGreaterThan(0);
+  });
+
+  it("refuse a statement whose locks are not known", () => {
+    expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/);
   });
 });

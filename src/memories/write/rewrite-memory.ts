@@ -6,6 +6,7 @@ import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
 import type { MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
 import { memoryColumns, versionColumns } from "../item/memory-fields.js";
+import { sourceRows } from "../item/source-rows.js";
 import type { MemoryLink } from "./insert-memories.js";
 
 /** The columns that a rewrite always sets. */
@@ -65,8 +66,9 @@ export async function rewriteMemory(
         valid_to = null, superseded_by = null, purge_at = null,
         last_accessed_at = ${tx.now()}, updated_at = ${tx.now()}
       from target where m.ref = target.ref
-      returning m.ref
+      returning m.ref, m.thread_ref, m.source_seqs
     ),
+    ${sourceRows(tx, "rewritten")},
     ${vectors}
     ${linkRows(tx, rewrite)}
     term as (
