@@ -6,9 +6,6 @@ import { migrationFiles } from "../src/postgres/migration-files.js";
 
 const [, , folder = "dist"] = process.argv;
 const entries = ["index", "http/index", "mcp/index", "testing/index", "cli/main"];
-const migrations = Object.fromEntries(
-  ["", "vector", "isolation"].map((name) => [name, migrationFiles(name)]),
-);
 
 await build({
   entryPoints: entries.map((name) => ({ in: `src/${name}.ts`, out: name })),
@@ -20,8 +17,8 @@ await build({
       name: "migrations",
       setup: ({ onLoad }) =>
         onLoad({ filter: /\/postgres\/migration-files\.ts$/ }, () => ({
-          contents: `const folders = ${JSON.stringify(migrations)};
-            export const migrationFiles = (folder) => folders[folder];`,
+          contents: `const files = ${JSON.stringify(migrationFiles())};
+            export const migrationFiles = () => files;`,
         })),
     },
   ],

@@ -43,7 +43,7 @@ export async function checkpointNamesOf(
   );
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
   const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
-  const mixed = elsewhere.flatMap(({ id, held }) => (taken.has(id) && !held ? [id] : []));
+  const mixed = elsewhere.flatMap(({ id, isTaken }) => (taken.has(id) && !isTaken ? [id] : []));
   return {
     own: [...names, ...unnamed.filter((id) => !taken.has(id))],
     shared: mixed.length === 0 ? [] : await findCheckpointed(db, mixed),

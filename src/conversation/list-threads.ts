@@ -105,7 +105,7 @@ export interface ErasableThread {
   readonly checkpointThreadId: string | null;
 }
 
-const columns = (db: Connection) => sql`x.id::text as ref, x.thread_id as "threadId",
+const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
 
 /** Locks up to `limit` of the scope's threads against whoever records in them, not against memories that name them. */
@@ -115,7 +115,7 @@ export async function lockErasableThreads(
   limit: number,
 ): Promise<ErasableThread[]> {
   return tx.query<ErasableThread & Record<string, unknown>>(sql`
-    select ${columns(tx)} from ${tx.schema}.thread x
+    select ${columns} from ${tx.schema}.thread x
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
@@ -126,14 +126,14 @@ export async function findErasableThreads(
   { after = "0", limit = null }: { after?: string; limit?: number | null } = {},
 ): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
-    select ${columns(db)} from ${db.schema}.thread x
+    select ${columns} from ${db.schema}.thread x
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
 /** The threads with this id, of whatever tenants. */
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
-    select ${columns(db)} from ${db.schema}.thread x
+    select ${columns} from ${db.schema}.thread x
     where ${isId(sql`x.thread_id`, threadId)}`);
 }
 

@@ -21,7 +21,7 @@ const chatMessage = z
   .register(described, { id: "ChatMessage" });
 
 const summary = z.strictObject({
-  ...each(z.number(), "id", "startSeq", "endSeq", "startRound", "endRound"),
+  ...each(z.number(), "id", "startSeq", "endSeq", "startTurn", "endTurn"),
   ...each(z.string(), "text", "endMessageId"),
 });
 

@@ -23,7 +23,7 @@ export function conversationReference(
     select o.owned, t.rev_seen::float8 as rev_seen,
       case when s.id is not null then json_build_object(
         'id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq, 'text', s.content,
-        'endMessageId', s.end_message_id, 'startRound', rounds.first, 'endRound', rounds.last
+        'endMessageId', s.end_message_id, 'startTurn', rounds.first, 'endTurn', rounds.last
       ) end as summary,
       case when p.id is not null then json_build_object(
         'id', p.id, 'startSeq', p.start_seq, 'endSeq', p.end_seq

@@ -19,8 +19,8 @@ const summary = {
   endSeq: 1,
   text: "they met",
   endMessageId: "1",
-  startRound: 1,
-  endRound: 1,
+  startTurn: 1,
+  endTurn: 1,
 };
 const human = (id: string) => new HumanMessage({ id, content: id });
 const ai = (id: string) => new AIMessage({ id, content: id });

@@ -72,8 +72,8 @@ describe("the memory block", () => {
     endSeq: 1,
     text: "they met",
     endMessageId: "1",
-    startRound: 1,
-    endRound: 1,
+    startTurn: 1,
+    endTurn: 1,
   };
 
   it("in front of a user's words is told from them, whatever they look like", async () => {

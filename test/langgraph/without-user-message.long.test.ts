@@ -41,7 +41,7 @@ describe("a run without a user's message, after a summary of all", () => {
       await say(graph, "question 1", thread);
       await say(graph, "question 2", thread);
       const { summary } = await memory.recall(addressOf(thread));
-      expect(summary).toMatchObject({ endSeq: 3, startRound: 1, endRound: 2 });
+      expect(summary).toMatchObject({ endSeq: 3, startTurn: 1, endTurn: 2 });
 
       // An agent of `createAgent` that is to answer an answer is done.
       await graph.invoke({ messages }, thread);

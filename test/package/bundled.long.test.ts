@@ -74,7 +74,6 @@ const requires = `const { MessagesAnnotation, START, StateGraph } = require("@la
 const { createMemory, withMemory } = require("mnemograph");
 const { OfflineChatModel } = require("mnemograph/testing");`;
 
-const count = migrationFiles("").length;
 
 /** What the program prints on an empty database: the server's, else an embedded one of its own. */
 async function outputOf(file: string, cwd: string, embedded = false): Promise<unknown> {
@@ -169,7 +168,7 @@ describe("the package as it is published", () => {
   ])("works in %s", async (_, name, head) => {
     const file = join(project, name);
     writeFileSync(file, program(head));
-    expect(await outputOf(file, project)).toEqual({ applied: count, lastSeq: 1 });
+    expect(await outputOf(file, project)).toEqual({ applied: 1, lastSeq: 1 });
     rmSync(join(project, "data"), { recursive: true, force: true });
   });
 
@@ -180,6 +179,6 @@ describe("the package as it is published", () => {
     ["cjs", "bundled"],
   ] as const)("works in a bundle that was moved: %s, peers %s", async (format, peers) => {
     const { file, cwd } = await bundled(format, peers);
-    expect(await outputOf(file, cwd)).toEqual({ applied: count, lastSeq: 1 });
+    expect(await outputOf(file, cwd)).toEqual({ applied: 1, lastSeq: 1 });
   });
 });

@@ -142,7 +142,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     ["forget", () => memory.forget(scope, { dryRun: true })],
     ["setup", () => memory.setup()],
   ])("%s waits for longer than that", async (call, work) => {
-    const table = call === "setup" ? "migration" : "memory";
+    const table = call === "setup" ? "meta" : "memory";
     let done: Promise<unknown> = Promise.resolve();
     await whileLocked(table, async () => {
       done = work();

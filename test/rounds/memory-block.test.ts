@@ -17,7 +17,7 @@ const headings = [
   "## Waiting for the User's Consent",
 ];
 
-const aSummary = { id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startRound: 1, endRound: 1 };
+const aSummary = { id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startTurn: 1, endTurn: 1 };
 
 describe("the memory block", () => {
   it("says how it is to be read, and keeps apart what nobody vouches for", async () => {
@@ -66,7 +66,7 @@ describe("the memory block", () => {
       { scope },
     );
     const recalled = await memory.recall({ scope, threadId, query: "cello" });
-    const summary = { ...aSummary, text: "They met.", startRound: 2, endRound: 8 };
+    const summary = { ...aSummary, text: "They met.", startTurn: 2, endTurn: 8 };
     const unchanged = { ...recalled, changes: { ...recalled.changes, count: 0, top: [] } };
     const lines = (memoryBlock({ ...unchanged, summary }) ?? "").split("\n");
     const episode = lines.find((line) => line.startsWith("- turns")) ?? "";

@@ -65,7 +65,7 @@ describe("the format of an export", () => {
         "noteSource": "type: string, thread: string, memoryId: string, appId: string, startSeq: number, endSeq: number",
         "owner": "type: string, revision: number, turns: number, changesTrimmedTo: number",
         "relation": "type: string, from: string, to: string, relationType: string, strength: number, createdAt: time",
-        "summary": "type: string, threadId: string, startSeq: number, endSeq: number, createdAt: time, base: null, status: string, text: string, generationTimeMs: number, startRound: number, endRound: number",
+        "summary": "type: string, threadId: string, startSeq: number, endSeq: number, createdAt: time, base: null, status: string, text: string, generationTimeMs: number, startTurn: number, endTurn: number",
         "thread": "type: string, threadId: string, appId: string, revSeen: number, createdAt: time, lastActivityAt: time, endedAt: null, endedReason: null",
         "work": "type: string, threadId: string, kind: string, doneUntil: number, due: boolean",
       }

@@ -1,0 +1,225 @@
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
+import { createDatabase, type Database } from "../../src/postgres/database.js";
+import { migrate } from "../../src/postgres/migrate.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const fixture = readFileSync(new URL("fixtures/before-version-1.sql", import.meta.url), "utf8");
+const embeddings = new HashingEmbeddings({ dimensions: 16 });
+const ana = { tenantId: "acme", userId: "ana", appId: "calendar" };
+const ben = { userId: "ben" };
+const code = (code: string) => expect.objectContaining({ code });
+
+const schemas: string[] = [];
+afterAll(async () => {
+  for (const schema of schemas) await db.pool.query(`drop schema if exists ${schema} cascade`);
+});
+
+/** The database of before, in a schema of this name. */
+async function loadBefore(schema: string): Promise<Database> {
+  schemas.push(schema);
+  const client = await db.pool.connect();
+  try {
+    await client.query("create extension if not exists vector");
+    await client.query(fixture.replace(/\bmnemograph\b(?!\.tenant_id)/g, schema));
+  } finally {
+    // What the dump sets for its session.
+    await client.query("reset all");
+    client.release();
+  }
+  return createDatabase(db.pool, { schemaName: schema }, async () => {});
+}
+
+const countsOf = async (schema: string, tables: readonly string[]) => {
+  const counts: Record<string, number> = {};
+  for (const table of tables) {
+    const { rows } = await db.pool.query(`select count(*)::int as count from ${schema}.${table}`);
+    counts[table] = rows[0].count;
+  }
+  return counts;
+};
+const tablesOf = async (schema: string) => {
+  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+  return rows.map(({ tablename }) => tablename as string).sort();
+};
+
+describe("a database of before version 1", () => {
+  const schema = "upgraded_before";
+  let database: Database;
+  let before: Record<string, number>;
+  const kept = [
+    ...[
+      "owner",
+      "thread",
+      "message",
+      "message_term",
+      "summary",
+      "shown",
+      "memory",
+      "memory_term",
+      "memory_source",
+    ],
+    ...[
+      "relation",
+      "note_source",
+      "change_log",
+      "history",
+      "consent_request",
+      "compared_pair",
+      "event",
+      "usage",
+    ],
+    ...["store_item", "embedding_space", "memory_embedding", "store_embedding"],
+    ...["checkpoints", "checkpoint_blobs", "checkpoint_writes", "checkpoint_migrations"],
+  ];
+  const memory = () => db.memory({ schema, embeddings });
+
+  beforeAll(async () => {
+    database = await loadBefore(schema);
+    before = await countsOf(schema, kept);
+  });
+
+  it("is left as it is by setup(), which names what to do", async () => {
+    const tables = await tablesOf(schema);
+    await expect(memory().setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+    await expect(memory().setup()).rejects.toThrow(/Stop every process.*back it up.*npx mnemograph migrate/);
+    expect(await tablesOf(schema)).toEqual(tables);
+  });
+
+  it("is brought to version 1 with all of its rows, its vectors and its isolation", async () => {
+    expect(await migrate(database, { vectors: false, upgrade: true })).toEqual([
+      "0001_tables",
+      "vector",
+      "isolation",
+    ]);
+    expect(await countsOf(schema, kept)).toEqual(before);
+    const tables = await tablesOf(schema);
+    expect(tables.filter((table) => !table.startsWith("checkpoint"))).toHaveLength(23);
+    expect(tables).toHaveLength(27);
+    expect(await memory().setup()).toEqual([]);
+  });
+
+  it.skipIf(!onServer())("has the schema that a fresh one has, by pg_dump", async () => {
+    const fresh = "upgraded_fresh";
+    schemas.push(fresh);
+    const freshDatabase = createDatabase(db.pool, { schemaName: fresh }, async () => {});
+    await db.memory({ schema: fresh, embeddings }).setup();
+    await migrate(freshDatabase, { vectors: true, isolation: true });
+    const dumped = (name: string) => {
+      const url = inject("databaseUrl") ?? "";
+      const text = execFileSync("scripts/postgres.sh", [
+        "client",
+        "pg_dump",
+        "-s",
+        "-x",
+        "-n",
+        name,
+        url,
+      ]).toString();
+      return text.replaceAll(name, "it").replace(/^\\(?:un)?restrict .*$/gm, "");
+    };
+    expect(dumped(schema)).toBe(dumped(fresh));
+  });
+
+  it("answers as before: memories, summaries, transcript, history, store, notes", async () => {
+    const opened = memory();
+    const found = await opened.query({ scope: ana, query: "green tea" });
+    expect(JSON.stringify(found)).toContain("The user prefers green tea to coffee.");
+    const summaries = await opened.summaries.list({ scope: ana, threadId: "t-lisbon" });
+    expect(summaries.filter(({ status }) => status === "completed").map(({ text }) => text)).toEqual([
+      "They talked about Lisbon.",
+    ]);
+    const recalled = await opened.recall({ scope: ben, threadId: "t-prague", query: "Prague" });
+    expect(recalled.summary?.text).toBe("They talked about Prague.");
+    expect(recalled.summary).toMatchObject({ startTurn: 1, endTurn: 3 });
+    const { messages } = await opened.threads.messages({ scope: ben, threadId: "t-prague" });
+    expect(messages).toHaveLength(6);
+    expect(await opened.store({ scope: ben }).get(["Prague", "kept"], "Prague")).toMatchObject({
+      value: { Prague: ["Prague", 1] },
+    });
+    const notes = await opened.notes.list({ scope: { tenantId: "acme", appId: "calendar" } });
+    expect(JSON.stringify(notes)).toContain("Meetings are moved to Monday.");
+    const saved = await opened.checkpointer().getTuple({
+      configurable: { thread_id: "t-prague", user_id: "ben" },
+    });
+    expect(saved?.checkpoint.channel_values.messages).toHaveLength(6);
+  });
+
+  it("goes on with work that was under way, and finds what a dead worker left", async () => {
+    const { rows } = await db.pool.query(
+      `select kind, attempts, lease_until is not null as leased, retry_at is not null as due, error,
+         given_up_at is not null as given_up
+       from ${schema}.work order by kind, given_up, owner_ref, thread_ref`,
+    );
+    expect(rows).toContainEqual(
+      expect.objectContaining({ kind: "facts", leased: true, error: "Prague", given_up: false }),
+    );
+    expect(rows).toContainEqual(expect.objectContaining({ kind: "insights", attempts: 2, leased: true }));
+    expect(rows).toContainEqual(expect.objectContaining({ kind: "summaries", leased: true }));
+    expect(rows.filter((row) => row.given_up)).toHaveLength(3);
+    const later = db.memory({ schema, embeddings, clock: () => new Date(Date.now() + 600_000) });
+    await later.record({ scope: ben, threadId: "t-prague", messages: [] });
+    const recalled = await later.recall({ scope: ben, threadId: "t-prague" });
+    expect(recalled.processing).toBeNull();
+  });
+
+  it("takes new conversations and memories, exports and forgets", async () => {
+    const opened = memory();
+    await opened.memories.add({ text: "The user moved to Porto.", category: "knowledge" }, { scope: ben });
+    await opened.record({
+      scope: ben,
+      threadId: "new",
+      messages: [{ role: "user", content: "Hello again" }],
+    });
+    const lines: string[] = [];
+    for await (const line of opened.export(ben)) lines.push(line);
+    expect(lines.join("\n")).toMatch(/Lives in Prague[\s\S]*/);
+    expect(lines.join("\n")).toContain("The user moved to Porto.");
+    await opened.forget(ben);
+    const left: string[] = [];
+    for await (const line of opened.export(ben)) left.push(line);
+    expect(left.join("\n")).not.toContain("Prague");
+  });
+});
+
+describe("what is no whole database of before", () => {
+  it.each([
+    [
+      "an earlier one",
+      "delete from upgraded_odd.migration where name = '0036_round_news'",
+      /early version.*c44db68 first/,
+    ],
+    [
+      "one with earlier vectors",
+      "delete from upgraded_odd.vector_migration where name = '0005_store'",
+      /set vector.*c44db68 first/,
+    ],
+    [
+      "one that was upgraded in part by hand",
+      "alter table upgraded_odd.thread rename to before_thread",
+      /half way/,
+    ],
+  ])("is refused and left as it is: %s", async (_, change, message) => {
+    const database = await loadBefore("upgraded_odd");
+    await db.pool.query(change);
+    const tables = await tablesOf("upgraded_odd");
+    const upgrade = () => migrate(database, { vectors: false, upgrade: true });
+    await expect(upgrade()).rejects.toThrow(code("SCHEMA_DIFFERS"));
+    await expect(upgrade()).rejects.toThrow(message);
+    expect(await tablesOf("upgraded_odd")).toEqual(tables);
+    await db.pool.query("drop schema upgraded_odd cascade");
+  });
+
+  it("leaves nothing half done where a row does not fit", async () => {
+    const database = await loadBefore("upgraded_odd");
+    await db.pool.query("alter table upgraded_odd.memory drop constraint memory_importance");
+    await db.pool.query("update upgraded_odd.memory set importance = 9");
+    const tables = await tablesOf("upgraded_odd");
+    await expect(migrate(database, { vectors: false, upgrade: true })).rejects.toThrow(/memory_importance/);
+    expect(await tablesOf("upgraded_odd")).toEqual(tables);
+    await db.pool.query("drop schema upgraded_odd cascade");
+  });
+});
