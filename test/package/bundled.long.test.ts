@@ -17,7 +17,6 @@ import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
-import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { briefly } from "../support/compiled.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
