@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import type { MigrationStatus } from "../postgres/migration-status.js";
 import {
   type CliCommand,
   type DatabaseFlags,
@@ -7,7 +8,7 @@ import {
   withMemory,
   withModel,
 } from "./flags.js";
-import { print } from "./output.js";
+import { aligned, print } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
 /** `mnemograph migrate`: what `memory.setup()` does. */
@@ -18,14 +19,21 @@ export const migrateCommand: CliCommand = {
     ["migrate", "embedded database in ./.mnemograph, or DATABASE_URL"],
     ["migrate --database postgresql://ana@db.example.org/app --schema memory"],
     ["migrate --vectors", "also what embeddings need (pgvector)"],
+    ["migrate --plan", "which tables it would lock, and how; changes nothing"],
   ],
   flags: (command) =>
     withDatabase(command)
       .option("--vectors", "also create what embeddings need; requires pgvector")
-      .option("--isolation", "also keep tenants apart by row-level security; run it as the tables' owner"),
-  async run(flags: DatabaseFlags & { vectors?: true; isolation?: true }) {
+      .option("--isolation", "also keep tenants apart by row-level security; run it as the tables' owner")
+      .option("--plan", "print what is missing and which tables it locks; changes nothing"),
+  async run(flags: DatabaseFlags & { vectors?: true; isolation?: true; plan?: true }) {
     const { schema, vectors = false, isolation = false } = flags;
-    const { migrateDatabase } = await import("./set-up.js");
+    const { migrateDatabase, planMigration } = await import("./set-up.js");
+    if (flags.plan) {
+      const plan = await planMigration(flags, { vectors, isolation });
+      print(flags, { schema, ...plan }, () => planLines(plan).join("\n"));
+      return;
+    }
     const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
     print(flags, { schema, applied }, () =>
       applied.length === 0
@@ -34,6 +42,20 @@ export const migrateCommand: CliCommand = {
     );
   },
 };
+
+/** What a migration would do, for people. */
+function planLines({ sets, locks }: MigrationStatus): string[] {
+  const pending = sets.flatMap(({ pending }) => pending);
+  if (pending.length === 0) return ["Nothing to migrate."];
+  const rows = locks.map(({ migration, table, lock, rows }) => [
+    ...[migration, table, lock],
+    rows === null ? "rows not counted yet" : `some ${rows} rows`,
+  ]);
+  return [
+    `To apply: ${pending.join(", ")}`,
+    ...(rows.length === 0 ? ["It locks no table that is there already."] : aligned(rows)),
+  ];
+}
 
 /** `mnemograph reembed`: the vectors that memories and items lack; what `memory.reembed()` does. */
 export const reembedCommand: CliCommand = {

@@ -8,7 +8,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
-import { migrationStatus } from "../postgres/migration-set.js";
+import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
 import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
 import { usedToday } from "../usage/usage-statements.js";
@@ -16,22 +16,30 @@ import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 
+/** What is set up beside the tables that every memory needs. */
+type SchemaParts = { readonly vectors: boolean; readonly isolation: boolean };
+
 /** Creates or updates the tables; tells where, and which migrations ran. @throws MemoryError as `memory.setup()` does */
-export async function migrateDatabase(
-  flags: DatabaseFlags,
-  parts: { readonly vectors: boolean; readonly isolation: boolean },
-) {
+export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) {
   const { option, place } = chooseDatabase(flags, process.env);
   const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
   try {
     const applied = await migrate(db, {
       ...parts,
+      upgrade: true,
       also: (client) => setUpCheckpointer(client, flags.schema),
     });
     return { place, applied };
   } finally {
     await db.close();
   }
+}
+
+/** What `migrateDatabase` would do; changes nothing. @throws MemoryError as it does */
+export function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
+  const { option } = existingDatabase(flags, process.env);
+  const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
+  return migrationStatus(db, { ...parts, upgrade: true }).finally(() => db.close());
 }
 
 /** What is set up in a database; `contents` are null when its tables are not up to date, `place` is for people. */
@@ -45,7 +53,7 @@ export async function readStatus(flags: DatabaseFlags) {
   const database = openDatabase(option, { schemaName, prepare: false, ...isolation }, defaultLogger);
   try {
     const migrations = await migrationStatus(database);
-    const current = migrations.pending.length === 0 && migrations.unknown.length === 0;
+    const current = migrations.sets.every(({ pending }) => pending.length === 0);
     const contents = current ? await acrossTenants(() => readContents(database)) : null;
     return { place, migrations, contents };
   } finally {

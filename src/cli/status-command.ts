@@ -1,4 +1,5 @@
 import { MemoryError } from "../errors.js";
+import type { SetStatus } from "../postgres/migration-status.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
 import { aligned, print } from "./output.js";
 import type { SetupStatus } from "./set-up.js";
@@ -12,7 +13,7 @@ export const statusCommand: CliCommand = {
   run: status,
 };
 
-/** @throws MemoryError `SETUP_REQUIRED` or `SCHEMA_DIFFERS`, after printing, when the tables are not up to date. */
+/** @throws MemoryError `SETUP_REQUIRED` after printing, when the tables are not up to date. */
 async function status(flags: DatabaseFlags): Promise<void> {
   const { readStatus } = await import("./set-up.js");
   const { schema } = flags;
@@ -26,11 +27,10 @@ async function status(flags: DatabaseFlags): Promise<void> {
 const largestTables = 5;
 
 function describe(schema: string, { place, migrations, contents }: SetupStatus): string {
-  const { applied, pending } = migrations;
   const rows: (string | number)[][] = [
     ["Database", place],
     ["Schema", schema],
-    ["Migrations", `${applied.length} applied, ${pending.length} pending`],
+    ...migrations.sets.map((set) => [`Version of ${set.set}`, versionLine(set)]),
   ];
   if (contents === null) return aligned(rows).join("\n");
   const { summaries, waiting, missingVectors: missing, pgvector, energy, tables } = contents;
@@ -72,13 +72,14 @@ function listed<Row>(rows: readonly Row[], words: (row: Row) => string): string 
   return rows.map(words).join(", ") || "none";
 }
 
-function outdated(schema: string, { applied, pending, unknown }: SetupStatus["migrations"]): MemoryError {
-  if (unknown.length > 0) {
-    return new MemoryError(
-      "SCHEMA_DIFFERS",
-      `Schema "${schema}" was set up by a newer mnemograph: this one does not know ${unknown.join(", ")}. Update the package.`,
-    );
-  }
-  const state = applied.length === 0 ? "is not set up" : `lacks ${pending.join(", ")}`;
+function versionLine({ version, pending }: SetStatus): string {
+  const state = version === null ? "not installed" : String(version);
+  return pending.length === 0 ? state : `${state}; lacks ${pending.join(", ")}`;
+}
+
+function outdated(schema: string, { sets }: SetupStatus["migrations"]): MemoryError {
+  const pending = sets.flatMap(({ pending }) => pending);
+  const isNew = sets.every(({ version }) => version === null);
+  const state = isNew ? "is not set up" : `lacks ${pending.join(", ")}`;
   return new MemoryError("SETUP_REQUIRED", `Schema "${schema}" ${state}. Run \`mnemograph migrate\`.`);
 }

@@ -73,7 +73,6 @@ const requires = `const { MessagesAnnotation, START, StateGraph } = require("@la
 const { createMemory, withMemory } = require("mnemograph");
 const { OfflineChatModel } = require("mnemograph/testing");`;
 
-
 /** What the program prints on an empty database: the server's, else an embedded one of its own. */
 async function outputOf(file: string, cwd: string, embedded = false): Promise<unknown> {
   const url = embedded ? null : inject("databaseUrl");
