@@ -90,7 +90,7 @@ create table mnemograph.message (
   agent_id text,
   run_id text,
   content text not null,
-  -- Text and not jsonb: jsonb refuses the NUL characters that tool output can contain.
+  -- LangChain's stored form. Text and not jsonb: jsonb refuses the NUL characters that tool output can contain.
   serialised text not null,
   said_at timestamptz not null default now(),
   created_at timestamptz not null default now(),
@@ -452,6 +452,7 @@ create table mnemograph.usage (
   created_at timestamptz not null
 );
 create index usage_owner on mnemograph.usage (mnemograph.id_digest(tenant_id), mnemograph.id_digest(user_id), created_at);
+create index usage_tenant on mnemograph.usage (mnemograph.id_digest(tenant_id), created_at);
 create index usage_time on mnemograph.usage (created_at);
 
 -- Items of LangGraph's store. Forgetting deletes a scope's; maintenance deletes what has expired.

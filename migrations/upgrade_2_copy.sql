@@ -8,6 +8,20 @@ alter table mnemograph.before_shown rename left_out to omitted;
 alter table mnemograph.before_thread add column checkpoint_name text;
 update mnemograph.before_thread t set checkpoint_name = c.name from mnemograph.before_thread_claim c where c.thread_ref = t.id;
 
+-- Messages are kept in LangChain's stored form.
+update mnemograph.before_message m
+set serialised = '{"type":"' || replace(lower(s.class), 'chat', 'generic') || '","data":' || substr(m.serialised, s.length + 1)
+from (
+  select x.thread_ref, x.seq, found[2] as class, length(found[1]) as length
+  from mnemograph.before_message x
+  cross join lateral regexp_match(
+    x.serialised,
+    '^(\{"lc":1,"type":"constructor","id":\["langchain_core","messages","(Human|AI|System|Tool|Function|Chat)Message(?:Chunk)?"\],"kwargs":)'
+  ) found
+  where found is not null
+) s
+where m.thread_ref = s.thread_ref and m.seq = s.seq;
+
 do $$
   declare
     copied text;
