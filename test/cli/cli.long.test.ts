@@ -87,7 +87,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const place = join(folder, "data");
     expect(first).toEqual({
       code: 0,
-      out: `Applied to "mnemograph" in ${place}: ${shipped.join(", ")}`,
+      out: `Applied to "mnemograph" in ${place}: 0001_tables`,
       err: `mnemograph: creating an embedded PostgreSQL in ${place}; this takes some seconds, once`,
     });
 

@@ -75,7 +75,7 @@ async function store(threadId: string, { messages, summaries, leaseMs }: StoredT
     const endSeq = end % messages.length;
     await db.database.query(sql`
       insert into ${schema}.summary
-        (thread_ref, start_seq, end_seq, status, content, start_round, end_round)
+        (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
       values (
         ${id}, ${Math.floor(endSeq / 2)}, ${endSeq}, ${status}, 'said "much"',
         case when ${counted} then 2 end, case when ${counted} then 5 end

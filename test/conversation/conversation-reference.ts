@@ -38,7 +38,7 @@ export function conversationReference(
     from ${db.schema}.thread t
     cross join lateral (select t.user_id = ${userId} and t.app_id = ${appId} as owned) o
     left join lateral (
-      select s.id, s.start_seq, s.end_seq, s.content, s.start_round, s.end_round, m.message_id as end_message_id
+      select s.id, s.start_seq, s.end_seq, s.content, s.start_turn, s.end_turn, m.message_id as end_message_id
       from ${db.schema}.summary s
       join ${db.schema}.message m on m.thread_ref = s.thread_ref and m.seq = s.end_seq
       where s.thread_ref = t.id and s.status = 'completed'
@@ -54,11 +54,11 @@ export function conversationReference(
     ${recentlyCovered(db, messageIds, limits)}
     left join lateral (
       -- Kept with summaries that were made here; imported and older ones have none.
-      select coalesce(s.start_round, (
+      select coalesce(s.start_turn, (
           select count(*)::int from ${db.schema}.message m
           where m.thread_ref = t.id and m.role = 'user' and m.seq <= s.start_seq
         )) as first,
-        coalesce(s.end_round, (
+        coalesce(s.end_turn, (
           select count(*)::int from ${db.schema}.message m
           where m.thread_ref = t.id and m.role = 'user' and m.seq <= s.end_seq
         )) as last

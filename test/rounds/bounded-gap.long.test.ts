@@ -166,7 +166,7 @@ describe("of a thread of 10,000 messages", () => {
       await db.pool.query(`delete from "${db.schema}".summary`);
       if (endSeq !== null) {
         await db.pool.query(
-          `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_round, end_round)
+          `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
          select id, 0, $1, 'completed', 'They talked.', 1, 500 from "${db.schema}".thread where thread_id = '10,000'`,
           [endSeq],
         );
