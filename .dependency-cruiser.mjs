@@ -29,11 +29,11 @@ const mayImport = {
     "memories/changes",
   ],
   "memories/write": [
-    ...["text", "postgres", "scope", "models", "events", "conversation"],
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
     ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
   ],
   "memories/edit": [
-    ...["text", "postgres", "scope", "models", "events"],
+    ...["text", "postgres", "scope", "models", "events", "jobs"],
     ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
   ],
   memories: [
@@ -83,10 +83,10 @@ const mayImport = {
     ...["memories/item", "memories/changes", "memories/write"],
   ],
   transfer: [
-    ...["text", "postgres", "scope", "events", "conversation"],
+    ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "memories/guard", "memories/write", "summaries", "store"],
   ],
-  owners: ["text", "postgres", "scope", "conversation", "forgetting", "memories/item"],
+  owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
   rounds: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],

@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { changedSources } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import type { PairVerdict } from "./pair-votes.rule.js";
@@ -28,19 +29,24 @@ export async function joinMemories(
       select * from json_to_recordset(${JSON.stringify(joined)}::json) as i (
         id uuid, gone uuid[], pinned boolean, tags text[], "sourceOf" uuid, seqs integer[]
       )
-    )
-    update ${schema}.memory m
-    set pinned = i.pinned, tags = i.tags, thread_ref = s.thread_ref, evidence = s.evidence,
-      source_seqs = case when s.thread_ref is null then m.source_seqs else i.seqs end,
-      access_count = m.access_count + coalesce(g.used, 0)
-    from input i
-    cross join lateral (
-      select thread_ref, evidence from ${schema}.memory where id = coalesce(i."sourceOf", i.id) limit 1
-    ) s
-    cross join lateral (
-      select sum(access_count)::integer as used from ${schema}.memory where id = any (i.gone)
-    ) g
-    where m.id = i.id and m.owner_ref = ${ownerRef}`);
+    ),
+    joined as (
+      update ${schema}.memory m
+      set pinned = i.pinned, tags = i.tags, thread_ref = s.thread_ref, evidence = s.evidence,
+        source_seqs = case when s.thread_ref is null then m.source_seqs else i.seqs end,
+        access_count = m.access_count + coalesce(g.used, 0)
+      from input i
+      cross join lateral (
+        select thread_ref, evidence from ${schema}.memory where id = coalesce(i."sourceOf", i.id) limit 1
+      ) s
+      cross join lateral (
+        select sum(access_count)::integer as used from ${schema}.memory where id = any (i.gone)
+      ) g
+      where m.id = i.id and m.owner_ref = ${ownerRef}
+      returning m.ref, m.thread_ref, m.source_seqs
+    ),
+    ${changedSources(tx, "joined")}
+    select from joined`);
 }
 
 /** Two memories that are about one subject, by their refs. */

@@ -167,7 +167,7 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
   const { scope, threadId, agentId, runId, shown, extract, note } = round;
-  const { similarity: found, memoryIds: shownIds = [], leftOut } = shown ?? {};
+  const { similarity: found, memoryIds: shownIds = [] } = shown ?? {};
   const { tenantId, userId, appId } = scopeColumns(scope);
   const { messages = 1, idleMs = 0 } = extract && extract.messages > 1 ? extract : {};
   const waitMs =
@@ -200,10 +200,9 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
     ),
     searched as (
       insert into ${schema}.event
-        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity,
-          left_out, created_at)
+        (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, similarity, created_at)
       select ${tenantId}, ${userId}, ${appId}, ${threadId}, ${agentId ?? null}::text, ${runId ?? null}::text,
-        'context', 'recall', 'search', 'ok', ${found ?? null}::real, ${leftOut ?? null}::int, ${db.now()}
+        'context', 'recall', 'search', 'ok', ${found ?? null}::real, ${db.now()}
       from owned where ${found !== undefined} and exists (select from fresh)
     ),
     accessed as (

@@ -110,8 +110,6 @@ export interface RecordedEvent {
   readonly memoryId: string | null;
   readonly category: string | null;
   readonly similarity: number | null;
-  /** Of a recall: how many memories were known and not shown. */
-  readonly leftOut: number | null;
   readonly at: Date;
 }
 
@@ -130,7 +128,7 @@ async function listEvents(
   const rows = await db.query<Row>(sql`
     select e.id, e.tenant_id, e.user_id, e.app_id, e.thread_id as "threadId", e.agent_id as "agentId",
       e.run_id as "runId", ${eventPart} as node, ${eventStep} as step,
-      e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity, e.left_out as "leftOut",
+      e.op, e.status, e.detail, e.memory_id as "memoryId", e.category, e.similarity,
       e.created_at as at
     from ${db.schema}.event e
     where ${selected(selection)} and e.id < coalesce(${before ?? null}::bigint, 9223372036854775807)

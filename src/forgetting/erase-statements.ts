@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { changeLine, wordlessLine } from "../memories/changes/change-line.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
-import { sourceRows } from "../memories/item/source-rows.js";
+import { changedSources } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
@@ -95,7 +95,7 @@ export async function forgetSources(tx: Connection, scope: ErasureScope): Promis
       where x.thread_ref in (${threadsOf(tx, scope)})
       returning x.ref, x.thread_ref, x.source_seqs
     ),
-    ${sourceRows(tx, "parted")}
+    ${changedSources(tx, "parted")}
     select from parted`);
 }
 

@@ -51,7 +51,7 @@ const event = z.strictObject({
   ...{ id: z.number(), scope: scope.nullable(), status: selection.status.unwrap(), at: time },
   ...each(z.string(), "node", "step", "op"),
   ...each(optionalText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
-  ...each(z.number().nullable(), "similarity", "leftOut"),
+  similarity: z.number().nullable(),
 });
 
 const job = z.strictObject({

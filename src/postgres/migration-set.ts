@@ -80,7 +80,7 @@ export function newestVersion({ migrations }: ShippedSchema): number {
  * The statements of a file, for the schema named: one each, since a distributed table takes only one at a time. A statement ends
  * with a semicolon before a line that is not indented. The files say `mnemograph.` where the schema's name belongs.
  */
-export function statementsOf(text: string, schemaName: string): string[] {
+function statementsOf(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;
   return text
     .replace(/^--.*\n/gm, "")

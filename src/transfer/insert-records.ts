@@ -1,4 +1,5 @@
 import sql, { empty, join, raw, type Sql } from "sql-template-tag";
+import { markWork } from "../jobs/work-table.js";
 import { names, recordset, fields as selectedFields } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
@@ -27,6 +28,9 @@ export async function insertRecords(
     });
     const parts = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
     for (const part of parts) await tx.query(insertOf(tx, name, target, part));
+  }
+  if (linesOf(lines, "memory").some(({ line }) => line.kind === "note")) {
+    await markWork(tx, { kind: "compaction", of: "owner", ref: target.ownerRef });
   }
 }
 

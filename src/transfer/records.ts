@@ -6,6 +6,7 @@ import { historyEvents } from "../memories/changes/record-changes.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import { memoryHash } from "../memories/item/memory.js";
 import { memoryColumns, memoryTerms, wordNames } from "../memories/item/memory-fields.js";
+import { addedSources } from "../memories/item/source-rows.js";
 import { countAdded, sourceOf, termRows, wordRows } from "../memories/write/insert-memories.js";
 import { type Column, checks, column, orNull, pairs, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
@@ -234,8 +235,11 @@ export const records = {
       read: `terms text, "actorTerms" text`,
       joined: ({ schema }, target) => sql`
         left join ${schema}.thread t on ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)}`,
-      returning: "ref, id, state",
-      following: (db, { ownerRef }) => sql`, ${wordRows(db)}, ${termRows(db, ownerRef)}, counted as (
+      returning: "ref, id, state, thread_ref, source_seqs",
+      following: (
+        db,
+        { ownerRef },
+      ) => sql`, ${addedSources(db, "added")}, ${wordRows(db)}, ${termRows(db, ownerRef)}, counted as (
         ${countAdded(db, ownerRef)}
       )`,
     },

@@ -1,4 +1,5 @@
 import { MemoryError } from "../../errors.js";
+import { markWork } from "../../jobs/work-table.js";
 import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
@@ -56,6 +57,9 @@ export async function rewriteContent(
       actorTerms: searchName(actorId ?? "", tx.language),
     },
   });
+  if (next.kind === "note" && before.state !== "active") {
+    await markWork(tx, { kind: "compaction", of: "owner", ref: owner.ref });
+  }
   return linkChanges(next, links ?? []);
 }
 

@@ -2,19 +2,23 @@ import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 
 /**
- * CTEs that keep `memory_source` as the rows of the CTE `changed` (ref, thread_ref, source_seqs) say: from which messages each memory
- * was learned.
+ * A CTE that writes to `memory_source` from which messages the new rows of the CTE `added` (ref, thread_ref, source_seqs) were
+ * learned.
  */
-export function sourceRows({ schema }: Connection, changed: string): Sql {
-  return sql`
-    unlearned as (
-      delete from ${schema}.memory_source s using ${raw(changed)} c
-      where s.memory_ref = c.ref and (s.thread_ref = c.thread_ref and s.seq = any (c.source_seqs)) is not true
-    ),
-    learned as (
+export function addedSources({ schema }: Connection, added: string): Sql {
+  return sql`learned as (
       insert into ${schema}.memory_source (thread_ref, seq, memory_ref)
-      select distinct c.thread_ref, cited.seq, c.ref from ${raw(changed)} c cross join unnest(c.source_seqs) as cited (seq)
+      select distinct c.thread_ref, cited.seq, c.ref from ${raw(added)} c cross join unnest(c.source_seqs) as cited (seq)
       where c.thread_ref is not null
       on conflict do nothing
     )`;
+}
+
+/** The same for rows that were updated: messages that they no longer name go. */
+export function changedSources(db: Connection, changed: string): Sql {
+  return sql`unlearned as (
+      delete from ${db.schema}.memory_source s using ${raw(changed)} c
+      where s.memory_ref = c.ref and (s.thread_ref = c.thread_ref and s.seq = any (c.source_seqs)) is not true
+    ),
+    ${addedSources(db, changed)}`;
 }

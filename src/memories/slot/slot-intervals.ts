@@ -3,7 +3,7 @@ import { names, values, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-fields.js";
-import { sourceRows } from "../item/source-rows.js";
+import { addedSources } from "../item/source-rows.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
 /** CTE `target`: the rows of the CTE `input` (id, …) that name active memories of the owner, each with the memory's `ref`. */
@@ -116,7 +116,7 @@ export async function splitIntervals(
         select w.owner_ref, ${values(copiedColumns, "w", closed)} from whole w
         returning ref, thread_ref, source_seqs
       ),
-      ${sourceRows(tx, "earlier")}
+      ${addedSources(tx, "earlier")}
       update ${tx.schema}.memory m
       set valid_from = ${from.toISOString()}, asserted_at = coalesce(m.asserted_at, m.valid_from), updated_at = ${tx.now()}
       from whole where m.ref = whole.ref`);

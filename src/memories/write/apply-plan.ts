@@ -1,4 +1,5 @@
 import type { EventPlace } from "../../events/event-log.js";
+import { markWork } from "../../jobs/work-table.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
@@ -124,6 +125,8 @@ export async function applyPlan(tx: Connection, target: PlanTarget, plan: WriteP
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
   await splitIntervals(tx, { ownerRef, splits: plan.splits });
   await insertMemories(tx, { ownerRef, memories: plan.created, space });
+  const noted = plan.created.some(({ kind, state }) => kind === "note" && state === "active");
+  if (noted) await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
   for (const rewrite of plan.rewrites) await rewriteMemory(tx, { ownerRef, rewrite, space });
   const { actor, step } = origin;

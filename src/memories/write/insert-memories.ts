@@ -5,7 +5,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-fields.js";
-import { sourceRows } from "../item/source-rows.js";
+import { addedSources } from "../item/source-rows.js";
 
 /** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {
@@ -73,7 +73,7 @@ export async function insertMemories(
       order by i.place
       returning ref, id, state, thread_ref, source_seqs
     ),
-    ${sourceRows(tx, "added")},
+    ${addedSources(tx, "added")},
     ${wordRows(tx)},
     ${termRows(tx, ownerRef)},
     ${space ? embeddingRows(tx, ownerRef, space) : empty}

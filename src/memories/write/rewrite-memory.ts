@@ -6,7 +6,7 @@ import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
 import type { MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
 import { memoryColumns, versionColumns } from "../item/memory-fields.js";
-import { sourceRows } from "../item/source-rows.js";
+import { changedSources } from "../item/source-rows.js";
 import type { MemoryLink } from "./insert-memories.js";
 
 /** The columns that a rewrite always sets. */
@@ -68,7 +68,7 @@ export async function rewriteMemory(
       from target where m.ref = target.ref
       returning m.ref, m.thread_ref, m.source_seqs
     ),
-    ${sourceRows(tx, "rewritten")},
+    ${changedSources(tx, "rewritten")},
     ${vectors}
     ${linkRows(tx, rewrite)}
     term as (
