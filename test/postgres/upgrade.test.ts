@@ -110,7 +110,8 @@ describe("a database of before version 1", () => {
     await migrate(freshDatabase, { vectors: true, isolation: true });
     const dumped = (name: string) => {
       const url = inject("databaseUrl") ?? "";
-      const text = execFileSync("scripts/postgres.sh", [
+      const text = execFileSync("bash", [
+        "scripts/postgres.sh",
         "client",
         "pg_dump",
         "-s",

@@ -3,7 +3,7 @@
 with
 -- The thread, its summary and what was said since.
 conversation as materialized (
-  select owned, rev_seen, summary, processing, gap, recent, left_out
+  select owned, rev_seen, summary, processing, gap, recent, omitted
   from "memory".conversation(
     :tenant, :user, :app, :thread, null::text[],
     :recent_messages, :recent_bytes, 50, :gap_messages, :gap_bytes, now()
@@ -29,7 +29,7 @@ told_owner as materialized (
 ),
 -- What this thread was not told of, and what waits for the user's consent.
 news as materialized (
-  select * from "memory".round_news(
+  select * from "memory".turn_changes(
     array(select id from seen_owner), (select id from told_owner), (select rev_seen::bigint from conversation),
     :categories::text[], :app, :changes, :consents, now()
   )
@@ -102,7 +102,17 @@ misspelt_word as materialized (
 -- What may have been meant by them, of what some text has.
 corrected_term as materialized (
   select m.term, v.lexeme
-  from misspelt_word m cross join lateral unnest(to_tsvector('english'::regconfig, "memory".one_edit_away(m.word))) v
+  from misspelt_word m cross join lateral unnest(to_tsvector('english'::regconfig, (
+        select string_agg(edit, ' ') from (
+          select left(m.word, i - 1) || substr(m.word, i + 1) as edit from generate_series(1, length(m.word)) i
+          union all
+          select left(m.word, i - 1) || substr(m.word, i + 1, 1) || substr(m.word, i, 1) || substr(m.word, i + 2)
+          from generate_series(1, length(m.word) - 1) i
+          union all
+          select left(m.word, i) || chr(c) || substr(m.word, i + 1 + skip)
+          from generate_series(0, length(m.word)) i, generate_series(97, 122) c, generate_series(0, 1) skip
+        ) edits
+  ))) v
   where left(v.lexeme, 1) = left(m.word, 1) and (
     exists (select from seen_owner s join "memory".memory_term t on t.owner_ref = s.id and t.lexeme = v.lexeme)
     or exists (select from seen_owner s join "memory".message_term t on t.owner_ref = s.id and t.lexeme = v.lexeme)
@@ -502,7 +512,7 @@ candidate as materialized (
 ),
 -- With their memories.
 hit as materialized (
-  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end) as memory
+  select m.ref, m.thread_ref, s.lexical, s.source, s.similarity, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) as memory
   from candidate s cross join lateral (select * from "memory".memory where ref = s.ref limit 1) m
 ),
 -- The strength of each one's strongest link to another, and what it is most strongly linked to.
@@ -551,7 +561,7 @@ found as (
   left join thread_score h on h.thread_ref = c.thread_ref
   left join hit_link b on b.ref = c.ref
   union all
-  select 'link', m.ref, null, json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end)
+  select 'link', m.ref, null, json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (select distinct unnest(linked) as ref from hit_link) b
   join "memory".memory m on m.ref = b.ref
   where b.ref not in (select ref from hit)
@@ -602,10 +612,10 @@ listed_known as materialized (
 -- All memories of this recall; those of a list with their places in it. What is a hit as well is written once.
 listed as (
   select l.list, l.ref::float8 as ref, to_json(l.place) as signals,
-  case when l.ref not in (select ref from hit) then json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end) end as memory
+  case when l.ref not in (select ref from hit) then json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision) end as memory
   from listed_known l cross join lateral (select * from "memory".memory where ref = l.ref limit 1) m
   union all
-  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision, m.tenant_id, m.user_id, m.app_id, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end)
+  select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), json_build_array(m.id, m.tenant_id, m.user_id, m.app_id, m.kind, m.category, m.key, m.value, m.content, m.importance, m.confidence, m.pinned, case when m.state = 'active' and not (m.expires_at is null or m.expires_at > now()) then 'soft_deleted' else m.state end, m.origin, m.trust, m.tags, m.metadata, date_part('epoch', m.expires_at) * 1000, m.agent_id, m.run_id, m.actor_id, m.role, (select t.thread_id from "memory".thread t where t.id = m.thread_ref), m.source_seqs, m.evidence, m.turn_start, m.turn_end, date_part('epoch', m.valid_from) * 1000, date_part('epoch', m.valid_to) * 1000, m.superseded_by, m.seen_count, date_part('epoch', m.last_accessed_at) * 1000, date_part('epoch', m.purge_at) * 1000, date_part('epoch', m.created_at) * 1000, date_part('epoch', m.updated_at) * 1000, m.revision)
   from (
     select m.* from "memory".memory m
     where m.owner_ref = (select id from seen_owner where not is_user) and m.kind = 'note' and m.state = 'active'

@@ -79,7 +79,7 @@ describe("export and import", () => {
     const whose = ["owner_ref", "tenant_id", "user_id", "app_id"];
     const madeAnew: Partial<Record<RecordName, string[]>> = {
       owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
-      thread: ["id", "turns", "asks_consent", "closing_until"],
+      thread: ["id", "turns", "checkpoint_name", "closing_until"],
       message: ["role", "actor", "content"],
       summary: ["id"],
       work: [

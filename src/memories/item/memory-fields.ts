@@ -244,9 +244,15 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
   return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/** What the audit trail keeps of a new memory: its first version, all its other words, and whose they are. */
+/**
+ * What the audit trail keeps of a new memory: its first version, all its other words, and whose they are. An app's memory is
+ * read by all of its users: its trail does not say who spoke, nor in which words.
+ */
 export function contentOf(memory: MemoryWords): object {
-  const words = wordNames.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
+  const kept = wordNames.filter(
+    (name) => memory.userId !== "" || (name !== "evidence" && name !== "actorId"),
+  );
+  const words = kept.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
   const { key = null, origin } = memory;
   return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
 }
