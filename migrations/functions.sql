@@ -28,18 +28,6 @@ create or replace function mnemograph.conversation_messages(
   of_thread bigint, alone integer, first integer, last integer, tool_bytes bigint
 ) returns json language plpgsql stable parallel safe as $$
   begin
-    if alone is null then
-      return array_to_json(array(
-        select row_to_json(j) from (
-          select m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text, m.serialised
-          from mnemograph.message m
-          where m.thread_ref = of_thread and m.seq >= first and m.seq <= last and (
-            tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes)
-          )
-          order by m.seq
-        ) j
-      ));
-    end if;
     return array_to_json(array(
       select row_to_json(j) from (
         select m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text, m.serialised

@@ -65,8 +65,8 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
       statementsFor: (schemaName) => statementsOf(functions, schemaName),
     },
     upgrade: {
-      aside: (schemaName) => statementsOf(textOf("upgrade_1_aside"), schemaName),
-      copy: (schemaName) => statementsOf(textOf("upgrade_2_copy"), schemaName),
+      aside: (schemaName) => statementsOf(textOf("aside"), schemaName),
+      copy: (schemaName) => statementsOf(textOf("copy"), schemaName),
     },
   };
 }
