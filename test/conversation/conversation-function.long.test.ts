@@ -133,7 +133,7 @@ it("the function says nothing of a thread not seen before, and nothing of anothe
         summary: null,
         gap: null,
         recent: null,
-        left_out: null,
+        omitted: null,
       });
     }
   }

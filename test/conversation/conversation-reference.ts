@@ -34,7 +34,7 @@ export function conversationReference(
         'endMessageId', (
           select m.message_id from ${db.schema}.message m where m.thread_ref = t.id and m.seq = shown.from_seq - 1
         )
-      ) end as left_out
+      ) end as omitted
     from ${db.schema}.thread t
     cross join lateral (select t.user_id = ${userId} and t.app_id = ${appId} as owned) o
     left join lateral (
