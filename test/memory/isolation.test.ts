@@ -4,6 +4,10 @@ import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import type { Memory } from "../../src/memory.js";
+import { migrate } from "../../src/postgres/migrate.js";
+import { migrationFiles } from "../../src/postgres/migration-files.js";
+import { shippedSchema } from "../../src/postgres/migration-set.js";
+import { openDatabase } from "../../src/postgres/open-database.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import type { ExportLine } from "../../src/transfer/export-line.js";
 import { answering, chatAgent, lines, say } from "../langgraph/conversation.js";
@@ -49,15 +53,16 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     };
     const expected = (await personalTables(isolated)).filter(isIsolated);
     expect(await tables()).toEqual(expected);
-    const owner = isolated.memory({ role: "owner" });
     const { schema } = isolated;
-    await db.pool.query(
-      `create table "${schema}".later (owner_ref bigint references "${schema}".owner (id), note text);
-       alter table "${schema}".later owner to ${new URL(isolated.connectionString("owner")).username}`,
-    );
-    expect(await owner.setup()).toEqual([]);
+    const database = openDatabase(isolated.connectionString("owner"), { schemaName: schema }, silentLogger);
+    const text =
+      "create table mnemograph.later (owner_ref bigint references mnemograph.owner (id), note text);\n";
+    const shipped = shippedSchema([...migrationFiles(), { name: "0002_later", text }]);
+    expect(await migrate(database, { vectors: true, isolation: true, shipped })).toEqual(["0002_later"]);
+    await database.close();
     expect(await tables()).toEqual([...expected, "later"].sort());
     await db.pool.query(`drop table "${schema}".later`);
+    await db.pool.query(`update "${schema}".meta set version = 1`);
   });
 
   it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {

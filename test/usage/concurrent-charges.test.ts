@@ -52,7 +52,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
       model: taskModel({ conversation_summary: () => new Error("down") }),
     });
     await failing.remember({ scope, threadId: "t", messages: ["1", "2", "3"].flatMap(round) });
-    await db.pool.query(`update "${isolated.schema}".summary set retry_at = now() where status = 'failed'`);
+    await db.pool.query(`update "${isolated.schema}".work set retry_at = now() where kind = 'summaries'`);
     const owner = isolated.memory({ role: "owner", model: taskModel({}), config });
     await owner.upkeep();
     expect((await owner.stats({ scope })).energy.kinds).toMatchObject([{ kind: "summary", calls: 1 }]);
