@@ -12,7 +12,8 @@ const repository = resolve(import.meta.dirname, "..");
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
-  for (const name of ["node_modules", "migrations", "package.json"]) {
+  mkdirSync(join(folder, "src/postgres"), { recursive: true });
+  for (const name of ["node_modules", "migrations", "src/postgres/upgrade", "package.json"]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
   // Examples import the package by its name: there its build is what is compiled here.

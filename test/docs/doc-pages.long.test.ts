@@ -14,7 +14,7 @@ describe("examples of the documentation", () => {
   // Each begins with nothing, as a reader's does.
   afterEach(async () => {
     const { rows } = await db.pool.query<{ name: string }>(
-      "select tablename as name from pg_tables where schemaname = $1 and tablename not like '%migration%'",
+      "select tablename as name from pg_tables where schemaname = $1 and tablename not in ('meta', 'checkpoint_migrations')",
       [db.schema],
     );
     await db.pool.query(`truncate ${rows.map(({ name }) => `"${db.schema}"."${name}"`).join(", ")} cascade`);

@@ -147,7 +147,7 @@ describe("recent messages", () => {
 });
 
 describe("recent messages with tools", () => {
-  const look = tool(async ({ what }: { what: string }) => `found ${what} ${"x ".repeat(400)}`, {
+  const look = tool(async ({ what }: { what: string }) => `found ${what} ${"x ".repeat(800)}`, {
     name: "look",
     description: "looks",
     schema: z.object({ what: z.string() }),

@@ -108,7 +108,7 @@ export async function splitIntervals(
       ...{ lastAccessedAt: tx.now(), createdAt: tx.now(), updatedAt: tx.now() },
     };
     await tx.query(sql`
-      with whole as (
+      with whole as materialized (
         select * from ${tx.schema}.memory where id = ${id} and owner_ref = ${ownerRef}
       ),
       earlier as (
