@@ -13,7 +13,7 @@ import {
 import { type SettledPair, saveConsolidation } from "./save-consolidation.js";
 
 /** What the steps of consolidation make. */
-interface ConsolidationMade {
+export interface ConsolidationMade {
   /** The pairs of which enough was said. */
   judged: readonly VotedPair[];
   tokens: number;

@@ -57,7 +57,7 @@ async function saveEpisode(
 }
 
 /** What the steps of compression make. */
-interface Compressed {
+export interface Compressed {
   /** The episode: as the model wrote it, then as it is stored. */
   episode: string | null;
   /** Whether the model wrote more than an episode may hold. */

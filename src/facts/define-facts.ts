@@ -19,7 +19,7 @@ import { type ExtractionWork, findExtractionWork, prepareExtraction } from "./lo
 import { saveFacts } from "./save-facts.js";
 
 /** What the steps of extraction make. */
-interface Extracted {
+export interface Extracted {
   /** What the model proposes. */
   candidates: FactCandidate[];
   /** What it takes the user to want forgotten. */

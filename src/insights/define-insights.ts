@@ -12,7 +12,7 @@ import { proposeInsights } from "./propose-insights.js";
 import { saveInsights } from "./save-insights.js";
 
 /** What the steps make. */
-interface Understood {
+export interface Understood {
   /** What the model proposes. */
   candidates: InsightCandidate[];
   chosen: ChosenInsight[];

@@ -13,7 +13,7 @@ import { leavesNotes } from "./notes-options.js";
 import { oncemore } from "./save-note.js";
 
 /** What the steps of compaction make. */
-interface Compacted {
+export interface Compacted {
   decision: CompactionDecision | null;
   /** What came of it. */
   applied: Applied | null;

@@ -11,7 +11,7 @@ import { oncemore, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
 
 /** What the steps of the memory sub-agent make. */
-interface Noted {
+export interface Noted {
   /** As the model wrote it. */
   said: SaidNote | null;
   /** As it is stored; null when nothing was worth noting. */

@@ -15,7 +15,7 @@ import { isRoundOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
 /** What the steps of summarization make. */
-interface Summarized {
+export interface Summarized {
   summary: string | null;
   /** Sentences left out of it, since they read as instructions to a model. */
   dropped: number;
