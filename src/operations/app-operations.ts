@@ -12,7 +12,6 @@ const owner = z.strictObject({
   ...{ lastActivityAt: time.nullable(), cursor: z.string() },
 });
 
-/** What apps remember of conversations that ended, and the users and apps themselves. */
 export const appOperations = {
   listApps: operation("get", "/apps", "tenant", {
     does: "The apps that something is kept of",
@@ -31,7 +30,7 @@ export const appOperations = {
   listAppMemories: operation("get", "/apps/:appId/memories", "app", {
     does: "An app's notes, newest first",
     input: z.strictObject({ ...app, ...page }),
-    // Its shape was asked for: it has a cursor only where there is a next page.
+    // This shape was asked for: a cursor only where there is a next page.
     answer: z.strictObject({ memories: z.array(note), nextCursor: z.string().optional() }),
     async call({ memory, whose }, { limit, cursor: after }) {
       const notes = memory.notes.list({ ...whose, limit, after });

@@ -3,10 +3,9 @@ import { MemoryError } from "../errors.js";
 import { type AppScope, parseAppScope, parseScope, type Scope } from "../scope/scope.js";
 import { described } from "./fields.js";
 
-/** Who sends a request, as `authenticate` found out. */
 export type Caller = UserCaller | OperatorCaller;
 
-/** Somebody with memories of their own: a user, a user within an app, or an app. Reaches these and nothing else. */
+/** A user, a user within an app, or an app: reaches only its own memories. */
 export interface UserCaller {
   readonly role: "user";
   readonly scope: Scope;
@@ -14,10 +13,10 @@ export interface UserCaller {
   readonly actor?: string;
 }
 
-/** A person or a program in charge, who names whose memories are meant: `?tenantId=…&userId=…&appId=…`. */
+/** Names whose memories it means: `?tenantId=…&userId=…&appId=…`. */
 export interface OperatorCaller {
   readonly role: "operator";
-  /** The only tenant whose memories there are for this operator. @default all of them */
+  /** The only tenant that it reaches. @default all */
   readonly tenantId?: string;
   /** For the audit trail. @default "operator" */
   readonly actor?: string;
@@ -29,37 +28,32 @@ const namedId = (what: string) =>
     .optional()
     .register(described, { description: `For operators: the ${what}.` });
 
-/** Ids that say whose memories are meant, which only an operator may. */
 export const namedIds = z.strictObject({
   ...{ tenantId: namedId("tenant"), userId: namedId("user"), appId: namedId("app") },
 });
 export type NamedIds = z.output<typeof namedIds>;
 
-/** Whose memories a call is about, by how far it reaches. */
 export interface WhoseBy {
-  /** One scope: a user's own, or the one that an operator names. */
+  /** A user's own scope, or the one that an operator names. */
   readonly scope: { readonly scope: Scope };
-  /** The same; of an operator who names none a tenant's, or everybody's. */
+  /** The same; for an operator who names none, its tenant or everybody. */
   readonly listed: { readonly scope: Scope } | { readonly tenantId?: string };
-  /** The same, of what cannot be told by tenants: an operator of one tenant names a scope. */
+  /** The same where rows have no tenant: an operator of one tenant names a scope. */
   readonly counted: { readonly scope?: Scope };
-  /** An app of the path, without its users: for operators, and for the app itself. */
+  /** The path's app without its users: for operators and the app itself. */
   readonly app: { readonly scope: AppScope };
-  /** For operators: a tenant, or all. */
+  /** For operators: one tenant, or all. */
   readonly tenant: { readonly tenantId?: string };
   /** For operators of all tenants. */
   readonly everything: object;
 }
 
-/** How far a call reaches. */
 export type Reach = keyof WhoseBy;
 
 /**
- * Whose memories a call is about. What lies outside a caller's reach is not there: nobody learns whether it is elsewhere.
+ * What a caller cannot reach looks missing.
  *
- * @param appId the app that the path names, if it names one.
- * @throws MemoryError `NOT_FOUND`; `SCOPE_REQUIRED` where an operator has to name somebody; `INVALID_INPUT` where that
- *   would be without meaning.
+ * @throws MemoryError `NOT_FOUND`; `SCOPE_REQUIRED`, `INVALID_INPUT` where an operator must, or must not, name a scope
  */
 export function whoseOf<Reached extends Reach>(
   reach: Reached,
@@ -88,7 +82,7 @@ function ofOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId
   const isSomebody = Object.keys(ids).length > 0;
   const isScoped: Partial<Record<Reach, boolean>> = {
     ...{ scope: true, listed: isSomebody },
-    // Of all there is a tenant's part cannot be counted, and nobody is given more than was asked for.
+    // There are no counts by tenant, and all tenants' would be too much.
     counted: isSomebody || tenantId !== undefined,
   };
   if (isScoped[reach]) return { scope: parseScope({ ...tenant, ...ids }) };
@@ -98,22 +92,16 @@ function ofOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId
   return reach === "app" ? { scope: parseAppScope({ ...tenant, appId }) } : tenant;
 }
 
-/** The refusal that tells nothing: what is another's, and what does not exist, look alike. */
+/** Another's and what does not exist look alike. */
 export function notThere(): MemoryError {
   return new MemoryError("NOT_FOUND", "There is nothing of that name for you here.");
 }
 
-/** Who acts, for the audit trail. */
 export function actorOf({ actor, role }: Caller): string {
   return actor ?? role;
 }
 
-/**
- * `value`, as a caller.
- *
- * @throws MemoryError `SCOPE_REQUIRED` for a user without a scope, `INVALID_INPUT` for what is no caller: a wrong answer of
- *   `authenticate` must not widen what is reached.
- */
+/** @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`: a wrong answer must not widen what is reached. */
 export function parseCaller(value: unknown): Caller {
   const { role, scope, tenantId, actor } = (value ?? {}) as Record<string, unknown>;
   const named = typeof actor === "string" && actor.trim() !== "" ? { actor } : {};

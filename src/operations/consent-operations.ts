@@ -4,7 +4,6 @@ import { each, page, pageFrom, pageOf } from "./fields.js";
 import { consentRequest, evidence } from "./memory-answers.js";
 import { operation } from "./operation.js";
 
-/** What waits for the user's decision. */
 export const consentOperations = {
   listConsents: operation("get", "/consents", "listed", {
     does: "Requests for the user's consent, newest first",

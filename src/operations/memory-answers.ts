@@ -3,7 +3,6 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { itemColumns } from "../memories/item/memory-fields.js";
 import { described, overJson, scope, time } from "./fields.js";
 
-/** Where a memory comes from. */
 export const source = z.strictObject({
   threadId: z.string(),
   seqs: z.array(z.number()),
@@ -11,7 +10,7 @@ export const source = z.strictObject({
 });
 const turns = z.strictObject({ start: z.number(), end: z.number() });
 
-/** Fields that an answer has in the form of a `MemoryItem`. */
+/** A `MemoryItem` groups or renames these. */
 const {
   tenantId,
   userId,
@@ -24,7 +23,6 @@ const {
   ...own
 } = itemColumns;
 
-/** A stored memory. */
 export const memoryItem = z
   .strictObject({
     ...Object.fromEntries(
@@ -34,7 +32,6 @@ export const memoryItem = z
   })
   .register(described, { id: "Memory" }) as unknown as z.ZodType<MemoryItem>;
 
-/** A memory that was found. */
 export const memoryHit = z
   .strictObject({
     memory: memoryItem,
@@ -43,7 +40,6 @@ export const memoryHit = z
   })
   .register(described, { id: "MemoryHit" });
 
-/** What became of one draft. */
 export const writeOutcome = z
   .strictObject({
     outcome: z.enum([
@@ -57,7 +53,6 @@ export const writeOutcome = z
   })
   .register(described, { id: "WriteOutcome" });
 
-/** An entry of the audit trail. */
 export const historyEntry = z
   .strictObject({
     ...{ id: z.number(), event: z.string(), old: z.unknown(), new: z.unknown() },
@@ -70,7 +65,6 @@ export const historyEntry = z
   })
   .register(described, { id: "HistoryEntry" });
 
-/** One change to the memories of a user or an app. */
 const change = z
   .strictObject({
     ...{ rev: z.number(), event: z.string(), memoryId: z.string() },
@@ -78,14 +72,12 @@ const change = z
   })
   .register(described, { id: "Change" });
 
-/** Changes since a revision. */
 export const changesAnswer = z.strictObject({
   revision: z.number(),
   trimmedTo: z.number().optional(),
   changes: z.array(change),
 });
 
-/** What a user said to a request. */
 export const evidence = z.strictObject({
   quote: z.string(),
   message: z.string().optional(),
@@ -93,7 +85,6 @@ export const evidence = z.strictObject({
   messageId: z.string().optional(),
 });
 
-/** A request for the user's consent. */
 export const consentRequest = z
   .strictObject({
     ...{ id: z.string(), scope, rule: z.string(), category: z.string() },

@@ -53,7 +53,6 @@ const patch = z.strictObject({
 
 const consent = { consent: z.literal("given").optional() };
 
-/** Durable memories one by one. */
 export const memoryOperations = {
   listMemories: operation("get", "/memories", "listed", {
     does: "Memories, newest first unless `sort` says otherwise; `states=quarantined` for operators also of everybody",
@@ -161,11 +160,7 @@ function noMemory(id: string): MemoryError {
   return new MemoryError("NOT_FOUND", `There is no memory ${id} for you here.`);
 }
 
-/**
- * A draft as `caller` may bring it: what users send is their own word unless they say that it is a lesser one's.
- *
- * @throws MemoryError `INVALID_INPUT` for a user who speaks as an operator, or as nobody knows who.
- */
+/** Users' drafts are their own words by default. @throws MemoryError `INVALID_INPUT` for an operator's origin */
 function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
   if (given.origin === "operator" || given.origin === "unknown") {
@@ -177,18 +172,13 @@ function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   return given.origin === undefined && given.role === undefined ? { ...given, origin: "user" } : given;
 }
 
-/**
- * Whose memory a change is about, by whom, and the revision that it goes by. Users change what is theirs: what their app
- * shows all of its users stays, and so do the words that an operator vouches for.
- *
- * @throws MemoryError `NOT_FOUND`, `WRONG_STATE`
- */
+/** Users change neither shared memories nor an operator's words. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` */
 async function changeable(asked: Asked<"scope">, id: string, words: boolean) {
   const { caller, whose, actor, match } = asked;
   const guarded = { ...whose, ...match, actor };
   if (caller.role === "operator") return guarded;
   const found = await requireMemory(asked, id);
-  // What is in quarantine is for operators to decide about.
+  // Operators decide about quarantine.
   if (isSharedBy(whose.scope, found.scope) || found.state === "quarantined") throw notThere();
   if (!words || !isApproved(found)) return guarded;
   throw new MemoryError(

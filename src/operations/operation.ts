@@ -2,25 +2,23 @@ import type { z } from "zod";
 import type { Memory } from "../memory.js";
 import type { Caller, Reach, WhoseBy } from "./caller.js";
 
-/** Methods of HTTP that operations have. */
 export type Method = "get" | "post" | "patch" | "delete";
 
-/** Who calls an operation, and about whose memories. */
 export interface Asked<Reached extends Reach = Reach> {
   readonly memory: Memory;
   readonly caller: Caller;
   readonly whose: WhoseBy[Reached];
   /** For the audit trail. */
   readonly actor: string;
-  /** The revision that is to be changed; empty where any is. */
+  /** The expected revision; empty for any. */
   readonly match: { readonly ifRevision?: number };
-  /** Aborted when the caller has gone, or the server ends. */
+  /** Aborted when the caller disconnects or the server ends. */
   readonly signal: AbortSignal;
-  /** What is sent in lines. */
+  /** The body, where `lines` is "in". */
   readonly stream: AsyncIterable<Uint8Array>;
 }
 
-/** The description of an operation, from which its route, its command and its tool are made. */
+/** Routes, commands and tools are made from these. */
 export interface Operation<
   Verb extends Method = Method,
   Path extends string = string,
@@ -32,17 +30,16 @@ export interface Operation<
   /** With its parameters: "/memories/:id". */
   readonly path: Path;
   readonly reach: Reached;
-  /** Its contract in one sentence. */
   readonly does: string;
-  /** All that it takes. HTTP has fields of the path there, others in the query of GET and DELETE, or in the body. */
+  /** HTTP has some in the path, the others in the query (GET, DELETE) or the body. */
   readonly input: Input;
-  /** What it answers; where lines go out, each of them. */
+  /** With `lines: "out"`, each line. */
   readonly answer: Answer;
-  /** Whether lines of JSON come in or go out: none is ever held whole, and what comes has no time limit. */
+  /** JSON lines in or out: streamed, and without a time limit on the way in. */
   readonly lines?: "in" | "out";
   /** Whether only operators may call it. @default by its reach */
   readonly operators?: true;
-  /** Whether it answers a revision, which is then an ETag, and a change may say which one it is about. */
+  /** Answers a revision as ETag; a change accepts it as `If-Match`. */
   readonly versioned?: true;
   call(
     asked: Asked<Reached>,
@@ -50,7 +47,7 @@ export interface Operation<
   ): Promise<Answered<z.output<Answer>>> | AsyncIterable<z.output<Answer>>;
 }
 
-/** What a call gives: arrays that nobody changes are as good as others. */
+/** Readonly arrays pass for others. */
 type Answered<Value> = Value extends Date | string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]
@@ -59,7 +56,6 @@ type Answered<Value> = Value extends Date | string | number | boolean | null | u
       ? { readonly [Name in keyof Value]: Answered<Value[Name]> }
       : Value;
 
-/** `description` of an operation with the types of its parts. */
 export function operation<
   const Verb extends Method,
   const Path extends string,
@@ -75,7 +71,6 @@ export function operation<
   return { method, path, reach, ...description };
 }
 
-/** The fields of an operation's input that are in its path, and the others, each to be checked by itself. */
 export function inputParts({ path, input }: Operation): {
   readonly inPath: z.ZodObject;
   readonly others: z.ZodObject;

@@ -7,10 +7,7 @@ import { threadOperations } from "./thread-operations.js";
 import { transferOperations } from "./transfer-operations.js";
 import { turnOperations } from "./turn-operations.js";
 
-/**
- * Every operation by its name. Routes, their description, `mnemograph call` and tools of the Model Context Protocol are made
- * from these.
- */
+/** Routes, their description, `mnemograph call` and tools of the Model Context Protocol are made from these. */
 export const operations = {
   ...turnOperations,
   ...memoryOperations,
@@ -21,10 +18,8 @@ export const operations = {
   ...transferOperations,
 };
 
-/** The name of an operation. */
 export type OperationName = keyof typeof operations;
 
-/** The same, for programs that go through all of them. */
 export const operationList = Object.entries(operations) as unknown as readonly (readonly [
   OperationName,
   Operation,

@@ -4,7 +4,6 @@ import { anyObject, counts, each, scope } from "./fields.js";
 import { operation } from "./operation.js";
 import { forgotten } from "./thread-operations.js";
 
-/** What is kept of a scope as a whole: out, in, and gone. */
 export const transferOperations = {
   export: operation("get", "/export", "scope", {
     does: "What is kept, as lines of JSON; the last one says how many there were",

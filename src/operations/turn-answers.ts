@@ -6,7 +6,6 @@ import { messageText } from "../text/message-text.js";
 import { anyObject, described, each, optionalText, time } from "./fields.js";
 import { memoryHit, memoryItem } from "./memory-answers.js";
 
-/** A message as chat APIs have it. */
 const chatMessage = z
   .strictObject({
     id: z.string().optional(),
@@ -25,7 +24,6 @@ const summary = z.strictObject({
   ...each(z.string(), "text", "endMessageId"),
 });
 
-/** What memory knows at the start of a round. */
 export const recallAnswer = z.strictObject({
   mode: z.string(),
   block: z.string().nullable().register(described, {
@@ -59,7 +57,6 @@ export const recallAnswer = z.strictObject({
   ),
 });
 
-/** `recalled` as JSON: messages as chat APIs have them, and all of it as text. */
 export function recallOf(recalled: Recalled) {
   const { gap, recent, lastRound, brought: __, ...rest } = recalled;
   return {
@@ -97,10 +94,8 @@ function callOf({ id, name, args }: { readonly id?: string; readonly name: strin
   return { ...(id !== undefined && { id }), name, args };
 }
 
-/** What recording did. */
 export const recordAnswer = z.strictObject({ recorded: z.number(), lastSeq: z.number() });
 
-/** What the end of a round did. */
 export const rememberAnswer = recordAnswer.extend({
   summary: z.strictObject({ started: z.boolean(), reason: z.string().optional() }),
 });
@@ -110,7 +105,6 @@ const parts = [
   ...(["importance", "recency", "insight", "repeated", "pinned"] as const),
 ] as const;
 
-/** What a query finds, and why. */
 export const explanation = z
   .strictObject({
     question: z.strictObject({
@@ -132,7 +126,6 @@ export const explanation = z
   })
   .register(described, { id: "Explanation" });
 
-/** Hits as models are given them, or as they are. */
 export const queryAnswer = z.strictObject({
   hits: z.array(
     z.union([
@@ -149,7 +142,6 @@ export const queryAnswer = z.strictObject({
   ),
 });
 
-/** What was said that fits a question. */
 export const transcriptAnswer = z.strictObject({
   hits: z.array(
     z.strictObject({

@@ -49,7 +49,6 @@ const filters = z
   })
   .transform((value) => value as z.input<typeof memoryFilterSchema> | null);
 
-/** The two ends of a turn, and what is asked in it. */
 export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
