@@ -2,19 +2,18 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { MemoryError } from "../errors.js";
 import { type Caller, parseCaller } from "../operations/caller.js";
 
-/** Says who sends a request; null for nobody who is known. */
+/** Finds who sends a request; null for an unknown caller. */
 export type Authenticate = (request: Request) => Caller | null | Promise<Caller | null>;
 
-/** The token of `Authorization: Bearer …`; null without one. */
 export function bearerTokenOf(request: Request): string | null {
   return /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
 }
 
-/** Shorter tokens are guessed. */
+/** Shorter tokens can be guessed. */
 const fewestCharacters = 16;
 
 /**
- * `authenticate` by fixed tokens: `Authorization: Bearer …`. How long it takes tells nothing of them.
+ * Authenticates by fixed bearer tokens, compared in constant time.
  *
  * @param callers by token; tokens of at least 16 characters, such as `openssl rand -hex 32` makes.
  * @example
@@ -23,7 +22,7 @@ const fewestCharacters = 16;
  *   authenticate: bearerTokens({ [process.env.ADMIN_TOKEN!]: { role: "operator" } }),
  * });
  * ```
- * @throws MemoryError `INVALID_INPUT` for a token that is too short, and for what is no caller; `SCOPE_REQUIRED`
+ * @throws MemoryError `INVALID_INPUT` for a short token or an invalid caller; `SCOPE_REQUIRED`
  */
 export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authenticate {
   const key = randomBytes(32);
@@ -37,12 +36,12 @@ export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authent
   });
   return (request) => {
     const given = digest(bearerTokenOf(request) ?? "");
-    // All of them, so that nobody learns which one was nearly right.
+    // Compares all of them, so that timing shows no near match.
     return known.filter((each) => timingSafeEqual(each.digest, given))[0]?.caller ?? null;
   };
 }
 
-/** Where a request came from: `@hono/node-server` gives it beside the request. */
+/** `@hono/node-server` passes it beside the request. */
 interface NodeBindings {
   readonly incoming?: {
     readonly socket?: { readonly localAddress?: string; readonly remoteAddress?: string };
@@ -52,13 +51,9 @@ interface NodeBindings {
 const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/;
 const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
-/** Headers by which a proxy says that somebody else asks. */
 const forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
-/**
- * Whether a request surely comes from a program of this machine and its user: over loopback, past no proxy, under a name
- * of this machine (a page whose name was turned to 127.0.0.1 has another), and not from a page of another site.
- */
+/** Whether a program of this machine sends it, past no proxy. The check of the host stops DNS rebinding. */
 export function isLocal(request: Request, bindings: unknown): boolean {
   const { localAddress = "", remoteAddress = "" } =
     (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
@@ -67,10 +62,7 @@ export function isLocal(request: Request, bindings: unknown): boolean {
   return loopbackHost.test(new URL(request.url).hostname) && isFromPage(request);
 }
 
-/**
- * Whether no other site is behind a request. A browser says by itself where a request comes from; programs say nothing,
- * and have no cookies that somebody else could use.
- */
+/** Whether no other site sends it. Browsers set these headers; programs set none and hold no cookies. */
 export function isFromPage(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;

@@ -6,14 +6,12 @@ import type { NamedIds, Reach } from "../operations/caller.js";
 import type { Operation } from "../operations/operation.js";
 import type { operations } from "../operations/operations.js";
 
-/** Names of the parameters of a path. */
 type ParameterOf<Path> = Path extends `${string}:${infer Name}/${infer Rest}`
   ? Name | ParameterOf<Rest>
   : Path extends `${string}:${infer Name}`
     ? Name
     : never;
 
-/** A value as a query has it. */
 type InQuery<Value> = Value extends readonly (infer Item)[]
   ? InQuery<Item> | InQuery<Item>[]
   : Value extends number
@@ -22,7 +20,7 @@ type InQuery<Value> = Value extends readonly (infer Item)[]
       ? `${Value}`
       : Value;
 
-/** `Value` under its name in a request, which may leave out what may be empty. */
+/** Optional where `Value` may be empty. */
 type Part<Name extends string, Value> =
   Record<never, never> extends Value ? { readonly [Key in Name]?: Value } : { readonly [Key in Name]: Value };
 

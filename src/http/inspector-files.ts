@@ -4,17 +4,16 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Hono } from "hono";
 
-/** The files that there are, and what they are: nothing else is ever read. */
+/** No other file is ever read. */
 const types: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
   ["inspector.js", "text/javascript; charset=utf-8"],
   ["inspector.css", "text/css; charset=utf-8"],
 ]);
 
-/** In a built package, beside `http/`; in a clone, what was built there. */
+/** In a built package, beside `http/`; in a clone, the build's output. */
 const places = ["./inspector/", "../inspector/", "../../dist/inspector/"];
 
-/** What the page may do: run its own script, look its own way, and ask where it came from. */
 const pagePolicy = [
   "default-src 'none'",
   "script-src 'self'",
@@ -26,13 +25,10 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/**
- * Adds the inspector's page under `/inspector/`. Its files are the same for everybody and hold nothing of anybody: what is
- * kept, the page asks the API for, as whoever looks at it.
- */
+/** Adds the inspector's page at `/inspector/`. Its files hold no user data: the page asks the API for it. */
 export function addInspectorPage(app: Hono): void {
   app.get("/inspector", ({ req }) => {
-    // Relative, since nobody here knows where the app is mounted.
+    // Relative: the app may be mounted anywhere.
     const name = new URL(req.url).pathname.split("/").at(-1);
     return new Response(null, { status: 308, headers: { location: `${name}/` } });
   });

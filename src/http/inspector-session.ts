@@ -4,27 +4,19 @@ import { isFromPage } from "./authenticate.js";
 import { HttpProblem, problemResponse } from "./problem.js";
 import { readBytes } from "./read-request.js";
 
-/** A person at the inspector's page, who has shown the token that was printed for them. */
 export interface InspectorSession {
-  /** What the page is opened with, once: it goes into the part of an address that browsers send to nobody. */
+  /** Opens the page, once. It goes into the fragment of the address, which browsers send to nobody. */
   readonly token: string;
-  /** An operator of everything, for whoever has the session's cookie. */
   readonly authenticate: (request: Request) => OperatorCaller | null;
-  /** `serve`, before which `POST /inspector/session` gives a cookie for the token; that is good for nothing from then on. */
+  /** Wraps `serve`: `POST /inspector/session` exchanges the token for a cookie, once. */
   before(serve: Serve): Serve;
 }
 
-/** Answers a request, as an app's `fetch`. */
 type Serve = (request: Request, env?: unknown) => Response | Promise<Response>;
 
-/** Longest body with a token in it. */
 const mostBodyBytes = 1_000;
 
-/**
- * A session for one person.
- *
- * @param operator who they are, for the audit trail.
- */
+/** @param operator who looks and changes, for the audit trail. */
 export function createInspectorSession(operator: string): InspectorSession {
   const key = randomBytes(32);
   const digest = (text: string) => createHmac("sha256", key).update(text).digest();
@@ -58,7 +50,7 @@ export function createInspectorSession(operator: string): InspectorSession {
   };
 }
 
-/** Cookies are a host's, whatever the port: each port of this machine has one of its own. */
+/** Cookies ignore ports, so each port has a name of its own. */
 function cookieName(request: Request): string {
   return `mnemograph-inspector-${new URL(request.url).port || "80"}`;
 }

@@ -5,27 +5,25 @@ import type { Caller } from "../operations/caller.js";
 import { listener, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 
-/** How tokens are checked, and whom they name. */
 export interface JwtScopes {
   /** Where the issuer publishes its keys: "https://auth.example.com/.well-known/jwks.json". */
   readonly jwksUrl?: string;
-  /** The key that issuer and server share, of at least 32 bytes: instead of `jwksUrl`, for HS256, HS384 and HS512. */
+  /** The shared key, of at least 32 bytes, for HS256, HS384 and HS512: instead of `jwksUrl`. */
   readonly secret?: string;
-  /** Who issued the token. An issuer of many services signs for all of them, so it is needed beside `jwksUrl`. */
+  /** The token's issuer. Required with `jwksUrl`: it may sign for many services. */
   readonly issuer?: string;
-  /** Whom it was issued for: this server. One that was issued for another service is refused. */
+  /** This server's name. Tokens issued for another service are refused. */
   readonly audience: string;
   /** @default those that fit the key: HS256, or RS256, PS256, ES256 and EdDSA with `jwksUrl` */
   readonly algorithms?: readonly string[];
   /** How far clocks may differ, in seconds. @default 5 */
   readonly clockToleranceSeconds?: number;
-  /** Whom the claims name; null for nobody. @default `{ role: "user", scope: { userId: claims.sub } }` */
+  /** Maps claims to a caller; null for nobody. @default `{ role: "user", scope: { userId: claims.sub } }` */
   readonly caller?: (claims: JWTPayload) => Caller | null | Promise<Caller | null>;
 }
 
 /**
- * `authenticate` by JSON Web Tokens: `Authorization: Bearer …`. Tokens without an end are refused. Needs the package
- * `jose`.
+ * Authenticates by JSON Web Tokens, as bearer tokens. Refuses those without `exp`. Needs the package `jose`.
  *
  * @example
  * ```ts
@@ -36,10 +34,10 @@ export interface JwtScopes {
  *   caller: ({ sub, org }) => (sub && org ? { role: "user", scope: { tenantId: String(org), userId: sub } } : null),
  * });
  * ```
- * @throws MemoryError `INVALID_INPUT`; when it is asked, `PEER_MISSING` without `jose`, and what keeps the keys from being read.
+ * @throws MemoryError `INVALID_INPUT`; in a request `PEER_MISSING` without `jose`, and errors of reading the keys
  */
 export function jwtScopes(options: JwtScopes): Authenticate {
-  // A claim that is not looked at for a misspelt name would let in others than are meant.
+  // A misspelt check would let others in.
   parseInput(optionsSchema, options, "JWT settings");
   const { jwksUrl, secret, issuer, audience, clockToleranceSeconds: clockTolerance = 5 } = options;
   const { caller = userOfSubject } = options;
@@ -54,7 +52,7 @@ export function jwtScopes(options: JwtScopes): Authenticate {
     try {
       return await caller((await jwtVerify(token, key, checks)).payload);
     } catch (error) {
-      // A token that is none, against keys that could not be read.
+      // An invalid token is nobody's; unreadable keys are an error.
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null;
       throw error;
     }
@@ -81,7 +79,7 @@ const optionsSchema = z
   .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
 
 function userOfSubject({ sub }: JWTPayload): Caller | null {
-  // A token may say anything there.
+  // `sub` may hold anything.
   return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
 }
 

@@ -16,7 +16,7 @@ import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readReques
 import { jsonResponse, linesResponse } from "./write-answer.js";
 
 /**
- * The HTTP API of `memory`, to be served as it is, or mounted in another Hono app or as LangGraph's `http.app`. Describes
+ * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
  * itself at `/openapi.json`.
  *
  * @example
@@ -26,7 +26,7 @@ import { jsonResponse, linesResponse } from "./write-answer.js";
  * });
  * serve({ fetch: app.fetch, port: 8787 }); // of @hono/node-server
  * ```
- * @throws MemoryError `INVALID_INPUT` for options that there are not
+ * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
   checkAppOptions(options);
@@ -87,14 +87,14 @@ async function answerOperation({ memory, options, name, operation, context }: An
   return operation.lines === "in" ? work() : within(timeoutMs, work);
 }
 
-/** Who asks, once that is known and may go on. @throws HttpProblem `UNAUTHENTICATED`, `RATE_LIMITED` */
+/** @throws HttpProblem `UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED` */
 async function admit(
   { authenticate, rateLimit, inspector }: MemoryAppOptions,
   context: Context,
   operation: string,
 ): Promise<Caller> {
   const request = context.req.raw;
-  // Whoever shows a page here may have logged in by a cookie, which browsers send along with what other sites ask.
+  // The page's user may have a cookie, which browsers send for other sites too.
   if (inspector && request.headers.has("cookie") && !isFromPage(request)) {
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
   }
@@ -129,7 +129,7 @@ async function answerMcp(
   });
 }
 
-/** `/healthz`: the process answers. `/readyz`: its database does, too. Neither tells anything of what is kept. */
+/** `/healthz`: the process answers. `/readyz`: its database answers too. */
 function addProbes(app: Hono, memory: Memory): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
@@ -143,11 +143,7 @@ function addProbes(app: Hono, memory: Memory): void {
   });
 }
 
-/**
- * What `work` gives, if it does so in time. Work that was begun goes on: it holds itself to its own limits.
- *
- * @throws HttpProblem `REQUEST_TIMEOUT`
- */
+/** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
 async function within<Result>(limitMs = 60_000, work: () => Promise<Result>): Promise<Result> {
   const begun = work();
   let timer: NodeJS.Timeout | undefined;

@@ -8,7 +8,6 @@ import { requestParts } from "./read-request.js";
 
 type Json = Record<string, unknown>;
 
-/** The description of the app, as OpenAPI 3.1. */
 export function openApiDocument(): Json {
   const schemas: Json = { Problem: problemSchema };
   const paths: Record<string, Json> = {};
@@ -32,7 +31,7 @@ export function openApiDocument(): Json {
   };
 }
 
-/** The ids that an operator may name, where not all of them. */
+/** Ids that an operator may name; without an entry, all. */
 const namedOf: Partial<Record<Operation["reach"], readonly string[]>> = {
   ...{ everything: [], tenant: ["tenantId"], app: ["tenantId"] },
 };
@@ -88,7 +87,6 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
     }));
 }
 
-/** `schema` as JSON Schema, whose named parts are added to `schemas`. */
 function jsonSchema(schema: z.ZodType, io: "input" | "output", schemas: Json): Json {
   const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
   const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll(

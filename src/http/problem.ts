@@ -1,6 +1,6 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
-/** What is wrong with a request before memory is asked. */
+/** Codes of requests that memory never sees. */
 export type HttpProblemCode =
   | "UNAUTHENTICATED"
   | "FORBIDDEN"
@@ -11,10 +11,9 @@ export type HttpProblemCode =
   | "REQUEST_TIMEOUT"
   | "INTERNAL";
 
-/** How each error of memory is answered. */
 export const statusOf = {
   ...{ INVALID_INPUT: 400, SCOPE_REQUIRED: 400, CATEGORY_DENIED: 403 },
-  // A thread of somebody else is not there.
+  // Another user's thread looks missing.
   ...{ NOT_FOUND: 404, THREAD_FORBIDDEN: 404 },
   ...{ CONFLICT: 409, CONSENT_REQUIRED: 409, ID_TAKEN: 409, WRONG_STATE: 409 },
   ...{ FORGOTTEN: 410, STALE_REVISION: 412 },
@@ -30,10 +29,8 @@ const httpStatusOf = {
   ...{ RATE_LIMITED: 429, INTERNAL: 500, REQUEST_TIMEOUT: 503 },
 } as const satisfies Record<HttpProblemCode, number>;
 
-/** An error of HTTP itself. */
 export class HttpProblem extends Error {
   readonly code: HttpProblemCode;
-  /** Seconds after which it may be tried again. */
   readonly retryAfterSeconds: number | undefined;
 
   constructor(code: HttpProblemCode, message: string, retryAfterSeconds?: number) {
@@ -43,33 +40,28 @@ export class HttpProblem extends Error {
   }
 }
 
-/** A failure as RFC 9457 has it. */
+/** An error as RFC 9457 describes it. */
 export interface Problem {
   readonly type: string;
   readonly title: string;
   readonly status: number;
   readonly detail: string;
-  /** A `MemoryErrorCode`, or what is wrong with the request itself. */
   readonly code: MemoryErrorCode | HttpProblemCode;
-  /** What the memory or request is instead, where the code speaks of one. */
+  /** The memory or request as it is now, after a conflict. */
   readonly current?: unknown;
 }
 
-/** What callers are told in place of an error's own words. */
+/** Replaces the error's own message. */
 const toldDetails: Partial<Record<Problem["code"], string>> = {
-  // Of another's thread no more than of one that there is not.
+  // The same for another user's thread.
   NOT_FOUND: "There is nothing of that name for you here.",
   SCOPE_REQUIRED:
     "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
 };
 
-/** What every failure that is not the caller's is told as: what was wrong is for the log. */
 const internalDetail = "The server could not do it. Its log says why.";
 
-/**
- * `error` as an answer. What failed here is not told in its own words, which may quote statements or what others
- * remember; whose a thread is, not at all.
- */
+/** Hides internal messages, which may quote statements or memories, and whose a thread is. */
 export function problemOf(error: unknown): {
   readonly problem: Problem;
   readonly headers: Record<string, string>;
@@ -108,12 +100,10 @@ function written(code: Problem["code"], status: number, detail: string): Problem
   return { type: `urn:mnemograph:problem:${words.join("-")}`, title: words.join(" "), status, detail, code };
 }
 
-/** The ETag of what has this revision. */
 export function etagOf(revision: number): string {
   return `"${revision}"`;
 }
 
-/** `error` as a response. */
 export function problemResponse(error: unknown): Response {
   const { problem, headers } = problemOf(error);
   const type = { "content-type": "application/problem+json", "cache-control": "no-store" };

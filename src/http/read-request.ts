@@ -5,32 +5,26 @@ import { inputParts, type Operation } from "../operations/operation.js";
 import { parseInput } from "../text/parse-input.js";
 import { HttpProblem } from "./problem.js";
 
-/** What a request says. */
 interface ReadRequest {
   readonly input: Record<string, unknown>;
   readonly named: NamedIds;
   readonly match: { readonly ifRevision?: number };
 }
 
-/** Bytes of a body of JSON: thousands of memories, or a turn with long messages. */
+/** Thousands of memories, or a turn with long messages. */
 export const defaultBodyBytes = 4_000_000;
-/** Bytes of an export that is imported: it is never held whole, but takes time and space. */
+/** Imports are streamed, but take time and space. */
 export const defaultImportBytes = 1_000_000_000;
 
 const nothing = z.strictObject({});
 
-/** The parts of a request to `operation`: its path, then its query or its body. */
 export function requestParts(operation: Operation): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
   const { inPath, others } = inputParts(operation);
   const isInQuery = operation.method === "get" || operation.method === "delete";
   return { path: inPath, query: isInQuery ? others : nothing, body: isInQuery ? nothing : others };
 }
 
-/**
- * `request`, checked by what `operation` takes. Its body is read, unless it comes in lines.
- *
- * @throws MemoryError `INVALID_INPUT` that names each wrong field; HttpProblem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE`
- */
+/** Does not read lines. @throws MemoryError `INVALID_INPUT`; HttpProblem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` */
 export async function readRequest(
   operation: Operation,
   request: Request,
@@ -56,7 +50,7 @@ export async function readRequest(
   return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
 }
 
-/** `value` of a query as `schema` has it: addresses know text only. What does not fit is left for the schema to refuse. */
+/** Queries hold only text. The schema refuses what does not fit. */
 function fromText(schema: unknown, value: unknown): unknown {
   const { def } = (schema as z.core.$ZodType | undefined)?._zod ?? {};
   const { type, innerType, element } = (def ?? {}) as {
@@ -71,10 +65,10 @@ function fromText(schema: unknown, value: unknown): unknown {
   return value;
 }
 
-/** One revision as an ETag, weak or not, as caches on the way may have made it. */
+/** Caches may have made the ETag weak. */
 const revisionTag = /^(?:W\/)?"(\d{1,10})"$/;
 
-/** @throws MemoryError `INVALID_INPUT`: a condition that is not heeded would lose the change that it is to guard. */
+/** @throws MemoryError `INVALID_INPUT`: an ignored condition would lose the change that it guards. */
 function matchOf({ versioned, method }: Operation, request: Request): ReadRequest["match"] {
   const condition = request.headers.get("if-match")?.trim() ?? "*";
   if (condition === "*") return {};
@@ -104,18 +98,14 @@ async function readJson(request: Request, maxBodyBytes: number): Promise<unknown
   }
 }
 
-/** All of the body of `request`. @throws HttpProblem `TOO_LARGE` */
+/** @throws HttpProblem `TOO_LARGE` */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of bodyWithin(request, maxBytes)) pieces.push(piece);
   return Buffer.concat(pieces);
 }
 
-/**
- * The body of `request` piece by piece, as far as it is not too long.
- *
- * @throws HttpProblem `TOO_LARGE`, before anything is read where the request says how long it is.
- */
+/** @throws HttpProblem `TOO_LARGE`, before reading where the request states its length. */
 export async function* bodyWithin(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   const tooLarge = () => new HttpProblem("TOO_LARGE", `The body is longer than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();

@@ -1,7 +1,7 @@
 import type { Operation } from "../operations/operation.js";
 import { etagOf } from "./problem.js";
 
-/** What an operation answered, as a response: JSON, with its revision as ETag and its next page as Link. */
+/** JSON, with the revision as ETag and the next page as Link. */
 export function jsonResponse({ versioned, method }: Operation, request: Request, answer: unknown): Response {
   const headers = new Headers({ "cache-control": "no-store" });
   const { revision, nextCursor } = (answer ?? {}) as {
@@ -15,7 +15,7 @@ export function jsonResponse({ versioned, method }: Operation, request: Request,
       return new Response(null, { status: 304, headers });
   }
   if (typeof nextCursor === "string") {
-    // Relative, since nobody here knows where the app is mounted.
+    // Relative: the app may be mounted anywhere.
     const query = new URL(request.url).searchParams;
     query.set("cursor", nextCursor);
     headers.set("link", `<?${query}>; rel="next"`);
@@ -23,13 +23,10 @@ export function jsonResponse({ versioned, method }: Operation, request: Request,
   return Response.json(answer, { headers });
 }
 
-/** Characters sent at once: lines have some hundred, and each piece is a call of its own. */
+/** Lines have some hundred characters, and each piece costs a call. */
 const pieceCharacters = 65_536;
 
-/**
- * `lines` as they come. The first is awaited before anything is answered, so that a refusal is one. Nobody reads on for a
- * caller that has gone, or that does not read: nothing is held meanwhile.
- */
+/** Awaits the first line, so that a refusal has its own status; reads on only as fast as the caller. */
 export async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal): Promise<Response> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();
