@@ -10,17 +10,16 @@ const optionsSchema = z.strictObject({
   origins: z.array(z.string()).readonly().optional(),
 });
 
-/** How a request of the Model Context Protocol is answered, whose memory was found out before. */
+/** Answers a request of the Model Context Protocol for an authenticated scope. */
 export type McpHandler = (request: Request, scope: Scope, actor: string) => Promise<Response>;
 
 /**
- * Answers the Model Context Protocol over streamable HTTP, for `createMemoryApp(memory, { mcp: mcpHandler(memory) })`. It
- * keeps no sessions: each request is answered for whom it was authenticated, by whichever process it comes to.
+ * Answers the Model Context Protocol over streamable HTTP: `createMemoryApp(memory, { mcp: mcpHandler(memory) })`.
+ * Keeps no sessions, so any process can answer.
  *
  * @param options.agent as for `createMcpServer`.
- * @param options.origins of pages that may ask, such as "https://chat.example.com"; a page of any other site is refused with
- * status 403. Clients that are no pages send no origin. @default only the host that is asked itself
- * @throws MemoryError `INVALID_INPUT` for options that there are not
+ * @param options.origins pages that may ask, such as "https://chat.example.com"; others get 403. @default its own host
+ * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function mcpHandler(
   memory: Memory,
@@ -44,7 +43,7 @@ export function mcpHandler(
   };
 }
 
-/** Whether a browser sends it for a page of another site, which the protocol has servers refuse: names can be turned. */
+/** Browsers send an origin. The protocol has servers refuse other sites, against DNS rebinding. */
 function isOfOtherSite(request: Request, origins: readonly string[]): boolean {
   const origin = request.headers.get("origin");
   if (origin === null || origins.includes(origin)) return false;
