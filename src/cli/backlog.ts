@@ -4,24 +4,21 @@ import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 
-/** What waits: for workers, for vectors, and for people. */
 export interface Backlog {
-  /** Work that is due, and since when the oldest of it waits. */
   readonly due: readonly {
     readonly kind: WorkKind;
     readonly count: number;
     readonly since: Date;
   }[];
-  /** Of each space, the active memories and the items of the store that have no vectors in it; null where there is no table of vectors. */
+  /** Active memories and store items without a vector, by space; null without tables of vectors. */
   readonly missingVectors: readonly { readonly space: string; readonly count: number }[] | null;
-  /** The version of pgvector; null where it is not installed. */
+  /** Null where it is not installed. */
   readonly pgvector: string | null;
   readonly waiting: { readonly consents: number; readonly quarantine: number };
-  /** Memories that expired and were not swept yet. */
+  /** Expired and not swept yet. */
   readonly expired: number;
 }
 
-/** Reads what waits, over all scopes. */
 export async function readBacklog(db: Connection): Promise<Backlog> {
   const { schema } = db;
   const due = await db.query<Backlog["due"][number] & Record<string, unknown>>(sql`

@@ -3,7 +3,6 @@ import { type CliCommand, type MemoryFlags, withModel, withPlace, withScope, wit
 import { aligned } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
-/** `mnemograph call`: any operation of the HTTP API, in this process and as an operator. */
 export const callCommand: CliCommand = {
   name: "call",
   description: "do any operation of the HTTP API, without a server; alone, or with --help, it lists them",
@@ -27,7 +26,6 @@ interface CallFlags extends Omit<MemoryFlags, "json"> {
   readonly help?: true;
 }
 
-/** @throws MemoryError `INVALID_INPUT` that names each wrong field, and what the operation throws */
 async function call(
   name: string | undefined,
   { json, ...flags }: CallFlags,

@@ -9,7 +9,7 @@ import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { nearestName, parseInput, revisionNumber } from "../text/parse-input.js";
 
-/** What an operation does and takes. @throws MemoryError `INVALID_INPUT` for one that there is not */
+/** @throws MemoryError `INVALID_INPUT` for an unknown operation */
 export function describeOperation(name: string): string {
   const operation = operationOf(name);
   const { does, method, path, lines } = operation;
@@ -20,10 +20,9 @@ export function describeOperation(name: string): string {
 }
 
 /**
- * The operation `name` with `json` as its input, which is checked before anything is opened. It prints its answer.
+ * Checks the input before anything is opened; ids in `json` come before those of `named`.
  *
- * @param named ids that say whose memory it is; those in `json` come first.
- * @throws MemoryError `INVALID_INPUT` that names each wrong field; `SCOPE_REQUIRED`
+ * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
  */
 export async function prepareOperation(
   name: string,
@@ -68,7 +67,7 @@ function operationOf(name: string): Operation {
   throw new MemoryError("INVALID_INPUT", `There is no operation "${name}". ${hint}`);
 }
 
-/** What an operation takes, with what HTTP has in the query of an operator and in `If-Match`. */
+/** Adds what HTTP takes from an operator's query and from `If-Match`. */
 function inputOf({ input, versioned }: Operation): z.ZodObject {
   const guard = versioned ? { ifRevision: revisionNumber.optional() } : {};
   return z.strictObject({ ...namedIds.shape, ...input.shape, ...guard });

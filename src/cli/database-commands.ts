@@ -11,7 +11,6 @@ import {
 import { aligned, print } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
-/** `mnemograph migrate`: what `memory.setup()` does. */
 export const migrateCommand: CliCommand = {
   name: "migrate",
   description: "create or update the tables; harmless when done",
@@ -43,7 +42,6 @@ export const migrateCommand: CliCommand = {
   },
 };
 
-/** What a migration would do, for people. */
 function planLines({ sets, locks }: MigrationStatus): string[] {
   const pending = sets.flatMap(({ pending }) => pending);
   if (pending.length === 0) return ["Nothing to migrate."];
@@ -57,7 +55,6 @@ function planLines({ sets, locks }: MigrationStatus): string[] {
   ];
 }
 
-/** `mnemograph reembed`: the vectors that memories and items lack; what `memory.reembed()` does. */
 export const reembedCommand: CliCommand = {
   name: "reembed",
   description:
@@ -85,10 +82,9 @@ export const reembedCommand: CliCommand = {
   },
 };
 
-/** Passes of upkeep: each may make more due. */
+/** Each pass may make more work due. */
 const mostPasses = 100;
 
-/** `mnemograph upkeep`: the work that is due, once, for cron and for what runs no processes of its own. */
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
   description:

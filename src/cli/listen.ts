@@ -3,26 +3,23 @@ import type { AddressInfo } from "node:net";
 import { MemoryError } from "../errors.js";
 import { stopSignal } from "./use-memory.js";
 
-/** How long calls that are under way may take to end, in ms. */
+/** For running calls. */
 const lastCallsMs = 10_000;
 
-/** What is served, and where. */
 interface Served {
   readonly fetch: (request: Request, env: unknown) => Response | Promise<Response>;
   readonly host: string;
-  /** 0: any that is free. */
+  /** 0: any free port. */
   readonly port: number;
-  /** Aborted when the process is asked to end. */
   readonly ending: AbortController;
-  /** Called once the server listens. */
   readonly listening: (origin: string) => void;
 }
 
-/** Serves `fetch` until a signal ends the process; calls that are under way end before it resolves. @throws MemoryError `PEER_MISSING` */
+/** Running calls end before it resolves. @throws MemoryError `PEER_MISSING` */
 export async function serveUntilStopped({ fetch, host, port, ending, listening }: Served): Promise<void> {
   const node = await peers("@hono/node-server", () => import("@hono/node-server"));
   const server = node.createAdaptorServer({ fetch });
-  // An import may take long; every other body has the app's own limit.
+  // Imports may take long; the app limits every other body.
   if ("requestTimeout" in server) server.requestTimeout = 0;
   server.listen(port, host);
   await once(server, "listening");
@@ -39,7 +36,7 @@ export async function serveUntilStopped({ fetch, host, port, ending, listening }
   clearTimeout(timer);
 }
 
-/** `load`, of which the package `name` may be missing. @throws MemoryError `PEER_MISSING` */
+/** @throws MemoryError `PEER_MISSING` */
 export async function peers<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
   try {
     return await load();

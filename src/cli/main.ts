@@ -4,23 +4,24 @@ import { MemoryError, messageOf } from "../errors.js";
 import { oneLine } from "./output.js";
 import { createProgram } from "./program.js";
 
-/** 0 when help or the version was asked for, 2 when the program was used wrongly, else 1. */
+/** 0: help or version; 2: wrong usage; 1: any other error. */
 export function exitCodeOf(error: unknown): 0 | 1 | 2 {
   if (error instanceof CommanderError) return error.exitCode === 0 ? 0 : 2;
   return MemoryError.is(error, "INVALID_INPUT") || MemoryError.is(error, "SCOPE_REQUIRED") ? 2 : 1;
 }
 
-// `mnemograph search … | head` closes the pipe: nobody is left to tell.
+// `mnemograph search …
+// head` closes the pipe.
 process.stdout.on("error", () => process.exit(1));
 
 try {
   await createProgram().parseAsync();
 } catch (error) {
-  // One line: for people, logs and scripts alike. A stack says nothing to who runs a command.
+  // One line and no stack, for people, logs and scripts.
   const message = messageOf(error);
-  // What is wrong with the arguments was said already.
+  // Commander has reported wrong arguments already.
   if (!(error instanceof CommanderError)) process.stderr.write(`mnemograph: ${oneLine(message)}\n`);
   process.exitCode = exitCodeOf(error);
 }
-// A module of embeddings may hold timers or connections; what was printed goes out first.
+// A module of embeddings may hold timers or connections. Printed text goes out first.
 process.stdout.write("", () => process.exit());

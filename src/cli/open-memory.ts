@@ -15,7 +15,7 @@ import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/o
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
-/** The memory that flags and environment name, with `jobs` in queues where they are given. @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT` */
+/** @throws MemoryError `SETUP_REQUIRED` without a database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
   const { schema, config, embeddings, model } = flags;
   const { option: database } = existingDatabase(flags, process.env);
@@ -34,18 +34,13 @@ export function scopeOf({ tenant: tenantId, user: userId, app: appId }: MemoryFl
   throw new MemoryError("SCOPE_REQUIRED", "Say whose memory: --user ID, --app ID, or both (of --tenant ID).");
 }
 
-/** The database that flags and environment name. */
 export interface ChosenDatabase {
   readonly option: DatabaseOption;
-  /** Where it is, for people: without user and password. */
+  /** For people: without user and password. */
   readonly place: string;
 }
 
-/**
- * A flag comes before `DATABASE_URL`, which comes before the embedded database in `.mnemograph`.
- *
- * @throws MemoryError `INVALID_INPUT` when both flags are given.
- */
+/** Flags come before `DATABASE_URL`, then `.mnemograph`. @throws MemoryError `INVALID_INPUT` for both flags */
 export function chooseDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): ChosenDatabase {
   if (flags.database !== undefined && flags.dataDir !== undefined) {
     throw new MemoryError("INVALID_INPUT", "--database and --data-dir name two databases: give one of them.");
@@ -62,12 +57,7 @@ function serverPlace(url: string): string {
   return `PostgreSQL ${host}${pathname}`;
 }
 
-/**
- * The database that flags and environment name, for commands that only use one: opening an embedded database that
- * is not there would make it.
- *
- * @throws MemoryError `SETUP_REQUIRED`, and `INVALID_INPUT` as `chooseDatabase` does.
- */
+/** Opening a missing embedded database would create it. @throws MemoryError `SETUP_REQUIRED`, `INVALID_INPUT` */
 export function existingDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): ChosenDatabase {
   const chosen = chooseDatabase(flags, env);
   const { option } = chosen;
@@ -77,11 +67,7 @@ export function existingDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): 
   throw new MemoryError("SETUP_REQUIRED", detail);
 }
 
-/**
- * How to open a database, by what it is: with isolation where its tenants are isolated from the role that connects.
- *
- * @throws MemoryError `DATABASE_UNAVAILABLE`
- */
+/** With isolation where the role that connects is subject to it. @throws MemoryError `DATABASE_UNAVAILABLE` */
 export async function isolationOf(
   option: DatabaseOption,
   schemaName: string,
@@ -99,19 +85,14 @@ export async function isolationOf(
   }
 }
 
-/** What a module may export, and functions by which it is known. */
+/** Exports are recognised by their methods. */
 const exported = {
   embeddings: { has: ["embedDocuments", "embedQuery"], asked: "an instance of LangChain's Embeddings" },
   model: { has: ["invoke", "_generate"], asked: "an instance of a LangChain chat model" },
   authenticate: { has: ["call"], asked: "a function that says who sends a request" },
 } as const;
 
-/**
- * What a module exports as default or as `what`.
- *
- * @param name a file, seen from the current folder, or a package.
- * @throws MemoryError `INVALID_INPUT`
- */
+/** @param name a file, relative to the current folder, or a package. @throws MemoryError `INVALID_INPUT` */
 export async function loadExport<Found>(name: string, what: keyof typeof exported): Promise<Found> {
   let module: Record<string, unknown>;
   try {
@@ -120,7 +101,7 @@ export async function loadExport<Found>(name: string, what: keyof typeof exporte
     const detail = `The ${what} ${name} cannot be loaded: ${messageOf(cause)}`;
     throw new MemoryError("INVALID_INPUT", detail, { cause });
   }
-  // A CommonJS module arrives as the default export.
+  // CommonJS arrives as the default export.
   const inner = (module.default ?? {}) as Readonly<Record<string, unknown>>;
   const { has, asked } = exported[what];
   const isThat = (value: unknown) =>
@@ -133,14 +114,14 @@ export async function loadExport<Found>(name: string, what: keyof typeof exporte
   );
 }
 
-/** A package is looked for from the current folder, as its own programs would find it. */
+/** Packages resolve from the current folder, as for its own programs. */
 function locate(name: string): string {
   const file = resolve(name);
   if (isAbsolute(name) || name.startsWith(".") || existsSync(file)) return pathToFileURL(file).href;
   try {
     return pathToFileURL(createRequire(resolve("from-here.js")).resolve(name)).href;
   } catch {
-    // It is not there, or has no entry for `require`.
+    // Not installed, or without an entry for `require`.
     return name;
   }
 }

@@ -1,9 +1,8 @@
-/** Prints a result: as JSON where that was asked for, else in words. */
 export function print({ json }: { readonly json?: true }, result: unknown, words: () => string): void {
   console.log(json ? JSON.stringify(result) : words());
 }
 
-/** `rows` as lines whose columns begin below each other. The last column may be of any length. */
+/** The last column may have any length. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));
   const widths: number[] = [];
@@ -19,10 +18,7 @@ export function aligned(rows: readonly (readonly (string | number)[])[]): string
   });
 }
 
-/**
- * `text` on one line, without control characters: what users said must not move a terminal's cursor, nor change its
- * colours or the order of its letters.
- */
+/** Removes control characters: remembered text must not move the cursor, change colours or reorder letters. */
 export function oneLine(text: string): string {
   return text
     .replace(/\s+/gu, " ")

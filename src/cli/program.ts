@@ -15,7 +15,7 @@ const commands = [
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
 ];
 
-/** The command line. Its actions throw; what to do with errors is up to the caller. */
+/** Its actions throw; the caller reports errors. */
 export function createProgram(): Command {
   const program = new Command("mnemograph")
     .description("Long-term memory for LangGraph.js agents, kept in PostgreSQL.")
@@ -31,7 +31,7 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Where the words about an example begin; a longer example has none. */
+/** Descriptions of examples begin here; longer examples have none. */
 const exampleColumns = 40;
 
 function helpEnd(): string {

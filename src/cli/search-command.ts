@@ -2,7 +2,6 @@ import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withScope }
 import { aligned, print } from "./output.js";
 import { useScope } from "./use-memory.js";
 
-/** `mnemograph search`: memories, or messages, that fit a question, best first. */
 export const searchCommand: CliCommand = {
   name: "search",
   description: "find memories, or messages, best first",

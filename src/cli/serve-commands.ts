@@ -17,7 +17,6 @@ interface ServeFlags extends MemoryFlags {
   readonly mcp?: true;
 }
 
-/** `mnemograph serve`: the HTTP API, until a signal ends it. */
 export const serveCommand: CliCommand = {
   name: "serve",
   description:
@@ -38,7 +37,7 @@ export const serveCommand: CliCommand = {
   run: serve,
 };
 
-/** @throws MemoryError `INVALID_INPUT` for an address that others reach without authentication; `PEER_MISSING` */
+/** @throws MemoryError `INVALID_INPUT` for a public address without authentication; `PEER_MISSING` */
 async function serve(flags: ServeFlags): Promise<void> {
   const { host, port } = flags;
   const authenticate = await authenticateOf(flags);
@@ -73,7 +72,6 @@ async function authenticateOf({ auth }: ServeFlags): Promise<MemoryAppOptions["a
   return bearerTokens({ [token]: { role: "operator" } });
 }
 
-/** `mnemograph mcp`: one scope's memory for a client of the Model Context Protocol, over standard input and output. */
 export const mcpCommand: CliCommand = {
   name: "mcp",
   description: "answer the Model Context Protocol over standard input and output, for one user or app",
@@ -98,7 +96,6 @@ interface InspectFlags extends MemoryFlags {
   readonly operator?: string;
 }
 
-/** `mnemograph inspect`: the inspector's page for a person at this machine, until a signal ends it. */
 export const inspectCommand: CliCommand = {
   name: "inspect",
   description: "show what is remembered, and why, in a browser on this machine; change it there",
@@ -116,7 +113,6 @@ export const inspectCommand: CliCommand = {
   run: inspect,
 };
 
-/** @throws MemoryError `SETUP_REQUIRED` when there is no database, `PEER_MISSING` */
 async function inspect(flags: InspectFlags): Promise<void> {
   const { tenant, user, app, port = 0, operator = userInfo().username } = flags;
   const { createMemoryApp } = await loadApp();
@@ -128,7 +124,7 @@ async function inspect(flags: InspectFlags): Promise<void> {
     const api = createMemoryApp(memory, { signal: ending.signal, authenticate, inspector: true });
     const serve = before((request, env) => api.fetch(request, env as object));
     const refused = () => new Response("This is for a browser on this machine.\n", { status: 403 });
-    // A page whose name was turned to 127.0.0.1, another machine and a proxy are no part of this.
+    // Refuses rebound names, other machines and proxies.
     const fetch = (request: Request, env: unknown) =>
       isLocal(request, env) ? serve(request, env) : refused();
     const listening = (origin: string) => {

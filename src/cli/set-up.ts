@@ -16,10 +16,9 @@ import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 
-/** What is set up beside the tables that every memory needs. */
 type SchemaParts = { readonly vectors: boolean; readonly isolation: boolean };
 
-/** Creates or updates the tables; tells where, and which migrations ran. @throws MemoryError as `memory.setup()` does */
+/** @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) {
   const { option, place } = chooseDatabase(flags, process.env);
   const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
@@ -35,17 +34,17 @@ export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) 
   }
 }
 
-/** What `migrateDatabase` would do; changes nothing. @throws MemoryError as it does */
+/** Changes nothing. */
 export function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
   const { option } = existingDatabase(flags, process.env);
   const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
   return migrationStatus(db, { ...parts, upgrade: true }).finally(() => db.close());
 }
 
-/** What is set up in a database; `contents` are null when its tables are not up to date, `place` is for people. */
+/** `contents` is null when the tables are not up to date. */
 export type SetupStatus = Awaited<ReturnType<typeof readStatus>>;
 
-/** Reads what is set up, and changes nothing. @throws MemoryError `SETUP_REQUIRED` when there is no database */
+/** Changes nothing. @throws MemoryError `SETUP_REQUIRED` without a database */
 export async function readStatus(flags: DatabaseFlags) {
   const { option, place } = existingDatabase(flags, process.env);
   const { schema: schemaName } = flags;
@@ -72,7 +71,7 @@ async function readContents(database: Database) {
   };
 }
 
-/** Counts summaries by state, and those that have been in the making for five minutes: twice the lease. */
+/** Stuck: processing for five minutes, twice the lease. */
 async function countSummaries(db: Connection) {
   const [row] = await db.query<{ completed: number; processing: number; failed: number; stuck: number }>(sql`
     select count(*) filter (where status = 'completed')::int as completed,
@@ -84,13 +83,12 @@ async function countSummaries(db: Connection) {
   return { summaries, stuck };
 }
 
-/** How much was learned, and how much of the work on it was given up, over all scopes. */
 interface MemoryCounts {
   readonly memories: readonly { kind: MemoryKind; state: MemoryLifecycle; count: number }[];
   readonly deadLetters: readonly { kind: WorkKind; count: number }[];
 }
 
-/** Counts memories by kind and state, and dead letters by kind. Reads every memory: for people, not for every turn. */
+/** Reads every memory: for people, not for every turn. */
 async function countMemories(db: Connection): Promise<MemoryCounts> {
   const [row] = await db.query<{ counts: MemoryCounts }>(sql`
     select json_build_object(

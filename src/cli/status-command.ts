@@ -4,7 +4,6 @@ import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
 import { aligned, print } from "./output.js";
 import type { SetupStatus } from "./set-up.js";
 
-/** `mnemograph status`: what is set up and what it holds. */
 export const statusCommand: CliCommand = {
   name: "status",
   description: "show migrations, what is stored, and what is stuck; changes nothing",
@@ -13,7 +12,7 @@ export const statusCommand: CliCommand = {
   run: status,
 };
 
-/** @throws MemoryError `SETUP_REQUIRED` after printing, when the tables are not up to date. */
+/** @throws MemoryError `SETUP_REQUIRED`, after printing, when the tables are not up to date */
 async function status(flags: DatabaseFlags): Promise<void> {
   const { readStatus } = await import("./set-up.js");
   const { schema } = flags;
@@ -23,7 +22,7 @@ async function status(flags: DatabaseFlags): Promise<void> {
   if (contents === null) throw outdated(schema, migrations);
 }
 
-/** Tables named in words; --json has them all. */
+/** `--json` has them all. */
 const largestTables = 5;
 
 function describe(schema: string, { place, migrations, contents }: SetupStatus): string {

@@ -7,10 +7,6 @@ import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./fl
 import { aligned, oneLine, print } from "./output.js";
 import { useMemory, useScope } from "./use-memory.js";
 
-/**
- * `mnemograph export`: what is kept of a user or an app as JSON lines, on standard output, or in a file that only its
- * owner may read.
- */
 export const exportCommand: CliCommand = {
   name: "export",
   description: "write what is kept of a user or an app, as JSON lines",
@@ -31,12 +27,12 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
       }
     };
     if (out === undefined) return pipeline(texts, process.stdout, { end: false });
-    // Under its name only when it is whole. What a killed run left there goes.
+    // Renamed when complete. Removes what a killed run left.
     const part = `${out}.part`;
     rmSync(part, { force: true });
     try {
       const fd = openSync(part, "wx", 0o600);
-      // Whatever the umask.
+      // Overrides the umask.
       fchmodSync(fd, 0o600);
       await pipeline(texts, createWriteStream(part, { fd }));
       renameSync(part, out);
@@ -47,7 +43,6 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
   });
 }
 
-/** `mnemograph import`: writes an export, from a file or from standard input ("-"). */
 export const importCommand: CliCommand = {
   name: "import",
   description: "restore an export into an empty scope; an interrupted import is run again",
@@ -62,7 +57,7 @@ export const importCommand: CliCommand = {
   run: importLines,
 };
 
-/** @throws MemoryError as `memory.import` does; `INVALID_INPUT` for a file that cannot be read. */
+/** @throws MemoryError as `memory.import` does; `INVALID_INPUT` for an unreadable file */
 async function importLines(file: string, flags: MemoryFlags): Promise<void> {
   const { splitLines } = await import("../transfer/read-export.js");
   const { scopeOf } = await import("./open-memory.js");
@@ -74,7 +69,6 @@ async function importLines(file: string, flags: MemoryFlags): Promise<void> {
   print(flags, imported, () => describeImported(imported));
 }
 
-/** @throws MemoryError `INVALID_INPUT` */
 async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
   try {
     yield* createReadStream(file);
@@ -90,7 +84,6 @@ function describeImported({ lines, total, written, quarantined }: Imported): str
   return [`Imported ${total} of ${lines} lines.`, ...aligned(Object.entries(written)), ...waiting].join("\n");
 }
 
-/** `mnemograph forget`: deletes everything of a user or an app, or one thread of theirs, with --yes. */
 export const forgetCommand: CliCommand = {
   name: "forget",
   description:
@@ -115,10 +108,7 @@ interface ForgetFlags extends MemoryFlags {
   readonly withMemories?: true;
 }
 
-/**
- * @throws MemoryError `NOT_FOUND` when there is no such thread; `INVALID_INPUT` without --yes; `BUSY` when others
- *   kept writing.
- */
+/** @throws MemoryError `NOT_FOUND` for an unknown thread; `INVALID_INPUT` without --yes; `BUSY` */
 async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
   if (withMemories && threadId === undefined)

@@ -2,11 +2,7 @@ import type { Memory } from "../memory.js";
 import type { Scope } from "../scope/scope.js";
 import type { MemoryFlags } from "./flags.js";
 
-/**
- * `work` on the memory that flags and environment name, which is closed afterwards.
- *
- * @throws MemoryError `SETUP_REQUIRED` when there is no database, `INVALID_INPUT`
- */
+/** @throws MemoryError `SETUP_REQUIRED` without a database, `INVALID_INPUT` */
 export async function useMemory<Result>(
   flags: MemoryFlags,
   work: (memory: Memory) => Promise<Result>,
@@ -20,7 +16,7 @@ export async function useMemory<Result>(
   }
 }
 
-/** The same for commands that need a scope. @throws MemoryError `SCOPE_REQUIRED` before anything is opened */
+/** @throws MemoryError `SCOPE_REQUIRED` before anything is opened */
 export async function useScope<Result>(
   flags: MemoryFlags,
   work: (memory: Memory, scope: Scope) => Promise<Result>,
@@ -30,7 +26,7 @@ export async function useScope<Result>(
   return useMemory(flags, (memory) => work(memory, scope));
 }
 
-/** Resolves when the process is asked to end. A second time ends it at once. */
+/** Resolves at SIGTERM or SIGINT; a second one exits at once. */
 export async function stopSignal(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {

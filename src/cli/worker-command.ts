@@ -11,7 +11,6 @@ interface WorkerFlags extends MemoryFlags {
   readonly port?: number;
 }
 
-/** `mnemograph worker`: does what other processes put in queues, until a signal ends it. */
 export const workerCommand: CliCommand = {
   name: "worker",
   description: "do background work for all processes on this database, until a signal ends it; needs pg-boss",
@@ -25,7 +24,6 @@ export const workerCommand: CliCommand = {
   run: work,
 };
 
-/** How often progress is reported, in ms. */
 const reportEveryMs = 30_000;
 
 async function work(flags: WorkerFlags): Promise<void> {
