@@ -1,25 +1,22 @@
 import { randomInt } from "node:crypto";
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 
-/** Fractions that a version may have: twelve decimals, which a number holds beside as many steps as a thread has. */
+/** Twelve decimals: a double also holds as many steps as a thread has. */
 const fractions = 10 ** 12;
 
 /**
- * Lets no two branches of a thread have a version of a channel in common: versions are counted as before, and each
- * step's get a fraction of its own.
+ * Adds a random fraction to the versions of each step, so that two branches of a thread share none.
  *
- * A channel's value is kept under its version, and what is kept already is not written again. With whole numbers a fork,
- * which counts on from an older checkpoint, and runs at once, which count on from the same one, would be left with the
- * values of the branch that was there first. Numbers they stay: LangGraph compares old and new versions of a thread, and
- * `PostgresSaver` can go on counting them.
+ * `PostgresSaver` stores one value for each version of a channel. With whole numbers, a fork or a concurrent run
+ * would read the other branch's values. LangGraph and `PostgresSaver` still compare and count them as numbers.
  */
 export function countVersionsApart(saver: PostgresSaver): void {
   const counted = saver.getNextVersion.bind(saver);
-  // LangGraph takes the method once for a run or an update, and binds it.
+  // LangGraph reads the method once for a run or an update.
   Object.defineProperty(saver, "getNextVersion", { get: () => versionsOfRun(counted), configurable: true });
 }
 
-/** Channels that are written in one step have one version: LangGraph knows by it which nodes wrote last. */
+/** Channels written in one step share a version: LangGraph finds the last writers by it. */
 function versionsOfRun(counted: (current: number | undefined) => number) {
   let last: { readonly current: number | undefined; readonly next: number } | undefined;
   return (current: number | undefined): number => {

@@ -11,31 +11,25 @@ import { asTenant } from "../../postgres/isolation.js";
 import type { RepeatedClient } from "../../postgres/run-statement.js";
 import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 
-/** Where the checkpoints of somebody's thread are. */
 export interface CheckpointPlace {
   readonly threadId: string;
-  /** Null where nobody is named. */
+  /** Null for a run without a scope. */
   readonly scope: Scope | null;
-  /** The thread id that they are kept under. */
+  /** The thread id in `PostgresSaver`'s tables. */
   readonly name: string;
-  /** The thread's row; null when it has none, and they are only read. */
+  /** Null for a thread without a row, which is only read. */
   readonly threadRef: number | null;
 }
 
-/** Whose checkpoints are asked for; `scope` is null where nobody is named. */
 interface Asked {
   readonly scope: Scope | null;
   readonly threadId: string;
 }
 
-/** Each means that another process has named or forgotten the thread in between. */
+/** Each retry means that another process named or forgot the thread in between. */
 const mostTries = 5;
 
-/**
- * Where the checkpoints of the thread are, which becomes the asker's if it is nobody's yet.
- *
- * @throws MemoryError `THREAD_FORBIDDEN`
- */
+/** An unowned thread becomes the asker's. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function claimPlace(db: Database, asked: Asked): Promise<CheckpointPlace> {
   const { threadId, scope } = asked;
   const claimant = scope ?? nobody;
@@ -53,11 +47,7 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   });
 }
 
-/**
- * Where the checkpoints of the thread are, without claiming it; null where there are none for the asker.
- *
- * @throws MemoryError `THREAD_FORBIDDEN`
- */
+/** Claims nothing; null where the asker has no checkpoints. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function findPlace(db: Database, asked: Asked): Promise<CheckpointPlace | null> {
   const { threadId, scope } = asked;
   const asker = scope ?? nobody;
@@ -67,12 +57,12 @@ export async function findPlace(db: Database, asked: Asked): Promise<CheckpointP
     if (thread) return placeOf(db, asked, thread);
     if (scope === null) await requireUnowned(db, threadId);
     const isTaken = threadId.startsWith(ownNamePrefix) || (await isTakenFrom(db, asker, threadId));
-    // What nobody has claimed was written before there were owners, or by another checkpointer.
+    // Unclaimed checkpoints are older than owners, or another checkpointer's.
     return isTaken ? null : { threadId, scope, name: threadId, threadRef: null };
   });
 }
 
-/** Where the checkpoints of a thread that is the asker's are; null when it was forgotten meanwhile. */
+/** Null when the thread was forgotten meanwhile. */
 async function placeOf(
   db: Database,
   { threadId, scope }: Asked,
@@ -82,12 +72,12 @@ async function placeOf(
   return name === null ? null : { threadId, scope, name, threadRef };
 }
 
-/** Nobody's checkpoints and a tenant's do not share a name. @throws MemoryError `THREAD_FORBIDDEN` */
+/** Unowned checkpoints and a tenant's must not share a name. @throws MemoryError `THREAD_FORBIDDEN` */
 async function requireUnowned(db: Database, threadId: string): Promise<void> {
   if (await isTakenFrom(db, nobody, threadId)) throw threadForbidden(threadId);
 }
 
-/** Whether what lies under the thread id itself is not, or may not be, the asker's. */
+/** Whether the checkpoints under the thread id itself may be another's. */
 async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promise<boolean> {
   const { tenantId = "" } = asker;
   const [found] = await findThreadsElsewhere(db, { tenantId, threadIds: [threadId] });
@@ -95,13 +85,7 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
   return found.isTaken || found.isTakenByNobody || (asker !== nobody && found.tenants > 0);
 }
 
-/**
- * `client` as a pool for one write of `PostgresSaver`: its transaction begins by holding the thread of `place`.
- *
- * The lock waits for whoever is forgetting the thread, and makes the next one wait.
- *
- * @throws MemoryError `THREAD_FORBIDDEN` there when the thread was forgotten.
- */
+/** A pool whose transactions first lock the thread's row. @throws MemoryError `THREAD_FORBIDDEN` after forgetting */
 export function guardedPool({ schema }: Database, client: RepeatedClient, place: CheckpointPlace) {
   const { scope, threadId, threadRef } = place;
   const locking = sql`select from ${schema}.thread t where t.id = ${threadRef} for share`;

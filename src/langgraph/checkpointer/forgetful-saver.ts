@@ -9,27 +9,21 @@ import {
   leftOutMessage,
 } from "../../conversation/recalled-mark.js";
 
-/** What an agent is shown, and the messages of the graph around it, some of which stand there with memory in front. */
+/** What an agent sees in place of the graph's messages. */
 export interface ShownView {
   readonly state: readonly BaseMessage[];
   readonly view: readonly BaseMessage[];
 }
 
-/** A saver for one call of an agent. */
 export interface ForgetfulSaver {
   readonly saver: BaseCheckpointSaver;
-  /** Whether the agent went on from a checkpoint of its own. */
+  /** Whether the agent continued from a checkpoint of its own. */
   hasLoaded(): boolean;
-  /** Ids of the recalled messages that were put back into what was loaded. */
+  /** Ids of recalled messages that loading has restored. */
   readonly putBack: ReadonlySet<string>;
 }
 
-/**
- * `saver`, in which nothing recalled of `shown` is kept: forgetting must reach everything stored.
- *
- * Where a recalled message would stand, stands that it was left out; where the current message has memory in front of
- * it, stands the user's own. What is loaded gets back what is recalled by then.
- */
+/** Stores placeholders for recalled messages, since forgetting must reach everything stored; loading restores them. */
 export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): ForgetfulSaver {
   let hasLoaded = false;
   const putBack = new Set<string>();
@@ -66,7 +60,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): Fo
     },
     getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
   };
-  // A saver may have private fields, which only it can be asked for.
+  // A saver's private fields need the saver itself as `this`.
   const forgetful = new Proxy(saver, {
     get(target, name) {
       const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
@@ -76,7 +70,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): Fo
   return { saver: forgetful, hasLoaded: () => hasLoaded, putBack };
 }
 
-/** `value`, in which what was recalled for `shown` is left out, at any depth. */
+/** Replaces recalled messages by placeholders, at any depth. */
 export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value {
   const own = new Map(state.map((message) => [message.id, message]));
   const recalled = new Set(view.filter(isRecalled).flatMap(({ id }) => id ?? []));
@@ -88,7 +82,7 @@ export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value
   });
 }
 
-/** `value`, for streams: the same without what would stand in the place of recalled messages, too. */
+/** For streams: removes the placeholders too. */
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
   return rewriteMessages(
     leaveOut(value, shown),
@@ -98,7 +92,7 @@ export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
   );
 }
 
-/** `value`, in which what `shown` recalls stands where it was left out. Of what is not recalled any more nothing does. */
+/** Restores recalled messages at their placeholders; removes the other placeholders. */
 export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
   const recalled = new Map(view.filter(isRecalled).map((message) => [message.id, message]));
   recalled.delete(undefined);
@@ -106,7 +100,7 @@ export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = ne
   return rewriteMessages(value, (list) => {
     let other = block && !list.some(({ id }) => id === block.id) ? block : undefined;
     const anewOf = (known: BaseMessage | undefined) => {
-      // What stood here is part of the summary by now, and the summary of the block.
+      // The block's summary covers this message by now.
       const anew = known ?? other;
       if (anew === other) other = undefined;
       if (anew?.id !== undefined) putBack.add(anew.id);
@@ -119,23 +113,23 @@ export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = ne
   });
 }
 
-/** A message in whatever form nodes write it: LangChain's own, as a plain object, or as it is serialised. */
+/** LangChain's own message, a plain object, or a serialised message. */
 interface AnyMessage {
   readonly id: string | undefined;
   readonly content: unknown;
-  /** Null where it is a plain object. */
+  /** Null for the latter two. */
   readonly message: BaseMessage | null;
 }
 
-/** What takes the place of each of the messages that stand in one list; undefined for the message itself. */
+/** Replaces each message of one list; undefined keeps it. */
 type RewriteList = (
   list: readonly AnyMessage[],
 ) => (message: AnyMessage) => readonly BaseMessage[] | undefined;
 
-/** Deepest nesting looked into: nothing that a graph holds is nested deeper. */
+/** Graphs hold nothing deeper. */
 const mostDepth = 100;
 
-/** `value` with every message in it rewritten, at any depth. Only what changes is copied. */
+/** Copies only what changes. */
 function rewriteMessages<Value>(value: Value, rewrite: RewriteList): Value {
   return rewriteWithin(value, rewrite, new Set()) as Value;
 }
@@ -148,7 +142,7 @@ function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>
     const within = (inner: unknown) => rewriteWithin(inner, rewrite, around);
     if (Array.isArray(value)) return rewriteArray(value, rewrite, within);
     const message = asMessage(value);
-    // What stands alone cannot be left out.
+    // A message outside a list cannot be removed.
     if (message) return rewrite([message])(message)?.[0] ?? value;
     if (value instanceof Map) return changed(value, [...value], within, (entries) => new Map(entries));
     if (value instanceof Set) return changed(value, [...value], within, (items) => new Set(items));
@@ -197,7 +191,6 @@ function rewriteObject(object: object, within: (inner: unknown) => unknown): obj
   return Object.assign(copy, Object.fromEntries(changes));
 }
 
-/** Undefined for what is no message. */
 function asMessage(value: unknown): AnyMessage | undefined {
   if (typeof value !== "object" || value === null) return undefined;
   if (isBaseMessage(value)) return { id: value.id, content: value.content, message: value };

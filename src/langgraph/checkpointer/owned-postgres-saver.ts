@@ -19,30 +19,29 @@ import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./chec
 
 type Configurable = Readonly<Record<string, unknown>>;
 
-/** Reads of LangGraph's own that name nobody and follow one that did, remembered for as many threads. */
+/** Threads whose last places are cached, for LangGraph's reads that name nobody. */
 const mostRemembered = 10_000;
 
-/** Runs of one thread that travel back at once, of which it is remembered that they are about to ask. */
+/** Concurrent time-travel runs of one thread that are tracked. */
 const mostAtOnce = 1_000;
 
 /**
- * LangGraph's Postgres checkpointer, which gives the checkpoints of a thread to their owner only.
+ * LangGraph's Postgres checkpointer, which gives a thread's checkpoints to its owner only.
  *
- * A run's thread is claimed before anything of it is read or written, and checked at every later call: whose it is
- * says the config, as `findRunScope` reads it. A run that names nobody has the default scope's threads, or, without one, threads of nobody's. The same thread id in
- * another tenant is another thread. What is forgotten while a run is under way, the run does not write again.
+ * A run claims its thread before its first read or write; each later call checks the owner that `findRunScope`
+ * reads. A run that names nobody has the default scope's threads, or unowned ones. The same thread id in another
+ * tenant is another thread. A run does not write again what was forgotten meanwhile.
  *
- * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED` for an identity that cannot be;
- *   `DATABASE_UNAVAILABLE`, `DATABASE_ERROR`, `SETUP_REQUIRED` as every call.
+ * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the database
  */
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   readonly #defaultScope: Scope | null;
-  /** What each run has claimed, so that its later calls need not ask again. */
+  /** What each run has claimed, so that later calls need no query. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
-  /** By thread id, the places that were read last. */
+  /** The last places read, by thread id. */
   readonly #read: Places = new Map();
-  /** By thread id, the places where runs have begun that travel back, each about to ask for the latest checkpoint. */
+  /** Time-travel runs about to ask for the latest checkpoint, by thread id. */
   readonly #travelled: Places = new Map();
 
   constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
@@ -96,11 +95,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     await this.#write(place, (saver) => saver.putWrites(at(config, place), writes, taskId));
   }
 
-  /**
-   * Deletes a thread's checkpoints; its transcript and memories stay.
-   *
-   * @param scope whose thread it is. @default nobody's: that of a graph without memory
-   */
+  /** Deletes a thread's checkpoints, not its transcript or memories. @param scope its owner. @default nobody */
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
     const id = parseThreadId(threadId);
     const place = await findPlace(this.#db, { scope: scope ? parseScope(scope) : null, threadId: id });
@@ -112,7 +107,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return tuple && seenFrom(place, tuple);
   }
 
-  /** A subgraph's state, which LangGraph reads within a read that said who asks; the namespace tells whose it is. */
+  /** LangGraph reads a subgraph's state within a read that named the owner; the namespace shows which one. */
   async #getOfRead(config: RunnableConfig, threadId: string): Promise<CheckpointTuple | undefined> {
     for (const place of this.#read.get(threadId) ?? []) {
       const tuple = await this.#get(config, place);
@@ -121,7 +116,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return undefined;
   }
 
-  /** Without a thread, as operators ask: only threads that nobody has claimed are shown. */
+  /** For operators: without a thread, lists unclaimed threads only. */
   async *#listUnowned(
     config: RunnableConfig,
     options?: CheckpointListOptions,
@@ -137,19 +132,14 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
   }
 
-  /** @throws MemoryError `THREAD_FORBIDDEN` also when the thread was forgotten since the run began. */
+  /** @throws MemoryError `THREAD_FORBIDDEN`, also when the thread was forgotten since the run began */
   async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
     const place = await this.#placeOf(config, claimPlace);
     if (place) return place;
     throw threadForbidden(parseThreadId(config.configurable?.thread_id));
   }
 
-  /**
-   * A run claims its thread at its first call, whatever that is; what it has claimed stays claimed for it, and is not
-   * claimed again when it was forgotten meanwhile.
-   *
-   * @param byHand how a call finds its thread that belongs to no run.
-   */
+  /** A run claims its thread once, not again after it was forgotten. @param byHand for calls outside a run */
   async #placeOf(
     config: RunnableConfig,
     byHand: typeof claimPlace | typeof findPlace,
@@ -169,10 +159,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return sought;
   }
 
-  /**
-   * `write` with a saver whose transactions begin by holding the thread, so that it cannot be forgotten meanwhile. All
-   * that it writes has a key and is there once, however often a lost connection has it written.
-   */
+  /** Locks the thread against forgetting. A lost connection may repeat the write: rows have keys. */
   #write<Result>(place: CheckpointPlace, write: (saver: PostgresSaver) => Promise<Result>): Promise<Result> {
     return this.#db.repeatable((client) => {
       const pool = guardedPool(this.#db, client, place) as unknown as Pool;
@@ -181,7 +168,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 }
 
-/** What `PostgresSaver` reads by, and ends nothing: that is the memory's to do. */
+/** `end` does nothing: the memory closes its pools. */
 function readingPool(db: Database): Pool {
   const query = (text: string, values?: unknown[]) => db.repeatable((client) => client.query(text, values));
   return { query, end: async () => {} } as unknown as Pool;
@@ -189,7 +176,7 @@ function readingPool(db: Database): Pool {
 
 const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
 
-/** LangGraph gives `getState` of a subgraph the saver itself; nobody outside this process can. */
+/** LangGraph passes the saver itself; no other process can. */
 function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
   const configurable: Configurable = config.configurable ?? {};
   const names = Object.keys(configurable).sort().join();
@@ -198,7 +185,7 @@ function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
   );
 }
 
-/** After a run was given a checkpoint to begin with, LangGraph up to 1.6 asks whether it is the latest, of nobody's. */
+/** LangGraph up to 1.6 asks, without a scope, whether a run's first checkpoint is the latest. */
 function isAfterTravel(config: RunnableConfig): boolean {
   const names = Object.keys(config.configurable ?? {})
     .sort()
@@ -206,7 +193,7 @@ function isAfterTravel(config: RunnableConfig): boolean {
   return Object.keys(config).join() === "configurable" && names === "checkpoint_ns,thread_id";
 }
 
-/** All that it is asked for is which checkpoint is the latest. */
+/** LangGraph only asks which checkpoint is the latest. */
 function withoutValues(
   tuple: CheckpointTuple | undefined,
   place: CheckpointPlace,
@@ -226,7 +213,7 @@ function remember(places: Places, threadId: string, place: CheckpointPlace): voi
   putLast(places, threadId, [place, ...others]);
 }
 
-/** Runs that travel back in one thread at once ask once each. */
+/** Each time-travel run asks once. */
 function expectAsk(places: Places, threadId: string, place: CheckpointPlace): void {
   const others = places.get(threadId) ?? [];
   putLast(places, threadId, [place, ...others].slice(0, mostAtOnce));
@@ -246,12 +233,11 @@ function take(places: Places, threadId: string): CheckpointPlace | undefined {
   return place;
 }
 
-/** `config` as `PostgresSaver` is to see it. */
 function at(config: RunnableConfig, { name }: CheckpointPlace): RunnableConfig {
   return { ...config, configurable: { ...config.configurable, thread_id: name } };
 }
 
-/** `tuple` as LangGraph is to see it: its configs name the thread and who asked, so that they can be run. */
+/** The configs name the thread and its owner, so that they can be run. */
 function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTuple {
   const { config, parentConfig } = tuple;
   return {
@@ -267,16 +253,11 @@ function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }
   return { ...configurable, thread_id: threadId, ...(scope && identityKeys(scope)) };
 }
 
-/**
- * Creates the checkpointer's tables on `client`, within its transaction.
- *
- * `PostgresSaver.setup` takes its connection from a pool and has no lock, so two processes starting together
- * fail. Here it gets the one connection that holds the set-up lock.
- */
+/** `PostgresSaver.setup` has no lock, so concurrent starts fail; `client` holds the set-up lock. */
 export async function setUpCheckpointer(client: ClientBase, schemaName: string): Promise<void> {
   const pool = {
     connect: async () => ({
-      // It asks for a schema that is there by now; asking would demand CREATE on the whole database.
+      // The schema exists. Creating it again needs CREATE on the database.
       query: async (text: string, values?: unknown[]) =>
         text.startsWith("CREATE SCHEMA") ? { rows: [] } : queryOrUndo(client, text, values),
       release: () => {},
@@ -285,7 +266,7 @@ export async function setUpCheckpointer(client: ClientBase, schemaName: string):
   await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
 }
 
-/** It learns from a failed statement that its tables are not there: that must not end the transaction. */
+/** `setup` finds missing tables by failing statements, which must not end the transaction. */
 async function queryOrUndo(client: ClientBase, text: string, values: unknown[] | undefined) {
   await client.query("savepoint checkpointer");
   try {

@@ -10,25 +10,23 @@ const decision = z.strictObject({
   text: z.string().min(1).optional().describe('With "approve": the sentence to remember instead.'),
 });
 
-/** What a consent interrupt is resumed with. Proposals that it leaves out rest as with "later". */
+/** Omitted proposals count as "later". */
 const answerSchema = z.strictObject({ decisions: z.array(decision) });
 
 /** An answer to a consent interrupt. */
 export type ConsentAnswer = z.output<typeof answerSchema>;
 
-/** The same as JSON schema, for interfaces that make a form of it. */
+/** For interfaces that render a form. */
 export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
 
-/** A proposal as the user is asked about it. */
 export interface AskedProposal {
   readonly id: string;
   readonly text: string;
   readonly value: string | null;
-  /** In plain words. */
   readonly proposal: string;
 }
 
-/** `proposals` as LangChain's human-in-the-loop request, which Agent Inbox and agent-chat-ui draw. */
+/** LangChain's human-in-the-loop request, which Agent Inbox and agent-chat-ui render. */
 export function reviewRequest(proposals: readonly AskedProposal[]) {
   const actionName = "remember";
   return {
@@ -44,7 +42,7 @@ export function reviewRequest(proposals: readonly AskedProposal[]) {
   };
 }
 
-/** Ours, and the decision types of LangChain's human-in-the-loop middleware and of Agent Inbox. */
+/** Ours, and those of LangChain's human-in-the-loop middleware and of Agent Inbox. */
 const decisionTypes = {
   approve: "approve",
   accept: "approve",
@@ -59,14 +57,14 @@ const named = z
   .enum(Object.keys(decisionTypes) as (keyof typeof decisionTypes)[])
   .transform((type): Verdict => ({ decision: decisionTypes[type] }));
 const either = z.boolean().transform((yes): Verdict => ({ decision: yes ? "approve" : "refuse" }));
-/** What the user made of a proposal is what they approve. */
+/** The user approves what they edited. */
 const edited = z
   .object({ value: decision.shape.value, text: decision.shape.text })
   .refine(({ value, text }) => value !== undefined || text !== undefined)
   .transform((edits): Verdict => ({ decision: "approve", ...edits }));
 const edit = { type: z.literal("edit"), message: z.unknown().optional() };
 
-/** A decision that names no proposal. Agent Inbox has more `args` than are read here. */
+/** Without an id. Agent Inbox sends more `args` than are read here. */
 const verdict = z.union([
   either,
   named,
@@ -86,10 +84,9 @@ const forms =
   "or as LangChain's human-in-the-loop.";
 
 /**
- * What `resumed` decides about `asked`: an answer by ids; one decision for all of them; or LangChain's human-in-the-loop
- * decisions in their order, as an object with `decisions` or as a list. Text may be JSON.
+ * Accepts decisions by id, one for all proposals, or LangChain's list in their order; text may be JSON.
  *
- * @returns `problem`, for whoever answers, where it is none of these.
+ * @returns `problem`, for the person who answers
  */
 export function readConsentAnswer(
   resumed: unknown,

@@ -15,23 +15,17 @@ import {
   reviewRequest,
 } from "./consent-answer.rule.js";
 
-/** What whoever answers can do better. */
+/** The person who answers can correct these. */
 export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
 
-/** Somebody else decided meanwhile, or the time ran out: asking again would not help. */
+/** Decided by somebody else or expired: asking again does not help. */
 export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
-/** What an answer did; or what is wrong with it, for whoever answers. */
 type AnswerResult =
   | { readonly outcomes: readonly { id: string; outcome: string | undefined }[] }
   | { readonly problem: string };
 
-/**
- * Does as `resumed` says, and puts off those of `requests` that it leaves out. Doing it twice does no harm: the first
- * time counts.
- *
- * @param resumed an answer in any form that `readConsentAnswer` knows.
- */
+/** Proposals without a decision are postponed. Repeating it is harmless: the first decision counts. */
 async function applyConsentAnswer(
   memory: Memory,
   { scope, requests, resumed }: { scope: Scope; requests: readonly ConsentRequest[]; resumed: unknown },
@@ -43,7 +37,7 @@ async function applyConsentAnswer(
     .filter(({ id }) => !named.has(id))
     .map(({ id }) => ({ id, decision: "later" as const }));
   const results = [];
-  // One after another: they take turns with their owner's lock anyway.
+  // In order, since each takes the owner's lock.
   for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
   const problems = results.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) return { problem: problems.join("\n") };
@@ -69,7 +63,6 @@ async function decideOne(
   }
 }
 
-/** How a consent node behaves. */
 export interface ConsentNodeOptions {
   /** Proposals asked about at once, newest first. @default 5 */
   readonly limit?: number | undefined;
@@ -81,53 +74,52 @@ const optionsSchema = roundOptions
   .pick({ onError: true })
   .extend({ limit: z.int().min(1).max(1_000).optional() });
 
-/** What the user is asked: the value of the interrupt. */
+/** The value of the interrupt. */
 export interface ConsentQuestion {
   readonly type: "memory.consent";
   readonly question: string;
   readonly proposals: readonly {
     readonly id: string;
-    /** In plain words: "city: Porto (now: Rome)". */
+    /** "city: Porto (now: Rome)". */
     readonly proposal: string;
-    /** The sentence that would be remembered. */
+    /** The sentence to remember. */
     readonly text: string;
     readonly value: string | null;
     readonly current: string | null;
-    /** The words it was learned from. */
+    /** The words that it was learned from. */
     readonly quote: string | null;
     readonly expiresAt: string;
   }[];
-  /** What was wrong with the answer before this one. */
+  /** What was wrong with the previous answer. */
   readonly problem?: string;
-  /** JSON schema of the answer. */
+  /** Its JSON schema. */
   readonly answer: object;
-  /** The same question as LangChain's human-in-the-loop middleware asks it: a request for each proposal, in their order. */
+  /** The same question for LangChain's human-in-the-loop interfaces, one request for each proposal, in order. */
   readonly actionRequests: ReturnType<typeof reviewRequest>["actionRequests"];
   readonly reviewConfigs: ReturnType<typeof reviewRequest>["reviewConfigs"];
 }
 
 /**
- * A node that asks the user, by an interrupt, about what waits for consent, and does as the answer says. It passes
- * where nothing waits. An answer that cannot be used is asked for again, with what is wrong with it.
+ * A node that asks the user about pending consents by an interrupt; after an invalid answer it asks again.
  *
- * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`; with "approve", "refuse", "later", true
- * or false for all of them; or with what LangChain's human-in-the-loop middleware and Agent Inbox give
- * (`{ decisions: [{ type: "approve" }] }`, in the order of the proposals). Needs a checkpointer; without one nobody is
- * asked, and the proposals wait on. Set `consent: { ask: "interrupt" }`, so that also what users plainly say waits.
+ * Resume with `new Command({ resume: { decisions: [{ id, decision: "approve" }] } })`, with "approve", "refuse",
+ * "later", true or false for all, or as LangChain's human-in-the-loop (`{ decisions: [{ type: "approve" }] }`, in
+ * order). Needs a checkpointer; without one the proposals wait. With `consent: { ask: "interrupt" }` also plain
+ * statements wait.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
   checkOptions(memory, optionsSchema, options, "consentNode");
   return askingConsent(memory, options);
 }
 
-/** The same node, of a way in that has checked its options. */
+/** For callers that have checked the options. */
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
       const { scope } = runIdentity(config, memory);
-      // A node that was interrupted runs again from its start: the list may be another one by then, so answers go by id.
+      // LangGraph restarts an interrupted node; the list may differ by then, so answers name ids.
       const requests = await memory.consents.list({ scope, due: true, limit });
       if (requests.length === 0) return;
       requireCheckpointer(config);
@@ -144,7 +136,7 @@ async function ask(
   config: LangGraphRunnableConfig,
 ): Promise<void> {
   for (let problem: string | null = null; ; ) {
-    // LangGraph gives each call the answer of the same place in line, so each round asks exactly once.
+    // LangGraph matches answers to calls by position, so each turn asks exactly once.
     const resumed: unknown = interrupt(questionOf(requests, problem), {
       responseSchema: consentAnswerSchema,
     });

@@ -9,13 +9,11 @@ import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages an agent is shown: system messages, the memory block, the recent messages and what the summary does not
- * cover.
+ * The messages that an agent sees: system messages, the memory block, recent messages and those after the summary.
  *
- * @param state the messages in the graph's state, the current one last.
- * @param recalled what the recall node left in the state. Without it the messages come back as they are.
- * @param injectAs "user" changes a copy of the current user message, never the message in the state.
- *   Without a user message, the block is a system message. @default "system"
+ * @param state the graph's messages, the current one last.
+ * @param recalled from the recall node; without it, `state` is returned.
+ * @param injectAs "user" changes a copy of the current user message; without one, as "system". @default "system"
  */
 export function modelView(
   state: readonly BaseMessage[],
@@ -36,13 +34,12 @@ export function modelView(
   return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, known))];
 }
 
-/** A client's message of the block's name is not to be replaced by it where an agent merges messages by id. */
+/** Agents merge messages by id, so the block must not replace a client's message. */
 function blockId(talk: readonly BaseMessage[]): string {
   const taken = talk.some((message) => message.id === memoryBlockId);
   return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
 }
 
-/** A copy of `message` with what memory knows in front. */
 function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
   const prefix = contextPrefix(recalled);
   const content =
@@ -61,23 +58,18 @@ function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
   );
 }
 
-/** What an agent is shown of a conversation beside the memory block. */
 interface ShownMessages {
-  /** System messages, however old: a summary never stands in for instructions. */
+  /** System messages, however old: a summary never replaces instructions. */
   readonly instructions: BaseMessage[];
-  /** The recent messages and what the summary does not cover, the current message last; those not from the state are marked as recalled. */
+  /** In order, the current message last; those not in the state are marked as recalled. */
   readonly talk: BaseMessage[];
 }
 
-/**
- * The messages of `state` and of the transcript that are to be shown.
- *
- * What an earlier turn was shown and a node returned is out of date, and left out.
- */
+/** Omits what an earlier turn was shown and a node returned. */
 function shownMessages(state: readonly BaseMessage[], recalled: Recalled): ShownMessages {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
   const end = (recalled.leftOut ?? recalled.summary)?.endMessageId ?? null;
-  // System messages stay in a bounded state, so they say nothing about where state and transcript meet.
+  // A bounded state keeps all system messages, so they do not show where state and transcript meet.
   const talkOf = (messages: readonly BaseMessage[]) =>
     messages.filter((message) => !isSystem(message) || message.id === end);
   const talk = conversationContext({
@@ -93,7 +85,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled): Shown
   for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
   const saidMessages = new Set(said);
   const own = said.filter(isSystem);
-  // A caller without a checkpointer sends the same instructions with every message.
+  // A caller without a checkpointer repeats the instructions with every message.
   const known = new Set(own.map((message) => messageText(message)));
   const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [messageText(message), message]));
   const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));

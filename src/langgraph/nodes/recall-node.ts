@@ -19,21 +19,19 @@ import { type RunIdentity, runIdentity, runMode } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { type MemoryState, memoryKey, messagesOf, requireMemoryKey, toState } from "../run/state-fields.js";
 
-/** How a recall node behaves. */
 export interface RecallNodeOptions<Key extends string = "messages">
   extends Pick<RoundOptions, "onError" | "agent" | "memoryMode">,
     MessagesKeyOption<Key> {}
 
 const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
-/** What a recall node puts into the state. Its messages are never there: the compiler looks for their key by them. */
+/** The messages are never set; the compiler finds their key by them. */
 type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /**
- * A recall node, for a state that has the messages under `Key`. In a graph whose state lacks that key or the one of
- * memory it does not compile.
+ * Does not compile in a graph whose state lacks `Key` or memory's key.
  *
- * @throws MemoryError in the run, `INVALID_INPUT` for the same, whatever `onError` says.
+ * @throws MemoryError in the run, `INVALID_INPUT` for the same, whatever `onError` says
  */
 export type RecallNode<Key extends string = "messages"> = <Update = RecalledState<Key>>(
   state: { readonly [K in Key]?: readonly BaseMessage[] },
@@ -41,14 +39,15 @@ export type RecallNode<Key extends string = "messages"> = <Update = RecalledStat
 ) => NodeUpdate<Update, Key | typeof memoryKey>;
 
 /**
- * A node that puts what memory knows of the run's thread into the state, for `modelView` and the remember node. The state
- * needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, of zod, `memoryFields`.
+ * A node that recalls the run's thread into the state, for `modelView` and the remember node. Place it before the
+ * agent. The state needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, in zod,
+ * `memoryFields`.
  *
- * The thread is the run's owner's from then on, if it was nobody's. One round trip, two after time travel; one more
- * on a new thread without `memory.checkpointer()`. Place it before the agent.
+ * An unowned thread becomes the run's. Takes one round trip, two after time travel, and one more on a new thread
+ * without `memory.checkpointer()`.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- *   `THREAD_FORBIDDEN` whatever `onError` says.
+ * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
+ * `THREAD_FORBIDDEN`
  */
 export function recallNode<Key extends string = "messages">(
   memory: Memory,
@@ -63,7 +62,7 @@ export function recallNode<Key extends string = "messages">(
   return node as unknown as RecallNode<NoInfer<Key>>;
 }
 
-/** The same node, of a way in that has checked its options. */
+/** For callers that have checked the options. */
 export function recalling(
   memory: Memory,
   { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
@@ -78,7 +77,7 @@ export function recalling(
       const identity = runIdentity(config, memory);
       const mode = runMode(config) ?? memoryMode;
       const recalled = await recallForState(memory, identity, messages, { agent, mode });
-      // Memory's own checkpointer has claimed the thread already.
+      // Memory's own checkpointer has claimed the thread.
       if (
         recalled.lastMessageId === null &&
         config.configurable?.__pregel_checkpointer !== memory.checkpointer()
@@ -93,12 +92,7 @@ export function recalling(
 }
 
 /**
- * What memory knows of a thread, for a graph whose state holds the run's messages, the current one last.
- *
- * One round trip. A second one when the run continues from an earlier checkpoint: the latest summary then tells
- * of messages that never were in this branch, and an earlier one is chosen that does not.
- *
- * @throws MemoryError `THREAD_FORBIDDEN`
+ * After time travel the latest summary may cover messages of another branch: a second call finds one that does not.
  */
 async function recallForState(
   memory: Memory,
@@ -106,7 +100,7 @@ async function recallForState(
   messages: readonly BaseMessage[],
   reader: Pick<RecallInput, "agent" | "mode">,
 ): Promise<Recalled> {
-  // System messages stay in the state however old they are, so they tell nothing about its branch.
+  // System messages stay in the state, so they do not show its branch.
   const talk = messages.filter((message) => message.getType() !== "system");
   const current = talk.findLast((message) => message.getType() === "human");
   const query = current && messageText(current);
@@ -116,7 +110,7 @@ async function recallForState(
   return memory.recall({ ...input, messageIds: talk.flatMap((message) => message.id ?? []) });
 }
 
-/** Whether the summary, or what is left out after it, surely is of this branch: it ends in the state, or the state holds nothing that old. */
+/** Whether the summary's end is in the state, or the state holds nothing that old. */
 function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = leftOut ?? summary;
   if (!end || talk.some((message) => message.id === end.endMessageId)) return true;
@@ -125,7 +119,6 @@ function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[])
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
 }
 
-/** Ids of the recalled messages that the state does not hold. */
 function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Recalled): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
   return [...recent, ...lastRound, ...gap].flatMap(({ id }) =>

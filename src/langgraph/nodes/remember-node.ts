@@ -17,29 +17,28 @@ import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { fromState, type MemoryState, memoryKey, messagesOf } from "../run/state-fields.js";
 
-/** How a remember node behaves. */
 export interface RememberNodeOptions<Key extends string = "messages">
   extends Pick<RoundOptions, "session" | "onError" | "agent">,
     MessagesKeyOption<Key> {}
 
 const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
 
-/** What a remember node puts into the state. Its messages take out what was recalled and what a bounded session no longer keeps. */
+/** The messages remove what was recalled, and what a bounded session does not keep. */
 type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
 
-/** A remember node, for a state that has the messages under `Key`. In a graph whose state lacks the key it does not compile. */
+/** Does not compile in a graph whose state lacks `Key`. */
 export type RememberNode<Key extends string = "messages"> = <Update = RememberedState<Key>>(
   state: { readonly [K in Key]: readonly BaseMessage[] } & MemoryState,
   config: LangGraphRunnableConfig,
 ) => NodeUpdate<Update, Key>;
 
 /**
- * A node that ends a round: it records the new messages and starts a summary when it is time.
+ * A node that ends a turn: records new messages and starts a summary when it is due.
  *
- * One round trip, two when a summary starts. Place it after the agent, in the graph that owns `messages`:
- * what a subgraph removes does not leave its parent's state.
+ * Takes one round trip, two when a summary starts. Place it after the agent, in the graph that owns `messages`:
+ * what a subgraph removes stays in its parent's state.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function rememberNode<Key extends string = "messages">(
   memory: Memory,
@@ -49,7 +48,7 @@ export function rememberNode<Key extends string = "messages">(
   return remembering(memory, options) as unknown as RememberNode<NoInfer<Key>>;
 }
 
-/** The same node, of a way in that has checked its options. */
+/** For callers that have checked the options. */
 export function remembering(
   memory: Memory,
   { session, onError, agent, messagesKey = "messages" }: RememberNodeOptions<string>,
@@ -84,7 +83,7 @@ export function remembering(
   };
 }
 
-/** What leaves the state: what was recalled and a node returned, and what is `covered`; and what is said otherwise there. */
+/** Removes what was recalled and what is `covered`; adds what differs. */
 function stateUpdate(
   inState: readonly BaseMessage[],
   said: readonly BaseMessage[],
@@ -98,16 +97,13 @@ function stateUpdate(
   return [...gone, ...[...kept.values()].filter((message) => !before.has(message))];
 }
 
-/** What came after the last recorded message; everything when it is not in the state: recording is idempotent. */
+/** Everything where the last recorded message is not in the state: recording is idempotent. */
 function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined): BaseMessage[] {
   const last = recalled?.lastMessageId ?? null;
   return last === null ? said : said.slice(said.findLastIndex((message) => message.id === last) + 1);
 }
 
-/**
- * Ids of the messages that the summary in use covers, or that are too many to be shown; instructions and recent messages
- * excepted. While the state does not reach back to the first of these, it alone tells which branch it is of: it stays.
- */
+/** The first recent message shows which branch the state is of: without it, nothing is removed. */
 function coveredMessages(said: BaseMessage[], recalled: Recalled | null | undefined): string[] {
   if (!recalled) return [];
   const { leftOut, summary, recent } = recalled;

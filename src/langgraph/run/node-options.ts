@@ -8,49 +8,37 @@ import { isMemory, wayIn } from "../../way-in.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
-/** Whether the graph's state keeps the whole conversation or only what no summary covers. */
 type SessionMode = "full" | "bounded";
 
-/** Where the memory block goes: a system message, or in front of the current user message. */
+/** As a system message, or in front of the current user message. */
 export type InjectAs = z.output<typeof injectAsSchema>;
 
-/** What a failed recall, consent or remember does to the turn. */
 export type OnError = "continue" | "throw";
 
-/** How the two ends of a round behave, whichever way in they are part of. */
 export interface RoundOptions {
   /**
-   * "bounded" removes summarised messages from the graph's state; the transcript keeps them. Checkpoints then stop
-   * growing with the square of the conversation. A bigger graph that has this one as a subgraph keeps everything in its
-   * own `messages`. @default "full"
+   * "bounded" removes summarised messages from the state, not from the transcript, so that checkpoints stop growing
+   * with the square of the conversation. A parent graph's own `messages` keep everything. @default "full"
    */
   readonly session?: SessionMode | undefined;
-  /** Where the memory block goes; "user" is for providers that take one system message only. @default "system" */
+  /** Where the memory block goes; "user" is for providers with only one system message. @default "system" */
   readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
   readonly onError?: OnError | undefined;
-  /**
-   * Who the agent is: only categories of its allowlist are recalled, and what is learned from the round carries its
-   * name. @default no restriction; the run's `agent_id`
-   */
+  /** Limits recall to this agent's allowlist and labels what is learned. @default no limit; the run's `agent_id` */
   readonly agent?: string | undefined;
-  /** "passive": the turn is remembered and shown no memories. A run's `memory_mode` comes first. @default "active" */
+  /** "passive": remembers the turn and shows no memories. A run's `memory_mode` comes first. @default "active" */
   readonly memoryMode?: RecallMode | undefined;
 }
 
-/** For graphs that name their list of messages otherwise. */
 export interface MessagesKeyOption<Key extends string = string> {
-  /** The key of the graph's state that holds the messages, which must merge by id. @default "messages" */
+  /** The state's key of the messages, which must merge by id. @default "messages" */
   readonly messagesKey?: Key | undefined;
 }
 
-/** `MessagesKeyOption` as a part of a schema. */
 export const messagesKey = { messagesKey: z.string().min(1).optional() };
 
-/**
- * The update that a node of memory gives a graph, whose own is `Update`. In a graph that lacks one of the `Needed` keys
- * it is a text instead, so that the node does not compile there. States whose keys TypeScript does not know pass.
- */
+/** A text where the graph lacks a `Needed` key, so that the node does not compile there. Unknown keys pass. */
 export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
   ? Promise<Update>
   : [StateKeys<Update>] extends [never]
@@ -59,12 +47,11 @@ export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
       ? Promise<Update>
       : `The graph's state lacks the key ${Exclude<Needed, StateKeys<Update>>}: see recallNode and messagesKey`;
 
-/** The keys of an update, without the index signature that LangGraph adds to it. */
+/** LangGraph adds an index signature. */
 type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? never : Key]: unknown };
 
 export const injectAsSchema = z.enum(["system", "user"]);
 
-/** `RoundOptions` as a schema. */
 export const roundOptions = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),
   injectAs: injectAsSchema.optional(),
@@ -73,13 +60,7 @@ export const roundOptions = z.strictObject({
   memoryMode: recallModeSchema.optional(),
 });
 
-/**
- * Sees to it that `memory` is one and that `options` are what `schema` knows. A misspelt option would be left out
- * without a word, and with it an allowlist.
- *
- * @param what whose options they are, for the error: "withMemory".
- * @throws MemoryError `INVALID_INPUT`
- */
+/** Refuses unknown options: a misspelt allowlist would be ignored. @throws MemoryError `INVALID_INPUT` */
 export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown, what: string): void {
   if (!isMemory(memory)) {
     throw new MemoryError("INVALID_INPUT", `${what} needs a memory: pass what createMemory returns.`);
@@ -87,7 +68,7 @@ export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown
   parseInput(schema, options, `options of ${what}`);
 }
 
-/** Mistakes of the calling program: carrying on would hide them, or cross a scope. */
+/** Mistakes of the calling program, which must see them; continuing might cross a scope. */
 const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "CLOSED",
   "DATA_DIRECTORY_LOCKED",
@@ -101,13 +82,10 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
 ]);
 
 /**
- * Does `step` for a node. When it fails and the turn may go on, there is a log line and an event.
+ * Runs `step`; a failure that does not end the turn is logged and reported as an event.
  *
- * While the database is left alone since it did not answer, the step is skipped at once: there is a line in the log
- * and an event of the pause as a whole, and one in the stream of each turn. Interrupts and other control flow of
- * LangGraph always pass.
- *
- * @param onError @default "continue"
+ * While the database is paused, steps are skipped with one event in the stream, and logged once for the pause.
+ * Interrupts and other control flow of LangGraph always pass. @default onError "continue"
  */
 export async function continueOnError(
   memory: Memory,
@@ -121,7 +99,7 @@ export async function continueOnError(
   } catch (error) {
     if (isGraphBubbleUp(error) || onError === "throw") throw error;
     if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
-    // Also where nothing was tried, a run without a scope or a thread is refused.
+    // A run without a scope or thread is refused even when the step was skipped.
     const identity = runIdentity(config, memory);
     const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
     const skipped = MemoryError.is(error) && error.details.retryInMs !== undefined;
@@ -134,7 +112,6 @@ export async function continueOnError(
 
 type Status = ReturnType<Memory["databaseStatus"]>;
 
-/** Reports in the stream of a run that turns go on without memory from here. */
 function streamPause(config: LangGraphRunnableConfig, before: Status, { state, retryInMs }: Status): void {
   if (before.state === state || state === "up") return;
   streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });

@@ -8,34 +8,29 @@ import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
 import { wayIn } from "../../way-in.js";
 
-/** Whose run this is, and of which conversation. */
 export interface RunIdentity {
   readonly scope: Scope;
   readonly threadId: string;
 }
 
-/** The scope and thread of a run. @throws MemoryError `SCOPE_REQUIRED` as `runScope` does, `INVALID_INPUT` */
+/** @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
   return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
 }
 
 /**
- * The scope of a run, also from the bare config that checkpoint savers are given. Never from a model's tool arguments.
+ * The scope of a run or of a checkpointer's config, never from a model's tool arguments.
  *
- * Ids are read as `userId` or `user_id`, and so on, from the run's `context` and `configurable`; user and tenant also
- * from the user that a LangGraph server authenticated: `serverInfo.user`, `configurable.langgraph_auth_user` and
- * `langgraph_auth_user_id`. An id may be named in several places, but everywhere alike: where two differ, one of them
- * is a client's, and nothing here says which. Of an authenticated user the tenant is the one that the server gave, or
- * none.
+ * Ids are read as `userId` or `user_id`, and so on, from `context` and `configurable`; user and tenant also from a
+ * LangGraph server's user: `serverInfo.user`, `configurable.langgraph_auth_user`, `langgraph_auth_user_id`.
  *
- * Without a server that authenticates, nobody has checked `langgraph_auth_user` either: it names a user as any other
- * key does, and must agree with them. Null and undefined name nothing, since LangGraph's development server sets
- * `user_id` in every run.
+ * All places must agree, since a client may have set one of them. An authenticated user has the server's tenant or
+ * none. Without authentication `langgraph_auth_user` is unchecked, like any other key. Null names nothing:
+ * LangGraph's development server sets `user_id` in every run.
  *
- * A run that names nobody at all has the memory's default scope. It does not complete what a run names, and is nobody's
- * where a server has authenticated someone, whatever that someone is called.
+ * A run without ids has the default scope, unless a server has authenticated its user.
  *
- * @throws MemoryError `SCOPE_REQUIRED`, also for ids that are ambiguous; it names the keys and not what they hold.
+ * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
   const scope = findRunScope(config, wayIn(memory).defaultScope());
@@ -46,7 +41,7 @@ export function runScope(config: LangGraphRunnableConfig | undefined, memory: Me
   );
 }
 
-/** The same; null where the run names nobody and there is no default. */
+/** Null where the run names nobody and there is no default. */
 export function findRunScope(
   config: LangGraphRunnableConfig | undefined,
   defaultScope: Scope | null,
@@ -65,12 +60,7 @@ const whereScopesComeFrom =
   "them as well, and a LangGraph server that authenticates gives the user by itself. " +
   "For Studio and apps of one user: createMemory({ defaultScope: { userId: … } }).";
 
-/**
- * Whether a run is shown memories, where it says so itself: `memoryMode` or `memory_mode` of its `context` or
- * `configurable`.
- *
- * @throws MemoryError `INVALID_INPUT` for another mode.
- */
+/** `memoryMode` or `memory_mode` of `context` or `configurable`. @throws MemoryError `INVALID_INPUT` */
 export function runMode(config: LangGraphRunnableConfig | undefined): RecallMode | undefined {
   const keys = ["memoryMode", "memory_mode"];
   const [said] = [
@@ -80,17 +70,13 @@ export function runMode(config: LangGraphRunnableConfig | undefined): RecallMode
   return said && parseInput(recallModeSchema, said.value, said.key);
 }
 
-/** Under which agent and run something is said or done. Labels: they open nothing, so a client may name them. */
+/** Labels that grant nothing, so a client may set them. */
 export interface RunOrigin {
   readonly agentId?: string;
   readonly runId?: string;
 }
 
-/**
- * The agent and the run of a config: `agent` where the program named it, else `agent_id` or `agentId` of `context` or
- * `configurable`; `run_id` or `runId` of the same, of `metadata`, or the `runId` that the run was started with. What is
- * no text, or blank, names nothing.
- */
+/** `agent` comes first, then `context`, `configurable`, `metadata`, for the run also LangGraph's own id. */
 export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
   const places = [config?.context, config?.configurable, config?.metadata].map(valuesOf);
   const label = (camel: string, snake: string) =>
@@ -100,7 +86,6 @@ export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: s
   return { ...(agentId !== undefined && { agentId }), ...(runId !== undefined && { runId }) };
 }
 
-/** The same with the run's thread, where it has one. */
 export function runPlace(
   config: LangGraphRunnableConfig | undefined,
   agent?: string,
@@ -109,7 +94,7 @@ export function runPlace(
   return { ...(isLabel(threadId) && { threadId }), ...runOrigin(config, agent) };
 }
 
-/** Longest label kept: ids have some dozens of characters. */
+/** Ids have some dozens of characters. */
 const mostLabelCharacters = 200;
 
 function isLabel(value: unknown): value is string {
@@ -121,7 +106,6 @@ function isLabel(value: unknown): value is string {
   );
 }
 
-/** `scope` as it stands in a config's `configurable`. */
 export function identityKeys({ tenantId, userId, appId }: Scope): Record<string, string> {
   return {
     ...(tenantId !== undefined && { tenant_id: tenantId }),
@@ -130,7 +114,7 @@ export function identityKeys({ tenantId, userId, appId }: Scope): Record<string,
   };
 }
 
-/** The ids that a config names, not checked yet but for being the same wherever they stand. */
+/** Unchecked, except that all places agree. */
 function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, unknown> {
   const configurable = valuesOf(config?.configurable);
   const authUser = valuesOf(configurable.langgraph_auth_user);
@@ -159,7 +143,6 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
   return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
 }
 
-/** Whether a server has looked at who asks. */
 function isAuthenticated(config: LangGraphRunnableConfig | undefined): boolean {
   const { langgraph_auth_user, langgraph_auth_user_id } = valuesOf(config?.configurable);
   return [config?.serverInfo?.user, langgraph_auth_user, langgraph_auth_user_id].some(
@@ -169,7 +152,6 @@ function isAuthenticated(config: LangGraphRunnableConfig | undefined): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** An id, and where it stands. */
 interface NamedId {
   readonly key: string;
   readonly value: unknown;
@@ -192,7 +174,7 @@ function authenticatedIds(place: string, user: Values) {
   };
 }
 
-/** The one value that all of `ids` name; undefined when there are none. */
+/** @throws MemoryError `SCOPE_REQUIRED` where they differ */
 function agreed(name: string, ids: readonly NamedId[]): unknown {
   const [first, ...others] = ids;
   if (others.every(({ value }) => value === first?.value)) return first?.value;
@@ -215,13 +197,9 @@ function keysOf(ids: readonly NamedId[]): string {
   return [...new Set(ids.map(({ key }) => key))].join(", ");
 }
 
-/** What the ids of tasks begin with. */
 export const taskId = "mnemograph.task.";
 
-/**
- * Whether `message` is a task that one agent gave another as if a user had said it: its words are a model's. Who names
- * a message of their own so only gives up that it counts as a user's consent.
- */
+/** Whether another agent gave the task: a model's words. A user's message with such an id only loses its consent. */
 export function isDelegated(message: BaseMessage): boolean {
   return message.id?.startsWith(taskId) ?? false;
 }

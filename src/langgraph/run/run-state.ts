@@ -6,13 +6,9 @@ import type { Recalled } from "../../rounds/recalled.js";
 import { runIdentity } from "./run-identity.js";
 
 /**
- * What this process keeps of each run beside the graph's state: here what its agents were shown and what was recalled
- * for middleware, in the checkpointer which threads it has claimed. It goes with the run.
+ * Values of each run in this process, kept until the run ends; undefined for configs outside a run.
  *
- * It cannot be state: that is checkpointed, and forgetting must reach everything stored.
- *
- * @param begin what is kept of a new run.
- * @returns finds what is kept of the run of a config; undefined where the config belongs to no run.
+ * They cannot be state, which is checkpointed: forgetting must reach everything stored.
  */
 export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => Kept | undefined {
   const runs = new WeakMap<object, Kept>();
@@ -31,7 +27,6 @@ export function runOf(config: RunnableConfig): object | undefined {
   return typeof control === "object" && control !== null ? control : undefined;
 }
 
-/** What was recalled in each run, for each of its identities. */
 export function recalledByRun(memory: Memory) {
   const kept = keptByRun(() => new Map<string, Recalled | null>());
   const keyOf = (config: RunnableConfig) => {
@@ -39,10 +34,9 @@ export function recalledByRun(memory: Memory) {
     return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
   };
   return {
-    /** Undefined when nothing was recalled in this run. */
     get: (config: RunnableConfig) => {
       const recalled = kept(config);
-      // Whose run it is may not be known before anything was recalled, and is not to be asked here.
+      // Before the first recall the run may have no identity yet.
       return recalled?.size ? recalled.get(keyOf(config)) : undefined;
     },
     set: (config: RunnableConfig, recalled: Recalled | null) => {
@@ -51,12 +45,9 @@ export function recalledByRun(memory: Memory) {
   };
 }
 
-/** What the nodes and tools of memory write to a run's stream, in its mode "custom". Never content. */
+/** What nodes and tools of memory write to the stream mode "custom", without content. */
 export interface MemoryStreamEvent {
-  /**
-   * "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" where turns go on without
-   * memory from then on.
-   */
+  /** "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" for a pause. */
   readonly type: `memory.${string}`;
   /** As in `memory.events`. */
   readonly node: EventNode;
@@ -77,7 +68,6 @@ const steps = {
   database: { step: "database", op: "resume" },
 } as const satisfies Record<string, { step: EventStep; op: string }>;
 
-/** Writes an event to the stream of the run, if anybody reads it. */
 export function streamEvent(
   config: LangGraphRunnableConfig | undefined,
   name: keyof typeof steps,

@@ -6,30 +6,28 @@ import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
 import { memoryParts, partOf, type Recalled } from "../../rounds/recalled.js";
 
-/** The state key that the memory nodes use. */
 export const memoryKey = "mnemograph";
 
-/** What the memory nodes keep in a graph's state. Never checkpointed: forgetting must reach everything stored. */
+/** Never checkpointed: forgetting must reach everything stored. */
 export interface MemoryState {
-  /** Undefined before recall, and in a run resumed after it; null when recall failed and the turn goes on. */
+  /** Undefined before recall and in a resumed run; null when recall failed. */
   [memoryKey]?: Recalled | null | undefined;
 }
 
-/** Fields to spread into a `StateSchema` of one's own. */
+/** To spread into a `StateSchema`. */
 export const memoryStateFields = {
   [memoryKey]: new UntrackedValue<Recalled | null | undefined>(undefined, { guard: false }),
 };
 
-/** The same for `Annotation.Root`: spread `memoryAnnotation.spec`. */
+/** For `Annotation.Root`: spread `memoryAnnotation.spec`. */
 export const memoryAnnotation = Annotation.Root({
   [memoryKey]: () => new UntrackedValueChannel<Recalled | null | undefined>({ guard: false }),
 });
 
 /**
- * The same for states in zod: `MessagesZodState.extend(memoryFields)`, or `z.object({ …, ...memoryFields })`.
+ * For zod states: `MessagesZodState.extend(memoryFields)` or `z.object({ …, ...memoryFields })`.
  *
- * LangGraph's own zod state is of version 3, those that people write mostly of version 4; the field is a schema of
- * both.
+ * A schema of zod 3 and 4: LangGraph's own state is of version 3, most others of version 4.
  */
 export const memoryFields = { [memoryKey]: fieldOfBothVersions<Recalled | null | undefined>() };
 
@@ -38,16 +36,13 @@ type FieldOfBothVersions<Value> = z.ZodOptional<z.ZodType<Value>> & ZodTypeV3<Va
 function fieldOfBothVersions<Value>(): FieldOfBothVersions<Value> {
   const field = z.unknown().optional();
   return Object.assign(field, {
-    // What an object of version 3 calls of its fields.
+    // Zod 3 calls these on a field.
     _parse: ({ data }: { data: unknown }) => ({ status: "valid", value: data }),
     optional: () => field,
   }) as unknown as FieldOfBothVersions<Value>;
 }
 
-/**
- * `recalled` as it stands in a state: written as JSON, which streams to browsers and checkpoints are, it is only the ids
- * of what was recalled.
- */
+/** As JSON, in streams and checkpoints, it holds only the ids of what was recalled. */
 export function toState(recalled: Recalled): Recalled {
   const { summary, memories } = recalled;
   const shown = memoryParts.flatMap((part) => partOf(memories, part));
@@ -55,12 +50,12 @@ export function toState(recalled: Recalled): Recalled {
   return Object.defineProperty({ ...recalled }, "toJSON", { value: () => inJson });
 }
 
-/** What a state holds of `recalled`; undefined also for what came back from a checkpoint, which holds ids only. */
+/** Undefined also for what a checkpoint returned, which holds only ids. */
 export function fromState(recalled: Recalled | null | undefined): Recalled | null | undefined {
   return recalled && !("memories" in recalled) ? undefined : recalled;
 }
 
-/** The messages in `state`. @throws MemoryError `INVALID_INPUT` where the graph has no such key, or it holds others. */
+/** @throws MemoryError `INVALID_INPUT` where the graph lacks the key, or it holds no list */
 export function messagesOf(
   state: Readonly<Record<string, unknown>>,
   { messagesKey = "messages", config, node }: NodeOfState,
@@ -81,14 +76,9 @@ interface NodeOfState {
   readonly node: string;
 }
 
-/**
- * Sees to it that the graph has room for what a recall node returns: LangGraph drops what no key takes, without a word,
- * and the agent would be shown nothing.
- *
- * @throws MemoryError `INVALID_INPUT`
- */
+/** LangGraph silently drops updates without a key. @throws MemoryError `INVALID_INPUT` */
 export function requireMemoryKey(config: LangGraphRunnableConfig, messagesKey = "messages"): void {
-  // A functional entrypoint has no keys, and who calls the node there has what it returns.
+  // A functional entrypoint has no keys; its caller gets the result.
   if (isWithoutKey(config, messagesKey) || !isWithoutKey(config, memoryKey)) return;
   throw new MemoryError(
     "INVALID_INPUT",
@@ -98,7 +88,7 @@ export function requireMemoryKey(config: LangGraphRunnableConfig, messagesKey = 
   );
 }
 
-/** Whether the graph that runs surely has no such key. By hand, outside of any graph, nobody knows. */
+/** Only false is certain outside a graph. */
 function isWithoutKey({ configurable }: LangGraphRunnableConfig, key: string): boolean {
   const read: unknown = configurable?.__pregel_read;
   if (typeof read !== "function") return false;

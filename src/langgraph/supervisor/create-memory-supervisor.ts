@@ -26,46 +26,39 @@ import {
   withMemoryOptions,
 } from "../wrap/with-memory.js";
 
-/** What to make a subagent of with `createAgent`; it also gets `memory_query`, unless it has a tool of that name. */
+/** A subagent made by `createAgent`; it gets `memory_query` unless it has a tool of that name. */
 export interface SubagentDefinition {
   readonly tools?: readonly StructuredToolInterface[];
-  /** Its instructions. */
   readonly prompt?: string;
   /** @default the supervisor's model */
   readonly model?: BaseChatModel;
 }
 
-/** A compiled graph with `messages` in its state, what `createAgent` returns, or what to make an agent of. */
+/** A compiled graph with `messages`, a result of `createAgent`, or its definition. */
 export type Subagent = CompiledAgent | CreatedAgent<object> | SubagentDefinition;
 
-/** A subagent as the supervisor knows it. */
 interface NamedSubagent {
-  /** Letters, digits, `_` and `-`: it is the name of the tool that gives it a task. */
+  /** The name of its tool: letters, digits, `_` and `-`. */
   readonly name: string;
-  /** What it is good for; the supervisor's model reads this. */
+  /** For the supervisor's model. */
   readonly description: string;
   readonly agent: Subagent;
 }
 
-/** How to create a supervisor. */
 export interface MemorySupervisorOptions extends Omit<WithMemoryOptions, "agent" | "messagesKey"> {
-  /** The supervisor's model, and that of every subagent that names none. It must be able to call tools. */
+  /** The model of the supervisor and of subagents without their own. It must call tools. */
   readonly model: BaseChatModel;
   readonly memory: Memory;
-  /** Turns a goal into steps. @default an agent of `model`, told to answer with a short numbered list of steps */
+  /** Turns a goal into steps. @default an agent of `model` that answers with a short numbered list */
   readonly planner?: Subagent | undefined;
-  /** Carries out one step. @default an agent of `model` with `tools`, told to do the task and report the result */
+  /** Carries out one step. @default an agent of `model` with `tools` */
   readonly executor?: Subagent | undefined;
-  /** Further subagents. */
   readonly agents?: readonly NamedSubagent[];
-  /** Tools of the supervisor itself, and of the executor where none is given. @default none */
+  /** For the supervisor and the default executor. @default none */
   readonly tools?: readonly StructuredToolInterface[];
-  /** The supervisor's instructions, in place of the default ones. */
+  /** Replaces the supervisor's default instructions. */
   readonly prompt?: string;
-  /**
-   * "recorded": tool calls and their results are part of the conversation, so the supervisor remembers what it
-   * delegated. "hidden": only the user's message and the final answer are. @default "recorded"
-   */
+  /** "recorded": tool calls and results are remembered. "hidden": only question and answer. @default "recorded" */
   readonly delegations?: "recorded" | "hidden";
 }
 
@@ -73,16 +66,16 @@ const isObject = (value: unknown) => typeof value === "object" && value !== null
 const chatModel = z.custom<BaseChatModel>(isObject, "must be a chat model");
 const toolList = z.array(z.custom<StructuredToolInterface>(isObject, "must be a tool"));
 
-/** A graph is checked when it is used: any object with `invoke` passes here. */
+/** `withMemory` checks graphs later. */
 const subagentSchema = z.union([
   z.custom<CompiledAgent>((value) => isObject(value) && "invoke" in (value as object)),
   z.strictObject({ tools: toolList.optional(), prompt: z.string().optional(), model: chatModel.optional() }),
 ]);
 
-/** Also names of state keys, which LangGraph refuses as names of nodes. */
+/** Also state keys, which LangGraph refuses as node names. */
 const takenNames = ["supervisor", "memory_query", "messages", "structuredResponse", "to", "task", "result"];
 
-/** Providers allow tool names of 64 characters. */
+/** Providers allow 64 characters. */
 const namePattern = /^[a-zA-Z0-9_-]{1,64}$/;
 
 const subagentName = z.string().refine((name) => namePattern.test(name) && !takenNames.includes(name), {
@@ -102,7 +95,7 @@ const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: tru
   delegations: z.enum(["recorded", "hidden"]).optional(),
 });
 
-/** A supervisor's graph, not compiled yet. */
+/** An uncompiled graph. */
 export type MemorySupervisor = StateGraph<
   unknown,
   typeof MessagesAnnotation.State,
@@ -121,22 +114,21 @@ const plannerPrompt = "Turn the task into a short numbered list of steps. No int
 const executorPrompt = "Carry out the task and report the result in a few sentences.";
 
 /**
- * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember, to
- * compile with a checkpointer. The supervisor is an agent of `createAgent` with one tool for each subagent.
+ * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember. The
+ * supervisor is an agent of `createAgent` with one tool for each subagent.
  *
- * The supervisor is shown the summary, what came after it, and the current message. A subagent is shown its
- * task and nothing else of the conversation; only its last message comes back. One that fails answers with the error.
+ * The supervisor sees the summary, what came after it, and the current message. A subagent sees only its task and
+ * returns only its last message; after a failure, the error.
  *
- * Where allowlists are configured, each reads the categories of its own: "supervisor", "planner", "executor", and
- * the names of the others. See `readableCategories` for what all of them read.
+ * Each agent reads the categories of its allowlist: "supervisor", "planner", "executor", and the others' names. See
+ * `readableCategories` for what all of them read.
  *
  * @example
  * ```ts
  * const supervisor = await createMemorySupervisor({ model, memory });
  * const graph = supervisor.compile({ checkpointer: memory.checkpointer() });
  * ```
- * @throws MemoryError `PEER_MISSING` without the package `langchain`; `INVALID_INPUT` for a subagent that is no
- *   agent, a name that cannot be used, and unknown options.
+ * @throws MemoryError `PEER_MISSING` without `langchain`; `INVALID_INPUT` for an invalid subagent, name or option
  */
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
@@ -179,8 +171,7 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
     tools: toolsOf("supervisor", [...tools, ...subagents.map((subagent) => taskTool(subagent, team))]),
     middleware: delegations === "hidden" ? [hide] : [],
   });
-  // LangGraph cannot know what a node runs inside its tools; told so, it shows it in Studio and in state snapshots.
-  // On the builder, which `withMemory` compiles anew.
+  // Shows the team in Studio and snapshots. Set on the builder, which `withMemory` compiles anew.
   const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
   builder.nodes.tools.subgraphs = [team];
   return withMemory(graph as unknown as CompiledAgent, memory, {
@@ -189,10 +180,7 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   }) as MemorySupervisor;
 }
 
-/**
- * Loaded with `import`, never `require`: the package ships a CommonJS copy too, and it brings a second LangGraph
- * with classes of its own, which the graphs made here would not recognise.
- */
+/** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
 async function loadLangchain() {
   try {
     return await import("langchain");
@@ -237,7 +225,7 @@ interface TeamGraph {
   invoke(input: { to: string; task: string }, config: LangGraphRunnableConfig): Promise<{ result: string }>;
 }
 
-/** All subagents in one graph, each a node, so that streams and Studio name the one at work. */
+/** One node for each subagent, so that streams and Studio name the one at work. */
 function teamGraph(subagents: readonly (readonly [name: string, graph: SubagentGraph])[]): TeamGraph {
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
@@ -272,7 +260,7 @@ function taskTool({ name, description }: NamedSubagent, team: TeamGraph): Struct
   );
 }
 
-/** Removes the tool calls and tool results of the last round: the question and the answer stay. */
+/** Keeps the question and the answer. */
 function removeDelegations({ messages }: { messages: BaseMessage[] }): { messages: RemoveMessage[] } {
   const asked = messages.findLastIndex((message) => message.getType() === "human");
   return {

@@ -29,14 +29,14 @@ const argumentsSchema = z.object({
 });
 
 /**
- * The tool that an agent calls once the user has answered a question about what waits for consent; for chats that cannot
- * show an interrupt. Set `consent: { ask: "tool" }`, so that the agent is told what waits.
+ * A tool that records the user's answer about a pending consent, for chats without interrupts. Set `consent: { ask:
+ * "tool" }`, so that the agent knows what waits.
  *
- * Whose proposals these are is fixed by the run. The quote must be a whole sentence of the user's latest message, which
- * must come after an answer of the assistant that the proposal is older than. The audit trail keeps both.
+ * The run fixes whose proposals these are. The quote must be a whole sentence of the user's latest message, sent
+ * after the assistant has spoken since the proposal. The audit trail keeps both.
  *
  * @param options.name on the wire. @default "memory_consent"
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for unknown options.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function consentTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
@@ -72,7 +72,7 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
   });
 }
 
-/** @throws MemoryError `NOT_FOUND` with a list of what waits */
+/** @throws MemoryError `NOT_FOUND`, with a list of what waits */
 async function findProposal(memory: Memory, scope: Scope, named: string): Promise<ConsentRequest> {
   const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });
@@ -83,7 +83,7 @@ async function findProposal(memory: Memory, scope: Scope, named: string): Promis
   throw new MemoryError("NOT_FOUND", `No proposal "${clipped(named, 100)}" waits for consent. ${these}`);
 }
 
-/** Whether the assistant has spoken since the request was made, and the user after that. */
+/** Whether the assistant has spoken since the request, and the user after that. */
 async function isAnswer(
   memory: Memory,
   thread: ThreadAddress,
@@ -93,14 +93,14 @@ async function isAnswer(
   const recorded = await memory.threads.messages({ ...thread, limit: 100, mostCharacters: 1 });
   const asked = recorded.findIndex(({ role, saidAt }) => role === "assistant" && saidAt > createdAt);
   const place = recorded.findIndex((message) => message.messageId === messageId);
-  // What is not recorded yet was said last.
+  // A message that is not recorded yet is the last.
   return asked >= 0 && (place < 0 || place > asked);
 }
 
-/** Longer messages are essays, and no answers. */
+/** Longer messages are no answers. */
 const mostCharacters = 4_000;
 
-/** The sentence of `message` that `quote` is, or all of it; null where it is a part, a question, or not there. */
+/** Null for a part of a sentence, a question, or another text. */
 function wholeSentence(message: string, quote: string): string | null {
   if (message.length > mostCharacters) return null;
   const sentences = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(message)];

@@ -5,7 +5,6 @@ import { checkOptions } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
 import { memoryTool } from "./memory-tool.js";
 
-/** How a tool for ending a conversation is bound. */
 export interface EndConversationToolOptions {
   /** Name on the wire. @default "end_conversation" */
   readonly name?: string;
@@ -22,15 +21,14 @@ const argumentsSchema = z.object({
 });
 
 /**
- * The tool by which an agent ends the conversation that it is called in. Which one that is, is fixed by the run.
- *
- * The round under way still belongs to it: its note is made once that is recorded. A message after it opens it again.
+ * A tool that ends the conversation of the run. The note is made once the current turn is recorded; a later message
+ * reopens the conversation.
  *
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [endConversationTool(memory)] });
  * ```
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function endConversationTool(
   memory: Memory,

@@ -17,9 +17,8 @@ import { checkOptions, roundOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
 import { currentUserWords, memoryTool, toolMessages } from "./memory-tool.js";
 
-/** How a tool for changing memory is bound. */
 export interface MemoryManageToolOptions {
-  /** The agent that calls it: it changes only what its allowlist lets it read. @default no restriction */
+  /** Limits changes to what this agent may read. @default no limit */
   readonly agent?: string;
   /** Name on the wire. @default "memory_manage" */
   readonly name?: string;
@@ -58,7 +57,7 @@ const argumentsSchema = z.object({
 });
 type Arguments = z.output<typeof argumentsSchema>;
 
-/** What a model can do something about. */
+/** The model can correct these. */
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "CATEGORY_DENIED",
   "CONSENT_REQUIRED",
@@ -70,18 +69,18 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 ]);
 
 /**
- * The tool by which an agent adds, updates and forgets memories when the user asks for it. Consent, quarantine, allowlists and
- * the audit trail hold as everywhere.
+ * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine, allowlists and the audit
+ * trail apply.
  *
- * Whose memories these are is fixed by the run. With words of the user's latest message, what is written is the user's own
- * word; else it is the agent's, which gives way to the user's. What the user or an operator vouches for is changed only with
- * such words, and forgotten only when the user has asked to forget. What is forgotten can be restored until it is purged.
+ * The run fixes whose memories these are. With a quote of the user's latest message the text is the user's own
+ * word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
+ * quote; forgetting it also needs a request to forget. Forgotten memories can be restored until the purge.
  *
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
  * ```
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function memoryManageTool(
   memory: Memory,
@@ -112,7 +111,7 @@ interface Call {
   readonly scope: Scope;
   readonly threadId: string;
   readonly agent: string | undefined;
-  /** Which the agent may read. */
+  /** Those that the agent may read. */
   readonly categories: ReadonlySet<string>;
   readonly config: LangGraphRunnableConfig;
 }
@@ -146,7 +145,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
     const { value } = input;
     return write(call, { category, key, text, ...(value && { value }), correction: quote !== null }, quote);
   }
-  // A user's memory holds orders of the user: no others may come to stand there.
+  // A user's memories may hold the user's orders: no others may replace them.
   if (!isOwnWord(text, quote) && readsAsInstruction(text)) {
     throw invalid("That text reads as instructions that the user did not give.");
   }
@@ -170,11 +169,7 @@ async function forget(call: Call, input: Arguments): Promise<string> {
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
 }
 
-/**
- * The active memory with that id. Only what the agent may read, and what is the user's own where the run has a user.
- *
- * @throws MemoryError `NOT_FOUND`
- */
+/** Only what the agent may read, and in a user's run only the user's own. @throws MemoryError `NOT_FOUND` */
 async function findManaged({ memory, scope, categories }: Call, named: string): Promise<MemoryItem> {
   const id = named.trim();
   const found = await memory.memories.get(id, { scope });
@@ -186,7 +181,7 @@ async function findManaged({ memory, scope, categories }: Call, named: string): 
   );
 }
 
-/** Writes `draft` as the user's word where there is a `quote`, else as the agent's. */
+/** With a `quote`, as the user's word. */
 async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
   const { memory, config, agent, threadId } = call;
   const isUsers = isOwnWord(draft.text, quote);
@@ -228,7 +223,7 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
   return { scope, threadId, actor: agent ?? "agent", ...(quote !== null && { quote }) };
 }
 
-/** The words as they stand in the user's latest message; null where none are given. @throws MemoryError `INVALID_INPUT` */
+/** The words as in the user's latest message; null without any. @throws MemoryError `INVALID_INPUT` */
 function usersWords({ config }: Call, quote: string | null | undefined): string | null {
   if (quote == null) return null;
   const found = currentUserWords(toolMessages(config)).flatMap(({ text }) => findQuote(text, quote) ?? []);
@@ -238,14 +233,14 @@ function usersWords({ config }: Call, quote: string | null | undefined): string 
   );
 }
 
-/** Least share of words that instructions have with the user's, to be the user's. */
+/** Words that instructions must share with the user's to count as the user's. */
 const leastShared = 0.25;
 
 function isOwnWord(text: string, quote: string | null): boolean {
   return quote !== null && (!readsAsInstruction(text) || sharedWords(text, quote) >= leastShared);
 }
 
-/** Messages of the user among which it is looked whether they asked to forget: the answer to "Which one?" does not say so again. */
+/** The answer to "Which one?" does not repeat the request to forget. */
 const mostMessages = 3;
 
 function lastWords(config: LangGraphRunnableConfig): string[] {

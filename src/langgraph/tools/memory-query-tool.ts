@@ -15,11 +15,10 @@ import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { memoryTool, noOthers } from "./memory-tool.js";
 
-/** How a `memory.query` tool is bound. */
 export interface MemoryQueryToolOptions {
-  /** The agent that calls it: only the categories of its allowlist are searched. @default no restriction */
+  /** Limits the search to this agent's allowlist. @default no limit */
   readonly agent?: string;
-  /** Whose memories. @default the scope of the run it is called in */
+  /** @default the run's scope */
   readonly scope?: Scope;
   /** Name on the wire; providers refuse dots. @default "memory_query" */
   readonly name?: string;
@@ -29,14 +28,14 @@ const optionsSchema = roundOptions
   .pick({ agent: true })
   .extend({ scope: scopeField, name: z.string().optional() });
 
-/** Dates as text only: a JSON schema, which is what models are given, has no others. `query` checks them. */
+/** JSON schema has no dates. `query` checks the text. */
 const isoText = z.string().nullish().describe("ISO 8601: 2025-07-01, or with a time.");
 const wireFilterSchema = memoryFilterSchema
   .omit({ user_id: true, metadata: true })
   .extend({ updated_after: isoText, updated_before: isoText })
   .loose();
 
-// No defaults in the schema: JSON schema would list those fields as required.
+// A default would make JSON schema list the field as required.
 const argumentsSchema = z
   .looseObject({
     query: z
@@ -56,16 +55,14 @@ const argumentsSchema = z
   .meta(noOthers);
 
 /**
- * The tool `memory.query`, for a supervisor or a subagent.
- *
- * Who asks, and whose memories are searched, is fixed here and by the run: a model cannot widen either. Refusals
- * are messages that the model can act on. Answers are JSON: `[{ id, category, similarity, text, … }]`.
+ * The tool `memory.query`. The binding and the run fix the agent and the scope; a model cannot widen either.
+ * Refusals are messages for the model. Answers are JSON: `[{ id, category, similarity, text, … }]`.
  *
  * @example
  * ```ts
  * const tools = [memoryQueryTool(memory, { agent: "planner" })];
  * ```
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "memoryQueryTool");
@@ -107,7 +104,7 @@ export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions 
   });
 }
 
-/** `input` without the agent, if that is the tool's own. @throws MemoryError `INVALID_INPUT` */
+/** Removes the agent where it is the tool's own. @throws MemoryError `INVALID_INPUT` */
 function boundTo(agent: string | undefined, { agent: named, ...input }: z.output<typeof argumentsSchema>) {
   const refused = (name: string, by: string) =>
     new MemoryError(

@@ -8,25 +8,18 @@ import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isDelegated } from "../run/run-identity.js";
 
-/** A tool by which a model uses memory. */
 interface MemoryTool<Schema extends z.ZodObject> {
-  /** On the wire. */
   readonly name: string;
   readonly description: string;
-  /** Arguments that it does not know are refused; of a loose one `answer` refuses them. */
+  /** A strict one refuses unknown arguments; for a loose one `answer` does. */
   readonly schema: Schema;
-  /** What a model can do something about, or do without. Other errors fail the tool's call. */
+  /** Errors that the model is told. Others fail the call. */
   readonly refusals: ReadonlySet<MemoryErrorCode>;
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
-  /** The answer to a refusal. */
   refused(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
 }
 
-/**
- * The LangChain tool of `definition`, whose refusals are messages that the model can act on.
- *
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse.
- */
+/** @throws MemoryError `INVALID_INPUT` for a name that providers refuse */
 export function memoryTool<Schema extends z.ZodObject>(
   definition: MemoryTool<Schema>,
 ): DynamicStructuredTool {
@@ -55,39 +48,33 @@ export function memoryTool<Schema extends z.ZodObject>(
       return definition.refused(error, config);
     }
   };
-  // LangChain leaves out what a schema does not know, and models misspell as people do.
+  // LangChain drops unknown arguments, and models misspell.
   const wire = isLoose ? schema : schema.loose().meta(noOthers);
   const settings = { name, description, schema: wire };
   return tool(run as never, settings) as unknown as DynamicStructuredTool;
 }
 
-/** What a JSON schema says of arguments that are let through only to be refused with a message. */
+/** For arguments that are accepted only to be refused with a message. */
 export const noOthers = { additionalProperties: false };
 
-/** The messages in the state of the graph that a tool is called in; none outside a graph. */
+/** None outside a graph. */
 export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
-  // Newer tool nodes give the state; older ones leave it to be looked up.
+  // Newer tool nodes pass the state; older ones do not.
   const state = config.state ?? currentInput(config);
   const messages = Array.isArray(state) ? state : (state as { messages?: unknown } | undefined)?.messages;
   return Array.isArray(messages) ? messages : [];
 }
 
-/** Undefined outside a graph. */
 function currentInput(config: LangGraphRunnableConfig): unknown {
   return config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined;
 }
 
-/** A user's message. */
 export interface UserWords {
   readonly messageId?: string | undefined;
   readonly text: string;
 }
 
-/**
- * What the user wrote at the beginning of the round under way: the last human messages of a graph's state.
- *
- * What memory put there, and tasks that one agent gave another, are nobody's words.
- */
+/** The user's words at the start of the turn: the last human messages, without recalled ones and tasks of agents. */
 export function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
   const last = messages.findLastIndex((message) => message.getType() === "human");
   const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");

@@ -7,9 +7,8 @@ import { checkOptions, roundOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { memoryTool, toolMessages } from "./memory-tool.js";
 
-/** How a procedure tool is bound. */
 export interface ProcedureToolOptions {
-  /** The agent that calls it: the steps are kept as its own. @default nobody's in particular */
+  /** The steps are kept as this agent's. @default nobody's */
   readonly agent?: string;
   /** Name on the wire. @default "memory_save_procedure" */
   readonly name?: string;
@@ -26,12 +25,10 @@ const argumentsSchema = z.object({
 });
 
 /**
- * The tool by which an agent has what it just did kept as numbered steps, made from the messages it sees.
+ * A tool that keeps what the agent just did as numbered steps, from the messages that it sees. Search finds them
+ * only by the category "procedural". Needs a memory with a model.
  *
- * Steps are found again only by their category, "procedural". Whose they are is fixed by the run. Needs a memory with
- * a model.
- *
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "procedureTool");
@@ -61,7 +58,7 @@ export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}
   });
 }
 
-/** What a model can do without. */
+/** The model can do without. */
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "FORGOTTEN",
   "INVALID_INPUT",

@@ -11,9 +11,8 @@ import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { memoryTool } from "./memory-tool.js";
 
-/** How a tool for searching what was said is bound. */
 export interface TranscriptSearchToolOptions {
-  /** Whose conversations. @default the scope of the run it is called in */
+  /** @default the run's scope */
   readonly scope?: Scope;
   /** Name on the wire. @default "transcript_search" */
   readonly name?: string;
@@ -21,7 +20,7 @@ export interface TranscriptSearchToolOptions {
 
 const optionsSchema = z.strictObject({ scope: scopeField, name: z.string().optional() });
 
-// No defaults in the schema: JSON schema would list those fields as required.
+// A default would make JSON schema list the field as required.
 const argumentsSchema = z.object({
   query: z.string().max(2_000).describe("What was said, in words that were used then."),
   this_conversation: z
@@ -33,17 +32,15 @@ const argumentsSchema = z.object({
 });
 
 /**
- * The tool `memory.transcript.search`: what was said, word for word, also where summaries and episodes have it no more.
- *
- * Whose conversations are searched is fixed here and by the run. A transcript knows no categories, so an agent that has
- * the tool may read all that the user said, whatever its allowlist. Answers are JSON, best first:
- * `[{ role, speaker?, said_at, text, conversation? }]`, with the conversation's id where it is another one.
+ * The tool `memory.transcript.search`: finds messages word for word. The binding and the run fix whose. A
+ * transcript has no categories, so an agent with this tool reads all that the user said. Answers are JSON, best
+ * first: `[{ role, speaker?, said_at, text, conversation? }]`, with the id of another conversation.
  *
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryQueryTool(memory), transcriptSearchTool(memory)] });
  * ```
- * @throws MemoryError `INVALID_INPUT` for a name that providers would refuse, and for options that there are not.
+ * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function transcriptSearchTool(
   memory: Memory,
@@ -74,12 +71,11 @@ export function transcriptSearchTool(
   });
 }
 
-/** Whether somebody said it to another: an earlier search and its results are no source. */
+/** Earlier searches and their results are no source. */
 function isSaid({ role, text }: TranscriptHit): boolean {
   return role !== "tool" && !text.startsWith("[calls ");
 }
 
-/** What was said, as models are given it. */
 interface SaidBullet {
   readonly role: string;
   readonly speaker?: string;
@@ -88,12 +84,12 @@ interface SaidBullet {
   readonly conversation?: string;
 }
 
-/** Characters of a message beyond which its end is left out: others are to have room. */
+/** Leaves room for other messages. */
 const mostCharacters = 1_000;
 /** Fewer say nothing. */
 const fewestCharacters = 40;
 
-/** As many of `hits` as the budget has room for: one that is too long is cut, or left out where hardly any of it fits. */
+/** Cuts long messages; omits those of which hardly anything fits. */
 function withinBudget(
   hits: readonly TranscriptHit[],
   threadId: string | undefined,

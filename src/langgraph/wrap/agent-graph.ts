@@ -3,10 +3,9 @@ import { type LangGraphRunnableConfig, Overwrite, type Send } from "@langchain/l
 import { MemoryError } from "../../errors.js";
 import { memoryKey } from "../run/state-fields.js";
 
-/** A state definition: names of keys and their channels. */
 type Definition = Readonly<Record<string, unknown>>;
 
-/** What is read of the builder behind a compiled graph; it is not part of LangGraph's typed interface. */
+/** The part of a builder that is read here; LangGraph's types do not have it. */
 export interface AgentBuilder {
   readonly channels: Readonly<Record<string, AgentChannel>>;
   readonly _inputDefinition: Definition;
@@ -19,14 +18,13 @@ export interface AgentBuilder {
   compile(options: Record<string, unknown>): AgentGraph;
 }
 
-/** A channel of any kind. Told apart by name, since a second copy of LangGraph has other classes. */
+/** Told apart by name, since a second copy of LangGraph has other classes. */
 interface AgentChannel {
   readonly lc_graph_name: string;
   readonly operator?: (left: unknown, right: unknown) => unknown;
   readonly reducer?: (left: unknown, writes: unknown[]) => unknown;
 }
 
-/** What is read of a compiled graph to build another around it. */
 export interface AgentGraph {
   readonly name?: string | undefined;
   readonly builder: AgentBuilder;
@@ -37,7 +35,7 @@ export interface AgentGraph {
   invoke(input: unknown, config: LangGraphRunnableConfig): Promise<Record<string, unknown>>;
 }
 
-/** A builder of graphs whose state and nodes are known only when it is used. */
+/** A builder whose state and nodes are known only at run time. */
 export interface LooseGraph {
   addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
   addEdge(from: string, to: string): LooseGraph;
@@ -45,12 +43,7 @@ export interface LooseGraph {
   compile(options?: { name: string }): object;
 }
 
-/**
- * The graph of `agent`: itself, or that of what `createAgent` returns.
- *
- * @throws MemoryError `INVALID_INPUT` when it is not a compiled graph with messages that merge by id, or
- *   has memory already.
- */
+/** @throws MemoryError `INVALID_INPUT` unless it is a compiled graph whose messages merge by id, without memory */
 export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   const given = typeof agent === "object" && agent !== null ? agent : {};
   const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
@@ -76,7 +69,7 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   return graph as AgentGraph;
 }
 
-/** Whether it is a key of the state, and not one that LangGraph keeps its edges in. */
+/** LangGraph keeps its edges in channels too. */
 function isOwnKey(channel: string): boolean {
   return !channel.startsWith("__") && !channel.includes(":");
 }
@@ -85,7 +78,7 @@ function invalid(needed: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `withMemory needs ${needed}.`);
 }
 
-/** Without merging by id, messages could be neither replaced nor told apart from those already recorded. */
+/** Otherwise messages can neither be replaced nor told from recorded ones. */
 function mergesById(channel: AgentChannel | undefined): boolean {
   const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
   try {
@@ -98,12 +91,7 @@ function mergesById(channel: AgentChannel | undefined): boolean {
 
 type Values = Readonly<Record<string, unknown>>;
 
-/**
- * `agent`, taking and giving every key of its state.
- *
- * As a subgraph LangGraph would hand it the keys of its input schema only, and so it would forget the others
- * from turn to turn. The graph around it validates what the caller sends.
- */
+/** As a subgraph, an agent gets only its input keys and would forget the others between turns. */
 export function wholeStateAgent(agent: AgentGraph): AgentGraph {
   const { builder } = agent;
   const state = builder.channels;
@@ -129,12 +117,12 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
   return agent.config === undefined ? graph : graph.withConfig(agent.config);
 }
 
-/** `state` as input that becomes the agent's state as it is, past its reducers: they ran when it came about. */
+/** Bypasses the agent's reducers, which have run before. */
 export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
   return mapValues(state, (key, value) => (isReduced(builder.channels[key]) ? new Overwrite(value) : value));
 }
 
-/** What is new in `after`, as an update that becomes the state as it is. */
+/** Only changed keys. */
 export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {
   const changed = Object.entries(after).filter(([key, value]) => value !== before[key]);
   return wholeStateInput(builder, Object.fromEntries(changed));

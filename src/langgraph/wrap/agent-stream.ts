@@ -4,13 +4,9 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type ShownView, withoutRecalled } from "../checkpointer/forgetful-saver.js";
 import type { AgentGraph } from "./agent-graph.js";
 
-// What is read here of LangGraph is not part of its typed interface, so all of it may be missing: then streams are as
-// LangGraph has them for a graph in a graph.
+// LangGraph's types do not have these parts. Without them, streams are those of a graph in a graph.
 
-/**
- * What `agent` gives in a node of the graph around it, in whose streams it shows as it would alone: its tokens come
- * without `subgraphs: true`, and its values and updates hold nothing of what memory shows it.
- */
+/** Streams the agent as if alone: tokens without `subgraphs: true`, and no recalled messages in states. */
 export async function invokeStreamed(
   agent: AgentGraph,
   input: Values,
@@ -18,7 +14,7 @@ export async function invokeStreamed(
   shown: ShownView,
 ): Promise<Record<string, unknown>> {
   const agentConfig = withOwnTokens(withoutRecalledInStream(config, shown));
-  // LangGraph merges what it is given with the node's own config, and of two such handlers takes the node's.
+  // LangGraph prefers the handlers of the node's own config.
   return AsyncLocalStorageProviderSingleton.runWithConfig(agentConfig, () =>
     agent.invoke(input, agentConfig),
   );
@@ -26,12 +22,12 @@ export async function invokeStreamed(
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** What streams of subgraphs go to: pieces of [namespace, mode, payload]. */
+/** Takes pieces of [namespace, mode, payload]. */
 interface GraphStream {
   push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void;
 }
 
-/** Streams reach browsers. "messages" holds what models say, and "custom" is the agent's own. */
+/** Others hold a model's words ("messages") and the agent's own ("custom"). */
 const statesInStream = new Set(["values", "updates"]);
 
 function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownView): LangGraphRunnableConfig {
@@ -48,17 +44,14 @@ function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownVi
   return { ...config, configurable: { ...config.configurable, __pregel_stream: guarded } };
 }
 
-/** What newer versions of LangGraph give the handlers behind "messages" and "tools": whose events they let through. */
+/** LangGraph's newer handlers of "messages" and "tools" filter events by it. */
 interface NamespaceOptions {
   readonly subgraphs: boolean;
-  /** The graph that is streamed; undefined where it is the outermost. */
+  /** Undefined for the outermost graph. */
   readonly parentNs?: string | undefined;
 }
 
-/**
- * Newer versions of LangGraph stream tokens of the graph itself only, and none of its subgraphs. Whoever wrapped an agent
- * asks for the agent's.
- */
+/** Newer versions of LangGraph stream only the graph's own tokens; callers want the wrapped agent's. */
 function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig {
   const callbacks = config.callbacks as CallbackManager | undefined;
   const agentNs: unknown = config.configurable?.checkpoint_ns;

@@ -13,17 +13,13 @@ import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 import { invokeStreamed } from "./agent-stream.js";
 
-/** State key of the ids of messages that the agent removed and the transcript would bring back. */
+/** Messages that the agent removed and the transcript would restore. */
 export const removedKey = "mnemographRemoved";
 
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
 
-/**
- * The node that runs `agent` on what memory shows it, and returns what the agent changed.
- *
- * @param builder what the agent was compiled from.
- */
+/** @param builder what the agent was compiled from. */
 export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
@@ -34,13 +30,13 @@ export function callAgent(
   const { messagesKey = "messages" } = options;
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
-    // What was recalled is not checkpointed: a run resumed here has lost it.
+    // Recalled memory is not checkpointed, so a run resumed here has none.
     const recalled = fromState(kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept);
     const said = own[messagesKey] as BaseMessage[];
     const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown);
-    // The view replaces what an agent with checkpoints of its own kept of the turn before.
+    // The view replaces the previous turn's in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...putInAnew(own, shown), [messagesKey]: view });
     const output = await invokeStreamed(agent, input, agentConfig, shown);
 
@@ -54,20 +50,19 @@ export function callAgent(
   };
 }
 
-/** `config` for the agent, which keeps nothing recalled in its checkpoints. */
 function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, shown: ShownView) {
   const { __pregel_checkpointer: inherited, __pregel_resuming: isResuming } = config.configurable ?? {};
   const saver = inherited ?? agent.checkpointer;
   if (typeof saver !== "object" || saver === null) return { agentConfig: config, isSeen: () => true };
   const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
-  // In a resumed run, what is recalled by now may be more than what the agent was shown when it began.
+  // A resumed run may recall more than the agent was shown at its start.
   const isSeen = (message: BaseMessage) =>
     !(isResuming && forgetful.hasLoaded()) || !isRecalled(message) || forgetful.putBack.has(message.id ?? "");
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 
-/** The transcript keeps what the agent removed, but is not to show it again. */
+/** The transcript keeps what the agent removed, but does not show it again. */
 function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly string[]) {
   if (!recalled || removed.length === 0) return recalled;
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
@@ -80,26 +75,22 @@ function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly
   };
 }
 
-/** Whether `id` would be shown again. When recall failed that is not known. */
+/** Unknown, so true, when recall failed. */
 function isShownAgain(recalled: Recalled | null | undefined, id: string): boolean {
   if (!recalled) return true;
   return [...recalled.recent, ...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
 }
 
-/** What an agent did to the messages of the graph around it. */
 interface MessageUpdate {
   readonly messages: BaseMessage[] | Overwrite<BaseMessage[]>;
-  /** Ids of the messages it was shown and removed. */
+  /** Ids of shown messages that the agent removed. */
   readonly removed: string[];
 }
 
 /**
- * The messages an agent added, changed and removed, without what was recalled.
+ * Without recalled messages. In a resumed run `view` holds only what the agent surely saw.
  *
- * @param state the messages in the graph's state.
- * @param view what the agent was shown in their place. In a resumed run it may be another one than `output`
- *   began with, so only what it shows is known to be removed.
- * @param output the agent's messages afterwards.
+ * @param state the graph's messages; `view` is what the agent saw instead, `output` what it returned.
  */
 function messageUpdate(
   state: readonly BaseMessage[],
@@ -112,7 +103,7 @@ function messageUpdate(
     message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id) ? [] : [message.id],
   );
   const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
-  // The current message with memory in front of it stands for the one in the state, also where the agent changed it.
+  // The message with memory in front stands for the one in the state, even after the agent changed it.
   const said = output.flatMap((message) =>
     isRecalled(message) || recalled.has(message.id) ? (own.get(message.id) ?? []) : message,
   );
@@ -127,7 +118,7 @@ function messageUpdate(
     const changed = said.filter((message) => !isSame(own.get(message.id), message));
     return { messages: [...removals, ...changed], removed };
   }
-  // Merging by id appends what is new; an agent that put something in between means it there.
+  // Merging by id appends new messages; an agent that inserted one means its place.
   const hidden = kept.filter((message) => !saidIds.has(message.id));
   return { messages: new Overwrite([...hidden, ...said]), removed };
 }
@@ -136,7 +127,7 @@ function idsOf(messages: readonly BaseMessage[]): ReadonlySet<string | undefined
   return new Set(messages.map((message) => message.id));
 }
 
-/** System messages are shown first wherever they are, so their place says nothing. */
+/** System messages are always shown first. */
 function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]): boolean {
   const talk = (messages: readonly BaseMessage[]) =>
     messages.filter((message) => message.getType() !== "system").map((message) => message.id);
@@ -144,7 +135,7 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
   return talk(left).every((id, index) => id === other[index]);
 }
 
-/** Also after a checkpoint, where an unchanged message comes back as another object. */
+/** After a checkpoint an equal message is another object. */
 function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
   return before === after || (before !== undefined && encodeMessage(before) === encodeMessage(after));
 }

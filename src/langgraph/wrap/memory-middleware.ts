@@ -10,13 +10,10 @@ import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "..
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
 
-/**
- * How the middleware works. The memory block goes to the end of the agent's system message, or in front of the current
- * user message.
- */
+/** The memory block ends the system message, or precedes the current user message. */
 export interface MemoryMiddlewareOptions extends RoundOptions {}
 
-/** A middleware for `createAgent` of `langchain`. Its types are written out, since that package is optional. */
+/** Types are written out, since `langchain` is optional. */
 export interface MemoryMiddleware {
   readonly name: "memory";
   beforeAgent(state: AgentState): Promise<void>;
@@ -27,27 +24,25 @@ export interface MemoryMiddleware {
   afterAgent(state: AgentState): Promise<{ messages?: BaseMessage[] } | undefined>;
 }
 
-/** The state of an agent of `createAgent`, as far as memory reads it. */
 interface AgentState {
   messages: BaseMessage[];
 }
 
-/** A call of the agent's model, as far as memory reads and changes it. */
 interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
 }
 
-/** How `langchain` tells a middleware from other objects: `createMiddleware` sets it and copies the hooks. */
+/** `createMiddleware` sets it, and `langchain` tells middleware by it. */
 const brand = Symbol.for("AgentMiddleware");
 
 /**
- * Memory for an agent made by `createAgent`: recall before it, remember after it.
+ * Memory for an agent of `createAgent`: recalls before it, remembers after it.
  *
- * Every model call of a run is shown the summary, what came after it, and the messages of the run; the agent's
- * own state stays as it is. Put it first in the list: then it records what the others leave.
+ * Each model call sees the summary, what came after it, and the run's messages; the agent's state is unchanged. Put
+ * it first in the list, so that it records what the others leave.
  *
- * @throws MemoryError `INVALID_INPUT` for options that there are not; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- *   `THREAD_FORBIDDEN` whatever `onError` says.
+ * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
+ * `THREAD_FORBIDDEN`
  */
 export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
@@ -81,7 +76,7 @@ export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOption
   return Object.assign(middleware, { [brand]: true });
 }
 
-/** The request's messages as memory shows them; the block becomes part of the one system message agents have. */
+/** Agents have only one system message, so the block is appended. */
 function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs): Partial<ModelRequest> {
   const view = modelView(request.messages, recalled, injectAs);
   const block = view.find(isMemoryBlock);

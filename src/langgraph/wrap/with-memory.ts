@@ -26,42 +26,37 @@ import { memoryAnnotation } from "../run/state-fields.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
 
-/** How `withMemory` wraps an agent. */
 export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
-  /** Name of the agent's node. @default the agent's own name, else "agent" */
+  /** @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
 }
 
-/** What `withMemory` takes. */
 export const withMemoryOptions = roundOptions.extend({
   ...messagesKey,
   agentNode: z.string().optional(),
 });
 
-/** What `withMemory` uses of the result of `createAgent` of `langchain`. */
+/** The part of `createAgent`'s result that is used. */
 export interface CreatedAgent<State extends object, Config = unknown> {
   readonly graph: object;
-  // A method, so that agents with a context of their own are agents, too.
+  // A method, so that agents with a context type are accepted.
   invoke(state: never, config?: Config): Promise<State>;
 }
 
-/** A compiled graph, whatever its state. */
 // biome-ignore lint/suspicious/noExplicitAny: parameters of both variances.
 export type CompiledAgent = CompiledStateGraph<any, any, any, any, any, any, any, any, any>;
 
-/** The channels of an agent's state: one for each key. */
 type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
-/** The channels of an agent's input: `messages` takes messages in all their forms. */
+/** `messages` takes messages in all their forms. */
 type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
-/** The definition of the context that an agent of `createAgent` is run with. */
 type ContextChannels<Config> = Config extends { context?: infer Context }
   ? [NonNullable<Context>] extends [Record<string, unknown>]
     ? Channels<Required<NonNullable<Context>>>
     : StateDefinition
   : StateDefinition;
 
-/** `Agent` with memory, not compiled yet: its state, input, output and context are the agent's own. */
+/** An uncompiled graph with the agent's own state, input, output and context. */
 export type WithMemory<Agent> = [Agent] extends [never]
   ? WithMemory<CompiledAgent>
   : Agent extends CompiledStateGraph<
@@ -90,15 +85,15 @@ export type WithMemory<Agent> = [Agent] extends [never]
       : never;
 
 /**
- * `agent` with memory: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
- * the setting `consent.ask: "interrupt"` a node after recall asks about what waits for the user's consent: see `consentNode`.
+ * Adds memory to `agent`: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With the
+ * setting `consent.ask: "interrupt"`, a node after recall asks for consent: see `consentNode`.
  *
- * The agent is shown the summary of the conversation, what came after it, and the current message. It stays
- * visible as a subgraph, streams its tokens and interrupts as before, and its own state and context pass through. What it
- * removes from its messages stays removed. Nothing recalled is in streams of values and updates, in states or in results.
+ * The agent sees the summary, what came after it, and the current message. It remains a subgraph that streams and
+ * interrupts as before; its state and context pass through. What it removes from its messages stays removed.
+ * Streams of values and updates, states and results hold nothing recalled.
  *
- * In updates, the nodes are `memory.recall`, `memory.consent` where it asks, the agent by its name (`agentNode`), and
- * `memory.remember`; the agent's own nodes, such as `model_request` and `tools`, come with `subgraphs: true`.
+ * The nodes are `memory.recall`, `memory.consent`, the agent by its name (`agentNode`), and `memory.remember`. The
+ * agent's own nodes appear with `subgraphs: true`.
  *
  * @example
  * ```ts
@@ -109,8 +104,7 @@ export type WithMemory<Agent> = [Agent] extends [never]
  * );
  * ```
  * @param agent any compiled graph whose state has messages, or what `createAgent` returns.
- * @throws MemoryError `INVALID_INPUT` when the agent is not such a graph, `agentNode` cannot be its name, or an option is
- *   none.
+ * @throws MemoryError `INVALID_INPUT` for another kind of agent, an `agentNode` that is taken, and unknown options
  */
 export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
   agent: Agent,
@@ -126,7 +120,7 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
     output: builder._outputDefinition,
     context: builder._configRuntimeSchema,
   } as unknown as ConstructorParameters<typeof StateGraph>[0]) as unknown as LooseGraph;
-  // What a caller may send and what Studio shows are the agent's own schemas, not just their channels.
+  // Callers and Studio see the agent's own schemas, not only its channels.
   const { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition } = builder;
   Object.assign(wrapped, { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition });
 
@@ -150,13 +144,13 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
     .addEdge(nodes.remember, END) as unknown as WithMemory<Agent>;
 }
 
-/** Has what is compiled of `graph` show the state's `keys` alone in its streams and states: they go to browsers. */
+/** Streams and states go to browsers: only the agent's `keys` are shown. */
 function streamOnly(graph: LooseGraph, keys: readonly string[]): void {
   const compile = graph.compile.bind(graph);
   graph.compile = (options) => Object.assign(compile(options), { streamChannels: [...keys] });
 }
 
-/** Names that LangGraph takes: no state key, no other node, and none of the characters of its namespaces. */
+/** LangGraph refuses state keys, duplicates and characters of its namespaces. */
 function nodeNames(graph: AgentGraph, wanted: string | undefined) {
   const taken = new Set(Object.keys(graph.builder.channels));
   const free = (name: string): string => {
@@ -172,7 +166,7 @@ function nodeNames(graph: AgentGraph, wanted: string | undefined) {
       `agentNode "${wanted}" is taken or reserved: choose another name.`,
     );
   }
-  // "LangGraph" is what LangGraph calls a graph compiled without a name.
+  // LangGraph's default name.
   const own = graph.name === undefined || graph.name === "LangGraph" ? "" : graph.name;
   return { recall, consent, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
 }
