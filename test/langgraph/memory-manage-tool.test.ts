@@ -2,7 +2,7 @@ import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { describe, expect, it } from "vitest";
 import { type Memory, type MemoryDraft, memoryManageTool, withMemory } from "../../src/index.js";
-import type { MemoryManageToolOptions } from "../../src/langgraph/tools/memory-manage-tool.js";
+import type { ToolOptions } from "../../src/langgraph/tools/memory-tool.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
@@ -11,13 +11,7 @@ type Thread = ReturnType<typeof newThread>;
 type Args = Record<string, string>;
 
 /** One turn of an agent that calls the tool with `args`; what the tool answered. */
-async function turn(
-  memory: Memory,
-  thread: Thread,
-  says: string,
-  args: Args,
-  options: MemoryManageToolOptions = {},
-) {
+async function turn(memory: Memory, thread: Thread, says: string, args: Args, options: ToolOptions = {}) {
   const calls = { toolCalls: [{ name: "memory_manage", args }] };
   const { agent } = toolAgent([calls, "ok"], [memoryManageTool(memory, options)]);
   const done = await say(withMemory(agent, memory).compile(), says, thread);

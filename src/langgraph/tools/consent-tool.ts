@@ -11,9 +11,9 @@ import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, toolMessages, type UserWords } from "./memory-tool.js";
+import { currentUserWords, memoryTool, toolMessages, toolOptions, type UserWords } from "./memory-tool.js";
 
-const optionsSchema = z.strictObject({ name: z.string().optional() });
+const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
   proposal: z

@@ -3,14 +3,9 @@ import { z } from "zod";
 import type { Memory } from "../../memory.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
-import { memoryTool } from "./memory-tool.js";
+import { memoryTool, toolOptions } from "./memory-tool.js";
 
-export interface EndConversationToolOptions {
-  /** Name on the wire. @default "end_conversation" */
-  readonly name?: string;
-}
-
-const optionsSchema = z.strictObject({ name: z.string().optional() });
+const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
   reason: z
@@ -28,11 +23,12 @@ const argumentsSchema = z.object({
  * ```ts
  * const agent = createAgent({ model, tools: [endConversationTool(memory)] });
  * ```
+ * @param options.name on the wire. @default "end_conversation"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function endConversationTool(
   memory: Memory,
-  options: EndConversationToolOptions = {},
+  options: { readonly name?: string } = {},
 ): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "endConversationTool");
   return memoryTool({
@@ -50,6 +46,5 @@ export function endConversationTool(
       });
       return "The conversation ends with your answer.";
     },
-    refused: ({ message }) => `Refused: ${message}`,
   });
 }

@@ -13,18 +13,9 @@ import { findQuote } from "../../text/find-quote.js";
 import { messageText } from "../../text/message-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
-import { checkOptions, roundOptions } from "../run/node-options.js";
+import { checkOptions } from "../run/node-options.js";
 import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, toolMessages } from "./memory-tool.js";
-
-export interface MemoryManageToolOptions {
-  /** Limits changes to what this agent may read. @default no limit */
-  readonly agent?: string;
-  /** Name on the wire. @default "memory_manage" */
-  readonly name?: string;
-}
-
-const optionsSchema = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
+import { currentUserWords, memoryTool, type ToolOptions, toolMessages, toolOptions } from "./memory-tool.js";
 
 const argumentsSchema = z.object({
   action: z.enum(["add", "update", "forget"]),
@@ -80,13 +71,12 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
  * ```ts
  * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
  * ```
+ * @param options.agent limits changes to what this agent may read. @default no limit
+ * @param options.name on the wire. @default "memory_manage"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function memoryManageTool(
-  memory: Memory,
-  options: MemoryManageToolOptions = {},
-): DynamicStructuredTool {
-  checkOptions(memory, optionsSchema, options, "memoryManageTool");
+export function memoryManageTool(memory: Memory, options: ToolOptions = {}): DynamicStructuredTool {
+  checkOptions(memory, toolOptions, options, "memoryManageTool");
   const { agent } = options;
   const categories = readableCategories(memory.policy, agent ?? null);
   return memoryTool({
@@ -102,7 +92,6 @@ export function memoryManageTool(
       if (input.action === "add") return add(call, input);
       return input.action === "update" ? update(call, input) : forget(call, input);
     },
-    refused: ({ message }) => `Refused: ${message}`,
   });
 }
 
@@ -128,11 +117,8 @@ async function add(call: Call, input: Arguments): Promise<string> {
   }
   const { key, value, quote } = input;
   const text = required(input.text, "text");
-  return write(
-    call,
-    { category, ...(key && { key }), ...(value && { value }), text },
-    usersWords(call, quote),
-  );
+  const draft = { category, ...(key && { key }), ...(value && { value }), text };
+  return write(call, draft, usersWords(call, quote));
 }
 
 async function update(call: Call, input: Arguments): Promise<string> {

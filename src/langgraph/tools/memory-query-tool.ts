@@ -10,23 +10,12 @@ import { type Scope, scopeField } from "../../scope/scope.js";
 import { answerForms, bulletsOf } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
 import { wayIn } from "../../way-in.js";
-import { checkOptions, roundOptions } from "../run/node-options.js";
+import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool, noOthers } from "./memory-tool.js";
+import { memoryTool, noOthers, type ToolOptions, toolOptions } from "./memory-tool.js";
 
-export interface MemoryQueryToolOptions {
-  /** Limits the search to this agent's allowlist. @default no limit */
-  readonly agent?: string;
-  /** @default the run's scope */
-  readonly scope?: Scope;
-  /** Name on the wire; providers refuse dots. @default "memory_query" */
-  readonly name?: string;
-}
-
-const optionsSchema = roundOptions
-  .pick({ agent: true })
-  .extend({ scope: scopeField, name: z.string().optional() });
+const optionsSchema = toolOptions.extend({ scope: scopeField });
 
 /** JSON schema has no dates. `query` checks the text. */
 const isoText = z.string().nullish().describe("ISO 8601: 2025-07-01, or with a time.");
@@ -62,9 +51,15 @@ const argumentsSchema = z
  * ```ts
  * const tools = [memoryQueryTool(memory, { agent: "planner" })];
  * ```
+ * @param options.agent limits the search to this agent's allowlist. @default no limit
+ * @param options.scope @default the run's scope
+ * @param options.name on the wire. @default "memory_query"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function memoryQueryTool(memory: Memory, options: MemoryQueryToolOptions = {}): DynamicStructuredTool {
+export function memoryQueryTool(
+  memory: Memory,
+  options: ToolOptions & { readonly scope?: Scope } = {},
+): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "memoryQueryTool");
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
   const askerOf = (config: LangGraphRunnableConfig) =>

@@ -6,7 +6,11 @@ import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
+import { roundOptions } from "../run/node-options.js";
 import { isDelegated } from "../run/run-identity.js";
+
+export const toolOptions = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
+export type ToolOptions = z.input<typeof toolOptions>;
 
 interface MemoryTool<Schema extends z.ZodObject> {
   readonly name: string;
@@ -16,14 +20,16 @@ interface MemoryTool<Schema extends z.ZodObject> {
   /** Errors that the model is told. Others fail the call. */
   readonly refusals: ReadonlySet<MemoryErrorCode>;
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
-  refused(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
+  /** @default the error's message */
+  refused?(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
 }
 
 /** @throws MemoryError `INVALID_INPUT` for a name that providers refuse */
 export function memoryTool<Schema extends z.ZodObject>(
   definition: MemoryTool<Schema>,
 ): DynamicStructuredTool {
-  const { name, description, schema, refusals } = definition;
+  const { name, description, schema, refusals, answer } = definition;
+  const { refused = ({ message }: MemoryError) => `Refused: ${message}` } = definition;
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
     throw new MemoryError(
       "INVALID_INPUT",
@@ -38,14 +44,14 @@ export function memoryTool<Schema extends z.ZodObject>(
     try {
       if (!isLoose) parseInput(known, input, "arguments");
     } catch (error) {
-      if (MemoryError.is(error)) return definition.refused(error, config);
+      if (MemoryError.is(error)) return refused(error, config);
       throw error;
     }
     try {
-      return await definition.answer(input, config);
+      return await answer(input, config);
     } catch (error) {
       if (!MemoryError.is(error) || !refusals.has(error.code)) throw error;
-      return definition.refused(error, config);
+      return refused(error, config);
     }
   };
   // LangChain drops unknown arguments, and models misspell.

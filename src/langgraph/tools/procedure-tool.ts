@@ -3,18 +3,9 @@ import { z } from "zod";
 import { isRecalled } from "../../conversation/recalled-mark.js";
 import type { MemoryErrorCode } from "../../errors.js";
 import type { Memory } from "../../memory.js";
-import { checkOptions, roundOptions } from "../run/node-options.js";
+import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { memoryTool, toolMessages } from "./memory-tool.js";
-
-export interface ProcedureToolOptions {
-  /** The steps are kept as this agent's. @default nobody's */
-  readonly agent?: string;
-  /** Name on the wire. @default "memory_save_procedure" */
-  readonly name?: string;
-}
-
-const optionsSchema = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
+import { memoryTool, type ToolOptions, toolMessages, toolOptions } from "./memory-tool.js";
 
 const argumentsSchema = z.object({
   title: z
@@ -28,10 +19,12 @@ const argumentsSchema = z.object({
  * A tool that keeps what the agent just did as numbered steps, from the messages that it sees. Search finds them
  * only by the category "procedural". Needs a memory with a model.
  *
+ * @param options.agent keeps the steps as this agent's. @default nobody's
+ * @param options.name on the wire. @default "memory_save_procedure"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function procedureTool(memory: Memory, options: ProcedureToolOptions = {}): DynamicStructuredTool {
-  checkOptions(memory, optionsSchema, options, "procedureTool");
+export function procedureTool(memory: Memory, options: ToolOptions = {}): DynamicStructuredTool {
+  checkOptions(memory, toolOptions, options, "procedureTool");
   const { agent } = options;
   return memoryTool({
     name: options.name ?? "memory_save_procedure",

@@ -9,16 +9,9 @@ import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool } from "./memory-tool.js";
+import { memoryTool, toolOptions } from "./memory-tool.js";
 
-export interface TranscriptSearchToolOptions {
-  /** @default the run's scope */
-  readonly scope?: Scope;
-  /** Name on the wire. @default "transcript_search" */
-  readonly name?: string;
-}
-
-const optionsSchema = z.strictObject({ scope: scopeField, name: z.string().optional() });
+const optionsSchema = toolOptions.omit({ agent: true }).extend({ scope: scopeField });
 
 // A default would make JSON schema list the field as required.
 const argumentsSchema = z.object({
@@ -40,11 +33,13 @@ const argumentsSchema = z.object({
  * ```ts
  * const agent = createAgent({ model, tools: [memoryQueryTool(memory), transcriptSearchTool(memory)] });
  * ```
+ * @param options.scope @default the run's scope
+ * @param options.name on the wire. @default "transcript_search"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
 export function transcriptSearchTool(
   memory: Memory,
-  options: TranscriptSearchToolOptions = {},
+  options: { readonly scope?: Scope; readonly name?: string } = {},
 ): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "transcriptSearchTool");
   return memoryTool({
@@ -67,7 +62,6 @@ export function transcriptSearchTool(
       if (hits.length === 0) return "Nothing that was said fits. Ask the user if you need to know.";
       return JSON.stringify(withinBudget(hits, place.threadId, budget_tokens ?? 1_024));
     },
-    refused: ({ message }) => `Refused: ${message}`,
   });
 }
 
@@ -76,39 +70,28 @@ function isSaid({ role, text }: TranscriptHit): boolean {
   return role !== "tool" && !text.startsWith("[calls ");
 }
 
-interface SaidBullet {
-  readonly role: string;
-  readonly speaker?: string;
-  readonly said_at: Date;
-  readonly text: string;
-  readonly conversation?: string;
-}
-
 /** Leaves room for other messages. */
 const mostCharacters = 1_000;
 /** Fewer say nothing. */
 const fewestCharacters = 40;
 
+const bulletOf = (hit: TranscriptHit, threadId: string | undefined, characters: number) => ({
+  role: hit.role,
+  ...(hit.actor !== null && { speaker: hit.actor }),
+  said_at: hit.saidAt,
+  text: clipped(visibleText(hit.text), characters),
+  ...(hit.threadId !== threadId && { conversation: hit.threadId }),
+});
+
 /** Cuts long messages; omits those of which hardly anything fits. */
-function withinBudget(
-  hits: readonly TranscriptHit[],
-  threadId: string | undefined,
-  budgetTokens: number,
-): SaidBullet[] {
-  const kept: SaidBullet[] = [];
+function withinBudget(hits: readonly TranscriptHit[], threadId: string | undefined, budgetTokens: number) {
+  const kept: ReturnType<typeof bulletOf>[] = [];
   for (const hit of hits) {
-    const bullet = (characters: number): SaidBullet => ({
-      role: hit.role,
-      ...(hit.actor !== null && { speaker: hit.actor }),
-      said_at: hit.saidAt,
-      text: clipped(visibleText(hit.text), characters),
-      ...(hit.threadId !== threadId && { conversation: hit.threadId }),
-    });
     const fits = (characters: number) =>
-      estimateTokens(JSON.stringify([...kept, bullet(characters)])) <= budgetTokens;
+      estimateTokens(JSON.stringify([...kept, bulletOf(hit, threadId, characters)])) <= budgetTokens;
     const fewest = kept.length === 0 ? 1 : fewestCharacters;
     const characters = fits(mostCharacters) ? mostCharacters : mostThatFit(fewest, mostCharacters, fits);
-    if (characters !== null) kept.push(bullet(characters));
+    if (characters !== null) kept.push(bulletOf(hit, threadId, characters));
   }
   return kept;
 }
