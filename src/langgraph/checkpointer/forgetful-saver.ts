@@ -15,17 +15,10 @@ export interface ShownView {
   readonly view: readonly BaseMessage[];
 }
 
-export interface ForgetfulSaver {
-  readonly saver: BaseCheckpointSaver;
-  /** Whether the agent continued from a checkpoint of its own. */
-  hasLoaded(): boolean;
-  /** Ids of recalled messages that loading has restored. */
-  readonly putBack: ReadonlySet<string>;
-}
-
 /** Stores placeholders for recalled messages, since forgetting must reach everything stored; loading restores them. */
-export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): ForgetfulSaver {
+export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView) {
   let hasLoaded = false;
+  /** Ids of recalled messages that loading has restored. */
   const putBack = new Set<string>();
   const keep = <Value>(value: Value): Value => leaveOut(value, shown);
   const load = <Value>(value: Value): Value => putInAnew(value, shown, putBack);
@@ -35,13 +28,10 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView): Fo
     ...(tuple.pendingWrites && { pendingWrites: load(tuple.pendingWrites) }),
   });
   const own: Partial<BaseCheckpointSaver> = {
-    put: (config, checkpoint, metadata, versions) =>
-      saver.put(
-        config,
-        { ...checkpoint, channel_values: keep(checkpoint.channel_values) },
-        metadata,
-        versions,
-      ),
+    put(config, checkpoint, metadata, versions) {
+      const kept = { ...checkpoint, channel_values: keep(checkpoint.channel_values) };
+      return saver.put(config, kept, metadata, versions);
+    },
     putWrites: (config, writes: PendingWrite[], taskId) => saver.putWrites(config, keep(writes), taskId),
     async getTuple(config: RunnableConfig) {
       const tuple = await saver.getTuple(config);
@@ -84,12 +74,8 @@ export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value
 
 /** For streams: removes the placeholders too. */
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
-  return rewriteMessages(
-    leaveOut(value, shown),
-    () =>
-      ({ message }) =>
-        message && isLeftOut(message) ? [] : undefined,
-  );
+  const removed = ({ message }: AnyMessage) => (message && isLeftOut(message) ? [] : undefined);
+  return rewriteMessages(leaveOut(value, shown), () => removed);
 }
 
 /** Restores recalled messages at their placeholders; removes the other placeholders. */
@@ -129,7 +115,6 @@ type RewriteList = (
 /** Graphs hold nothing deeper. */
 const mostDepth = 100;
 
-/** Copies only what changes. */
 function rewriteMessages<Value>(value: Value, rewrite: RewriteList): Value {
   return rewriteWithin(value, rewrite, new Set()) as Value;
 }

@@ -1,3 +1,4 @@
+import { randomInt } from "node:crypto";
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type {
   ChannelVersions,
@@ -14,7 +15,6 @@ import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
-import { countVersionsApart } from "./channel-versions.js";
 import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
@@ -22,7 +22,7 @@ type Configurable = Readonly<Record<string, unknown>>;
 /** Threads whose last places are cached, for LangGraph's reads that name nobody. */
 const mostRemembered = 10_000;
 
-/** Concurrent time-travel runs of one thread that are tracked. */
+/** Places kept of one thread: concurrent time-travel runs, or owners of the same id. */
 const mostAtOnce = 1_000;
 
 /**
@@ -62,8 +62,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
     const place = await this.#placeOf(config, findPlace);
     if (!place) return undefined;
-    if (isRun(config) && configurable.checkpoint_id) expectAsk(this.#travelled, threadId, place);
-    if (!isRun(config)) remember(this.#read, threadId, place);
+    if (isRun(config) && configurable.checkpoint_id) putFirst(this.#travelled, threadId, place, true);
+    if (!isRun(config)) putFirst(this.#read, threadId, place, false);
     return this.#get(config, place);
   }
 
@@ -178,50 +178,37 @@ const isRun = (config: RunnableConfig) => runOf(config) !== undefined;
 
 /** LangGraph passes the saver itself; no other process can. */
 function isPartOfRead(config: RunnableConfig, saver: PostgresSaver): boolean {
-  const configurable: Configurable = config.configurable ?? {};
-  const names = Object.keys(configurable).sort().join();
-  return (
-    names === "__pregel_checkpointer,checkpoint_ns,thread_id" && configurable.__pregel_checkpointer === saver
-  );
+  if (namesIn(config) !== "__pregel_checkpointer,checkpoint_ns,thread_id") return false;
+  return config.configurable?.__pregel_checkpointer === saver;
 }
 
 /** LangGraph up to 1.6 asks, without a scope, whether a run's first checkpoint is the latest. */
 function isAfterTravel(config: RunnableConfig): boolean {
-  const names = Object.keys(config.configurable ?? {})
-    .sort()
-    .join();
-  return Object.keys(config).join() === "configurable" && names === "checkpoint_ns,thread_id";
+  const isBare = Object.keys(config).join() === "configurable";
+  return isBare && namesIn(config) === "checkpoint_ns,thread_id";
+}
+
+function namesIn({ configurable = {} }: RunnableConfig): string {
+  return Object.keys(configurable).sort().join();
 }
 
 /** LangGraph only asks which checkpoint is the latest. */
-function withoutValues(
-  tuple: CheckpointTuple | undefined,
-  place: CheckpointPlace,
-): CheckpointTuple | undefined {
+function withoutValues(tuple: CheckpointTuple | undefined, { threadId }: CheckpointPlace) {
   if (!tuple) return undefined;
   const { checkpoint, config } = tuple;
   return {
-    config: { configurable: { ...config.configurable, thread_id: place.threadId } },
+    config: { configurable: { ...config.configurable, thread_id: threadId } },
     checkpoint: { ...checkpoint, channel_values: {}, channel_versions: {}, versions_seen: {} },
   };
 }
 
 type Places = Map<string, readonly CheckpointPlace[]>;
 
-function remember(places: Places, threadId: string, place: CheckpointPlace): void {
-  const others = (places.get(threadId) ?? []).filter(({ name }) => name !== place.name);
-  putLast(places, threadId, [place, ...others]);
-}
-
-/** Each time-travel run asks once. */
-function expectAsk(places: Places, threadId: string, place: CheckpointPlace): void {
-  const others = places.get(threadId) ?? [];
-  putLast(places, threadId, [place, ...others].slice(0, mostAtOnce));
-}
-
-function putLast(places: Places, threadId: string, those: readonly CheckpointPlace[]): void {
+/** Reads keep one place of each name. Time-travel runs ask once each, so their places may repeat. */
+function putFirst(places: Places, threadId: string, place: CheckpointPlace, mayRepeat: boolean): void {
+  const others = (places.get(threadId) ?? []).filter(({ name }) => mayRepeat || name !== place.name);
   places.delete(threadId);
-  places.set(threadId, those);
+  places.set(threadId, [place, ...others].slice(0, mostAtOnce));
   const [oldest] = places.keys();
   if (places.size > mostRemembered && oldest !== undefined) places.delete(oldest);
 }
@@ -277,4 +264,30 @@ async function queryOrUndo(client: ClientBase, text: string, values: unknown[] |
   } finally {
     await client.query("release savepoint checkpointer").catch(() => {});
   }
+}
+
+/** Twelve decimals: a double also holds as many steps as a thread has. */
+const fractions = 10 ** 12;
+
+/**
+ * Adds a random fraction to the versions of each step, so that two branches of a thread share none.
+ *
+ * `PostgresSaver` stores one value for each version of a channel. With whole numbers, a fork or a concurrent run
+ * would read the other branch's values. LangGraph and `PostgresSaver` still compare and count them as numbers.
+ */
+function countVersionsApart(saver: PostgresSaver): void {
+  const counted = saver.getNextVersion.bind(saver);
+  // LangGraph reads the method once for a run or an update.
+  Object.defineProperty(saver, "getNextVersion", { get: () => versionsOfRun(counted), configurable: true });
+}
+
+/** Channels written in one step share a version: LangGraph finds the last writers by it. */
+function versionsOfRun(counted: (current: number | undefined) => number) {
+  let last: { readonly current: number | undefined; readonly next: number } | undefined;
+  return (current: number | undefined): number => {
+    if (!last || last.current !== current) {
+      last = { current, next: Math.floor(counted(current)) + randomInt(1, fractions) / fractions };
+    }
+    return last.next;
+  };
 }

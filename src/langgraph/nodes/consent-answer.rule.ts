@@ -19,11 +19,18 @@ export type ConsentAnswer = z.output<typeof answerSchema>;
 /** For interfaces that render a form. */
 export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
 
+/** A proposal of a consent interrupt. */
 export interface AskedProposal {
   readonly id: string;
+  /** "city: Porto (now: Rome)". */
+  readonly proposal: string;
+  /** The sentence to remember. */
   readonly text: string;
   readonly value: string | null;
-  readonly proposal: string;
+  readonly current: string | null;
+  /** The words that it was learned from. */
+  readonly quote: string | null;
+  readonly expiresAt: string;
 }
 
 /** LangChain's human-in-the-loop request, which Agent Inbox and agent-chat-ui render. */

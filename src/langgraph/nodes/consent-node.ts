@@ -9,6 +9,7 @@ import { checkOptions, continueOnError, type OnError, roundOptions } from "../ru
 import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
+  type AskedProposal,
   type ConsentAnswer,
   consentAnswerSchema,
   readConsentAnswer,
@@ -21,15 +22,13 @@ export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_IN
 /** Decided by somebody else or expired: asking again does not help. */
 export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
-type AnswerResult =
-  | { readonly outcomes: readonly { id: string; outcome: string | undefined }[] }
-  | { readonly problem: string };
-
 /** Proposals without a decision are postponed. Repeating it is harmless: the first decision counts. */
 async function applyConsentAnswer(
   memory: Memory,
-  { scope, requests, resumed }: { scope: Scope; requests: readonly ConsentRequest[]; resumed: unknown },
-): Promise<AnswerResult> {
+  scope: Scope,
+  requests: readonly ConsentRequest[],
+  resumed: unknown,
+) {
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const named = new Set(parsed.decisions.map(({ id }) => id));
@@ -78,18 +77,7 @@ const optionsSchema = roundOptions
 export interface ConsentQuestion {
   readonly type: "memory.consent";
   readonly question: string;
-  readonly proposals: readonly {
-    readonly id: string;
-    /** "city: Porto (now: Rome)". */
-    readonly proposal: string;
-    /** The sentence to remember. */
-    readonly text: string;
-    readonly value: string | null;
-    readonly current: string | null;
-    /** The words that it was learned from. */
-    readonly quote: string | null;
-    readonly expiresAt: string;
-  }[];
+  readonly proposals: readonly AskedProposal[];
   /** What was wrong with the previous answer. */
   readonly problem?: string;
   /** Its JSON schema. */
@@ -122,7 +110,12 @@ export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNod
       // LangGraph restarts an interrupted node; the list may differ by then, so answers name ids.
       const requests = await memory.consents.list({ scope, due: true, limit });
       if (requests.length === 0) return;
-      requireCheckpointer(config);
+      if (!config.configurable?.__pregel_checkpointer) {
+        throw new MemoryError(
+          "CONSENT_REQUIRED",
+          "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
+        );
+      }
       await ask(memory, scope, requests, config);
     });
     return {};
@@ -140,7 +133,7 @@ async function ask(
     const resumed: unknown = interrupt(questionOf(requests, problem), {
       responseSchema: consentAnswerSchema,
     });
-    const result = await applyConsentAnswer(memory, { scope, requests, resumed });
+    const result = await applyConsentAnswer(memory, scope, requests, resumed);
     if (!("problem" in result)) return streamEvent(config, "consent", "ok", { ...result });
     problem = result.problem;
   }
@@ -162,12 +155,4 @@ function questionOf(requests: readonly ConsentRequest[], problem: string | null)
     answer: consentAnswerSchema,
     ...reviewRequest(proposals),
   };
-}
-
-function requireCheckpointer(config: LangGraphRunnableConfig): void {
-  if (config.configurable?.__pregel_checkpointer) return;
-  throw new MemoryError(
-    "CONSENT_REQUIRED",
-    "Asking for consent by an interrupt needs a checkpointer: compile({ checkpointer: memory.checkpointer() }).",
-  );
 }

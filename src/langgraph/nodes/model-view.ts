@@ -58,15 +58,8 @@ function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
   );
 }
 
-interface ShownMessages {
-  /** System messages, however old: a summary never replaces instructions. */
-  readonly instructions: BaseMessage[];
-  /** In order, the current message last; those not in the state are marked as recalled. */
-  readonly talk: BaseMessage[];
-}
-
 /** Omits what an earlier turn was shown and a node returned. */
-function shownMessages(state: readonly BaseMessage[], recalled: Recalled): ShownMessages {
+function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
   const end = (recalled.leftOut ?? recalled.summary)?.endMessageId ?? null;
   // A bounded state keeps all system messages, so they do not show where state and transcript meet.
@@ -90,6 +83,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled): Shown
   const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [messageText(message), message]));
   const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
   return {
+    // However old: a summary never replaces instructions.
     instructions: [...own, ...others.map(asRecalled)],
     talk: talk
       .map((message) => shortened.get(message.id) ?? message)

@@ -17,7 +17,14 @@ import {
 } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runMode } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { type MemoryState, memoryKey, messagesOf, requireMemoryKey, toState } from "../run/state-fields.js";
+import {
+  type MemoryState,
+  type MemoryUpdate,
+  memoryKey,
+  messagesOf,
+  requireMemoryKey,
+  toState,
+} from "../run/state-fields.js";
 
 export interface RecallNodeOptions<Key extends string = "messages">
   extends Pick<RoundOptions, "onError" | "agent" | "memoryMode">,
@@ -25,15 +32,12 @@ export interface RecallNodeOptions<Key extends string = "messages">
 
 const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
-/** The messages are never set; the compiler finds their key by them. */
-type RecalledState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
-
 /**
  * Does not compile in a graph whose state lacks `Key` or memory's key.
  *
  * @throws MemoryError in the run, `INVALID_INPUT` for the same, whatever `onError` says
  */
-export type RecallNode<Key extends string = "messages"> = <Update = RecalledState<Key>>(
+export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
   state: { readonly [K in Key]?: readonly BaseMessage[] },
   config: LangGraphRunnableConfig,
 ) => NodeUpdate<Update, Key | typeof memoryKey>;
@@ -47,7 +51,7 @@ export type RecallNode<Key extends string = "messages"> = <Update = RecalledStat
  * without `memory.checkpointer()`.
  *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- * `THREAD_FORBIDDEN`
+ * `THREAD_FORBIDDEN` whatever `onError` says
  */
 export function recallNode<Key extends string = "messages">(
   memory: Memory,
@@ -72,18 +76,14 @@ export function recalling(
     config: LangGraphRunnableConfig,
   ): Promise<MemoryState> => {
     let update: MemoryState = { [memoryKey]: null };
-    const messages = messagesOf(state, { messagesKey, config, node: "recallNode" });
+    const messages = messagesOf(state, messagesKey, config, "recallNode");
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const identity = runIdentity(config, memory);
       const mode = runMode(config) ?? memoryMode;
       const recalled = await recallForState(memory, identity, messages, { agent, mode });
       // Memory's own checkpointer has claimed the thread.
-      if (
-        recalled.lastMessageId === null &&
-        config.configurable?.__pregel_checkpointer !== memory.checkpointer()
-      ) {
-        await wayIn(memory).claim(identity);
-      }
+      const isClaimed = () => config.configurable?.__pregel_checkpointer === memory.checkpointer();
+      if (recalled.lastMessageId === null && !isClaimed()) await wayIn(memory).claim(identity);
       streamRecalled(config, recalled);
       update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
     });

@@ -15,7 +15,13 @@ import {
 } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { fromState, type MemoryState, memoryKey, messagesOf } from "../run/state-fields.js";
+import {
+  fromState,
+  type MemoryState,
+  type MemoryUpdate,
+  memoryKey,
+  messagesOf,
+} from "../run/state-fields.js";
 
 export interface RememberNodeOptions<Key extends string = "messages">
   extends Pick<RoundOptions, "session" | "onError" | "agent">,
@@ -23,11 +29,8 @@ export interface RememberNodeOptions<Key extends string = "messages">
 
 const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
 
-/** The messages remove what was recalled, and what a bounded session does not keep. */
-type RememberedState<Key extends string = "messages"> = MemoryState & { [K in Key]?: BaseMessage[] };
-
 /** Does not compile in a graph whose state lacks `Key`. */
-export type RememberNode<Key extends string = "messages"> = <Update = RememberedState<Key>>(
+export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
   state: { readonly [K in Key]: readonly BaseMessage[] } & MemoryState,
   config: LangGraphRunnableConfig,
 ) => NodeUpdate<Update, Key>;
@@ -58,7 +61,7 @@ export function remembering(
     config: LangGraphRunnableConfig,
   ): Promise<MemoryState & Record<string, unknown>> => {
     const recalled = fromState(state[memoryKey]);
-    const inState = messagesOf(state, { messagesKey, config, node: "rememberNode" });
+    const inState = messagesOf(state, messagesKey, config, "rememberNode");
     let update: MemoryState & Record<string, unknown> = {};
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
       const said = inState.flatMap((message) => saidInState(message, recalled) ?? []);
@@ -72,11 +75,8 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
-      const messages = stateUpdate(
-        inState,
-        said,
-        session === "bounded" ? coveredMessages(said, recalled) : [],
-      );
+      const covered = session === "bounded" ? coveredMessages(said, recalled) : [];
+      const messages = stateUpdate(inState, said, covered);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
     return update;

@@ -8,8 +8,6 @@ import { isMemory, wayIn } from "../../way-in.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
-type SessionMode = "full" | "bounded";
-
 /** As a system message, or in front of the current user message. */
 export type InjectAs = z.output<typeof injectAsSchema>;
 
@@ -20,7 +18,7 @@ export interface RoundOptions {
    * "bounded" removes summarised messages from the state, not from the transcript, so that checkpoints stop growing
    * with the square of the conversation. A parent graph's own `messages` keep everything. @default "full"
    */
-  readonly session?: SessionMode | undefined;
+  readonly session?: "full" | "bounded" | undefined;
   /** Where the memory block goes; "user" is for providers with only one system message. @default "system" */
   readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */

@@ -94,16 +94,11 @@ export function runPlace(
   return { ...(isLabel(threadId) && { threadId }), ...runOrigin(config, agent) };
 }
 
-/** Ids have some dozens of characters. */
 const mostLabelCharacters = 200;
 
 function isLabel(value: unknown): value is string {
-  return (
-    typeof value === "string" &&
-    value.trim() !== "" &&
-    value.length <= mostLabelCharacters &&
-    isStorable(value)
-  );
+  if (typeof value !== "string" || value.trim() === "") return false;
+  return value.length <= mostLabelCharacters && isStorable(value);
 }
 
 export function identityKeys({ tenantId, userId, appId }: Scope): Record<string, string> {
@@ -122,10 +117,7 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
   const authenticated = [
     authenticatedIds("serverInfo.user", serverUser),
     authenticatedIds("configurable.langgraph_auth_user", authUser),
-    {
-      user: named("configurable", configurable, ["langgraph_auth_user_id"]),
-      tenant: [],
-    },
+    { user: named("configurable", configurable, ["langgraph_auth_user_id"]), tenant: [] },
   ];
   const client = (camel: string, snake: string) => [
     ...named("context", valuesOf(config?.context), [camel, snake]),
@@ -139,7 +131,12 @@ function namedIds(config: LangGraphRunnableConfig | undefined): Record<string, u
     appId: agreed("appId", client("appId", "app_id")),
   };
   const server = authenticated.find(({ user }) => user.length > 0);
-  if (server && server.tenant.length === 0 && tenants.length > 0) throw tenantOfNobody(tenants);
+  if (server && server.tenant.length === 0 && tenants.length > 0)
+    throw new MemoryError(
+      "SCOPE_REQUIRED",
+      `Whose run this is, is ambiguous: ${keysOf(tenants)} name a tenant, and the authenticated user has none. ` +
+        "Return `tenant_id` where the user is authenticated; clients must not name it.",
+    );
   return Object.fromEntries(Object.entries(ids).filter(([, id]) => id !== undefined));
 }
 
@@ -182,14 +179,6 @@ function agreed(name: string, ids: readonly NamedId[]): unknown {
     "SCOPE_REQUIRED",
     `Whose run this is, is ambiguous: ${keysOf(ids)} name different values of ${name}. ` +
       "Have one of your own programs name it, and take these keys out of what clients send.",
-  );
-}
-
-function tenantOfNobody(tenants: readonly NamedId[]): MemoryError {
-  return new MemoryError(
-    "SCOPE_REQUIRED",
-    `Whose run this is, is ambiguous: ${keysOf(tenants)} name a tenant, and the authenticated user has none. ` +
-      "Return `tenant_id` where the user is authenticated; clients must not name it.",
   );
 }
 

@@ -75,13 +75,6 @@ export function streamEvent(
   fields: Readonly<Record<string, unknown>> = {},
 ): void {
   const { step, op } = steps[name];
-  const event: MemoryStreamEvent = {
-    type: `memory.${name}`,
-    node: eventNode(step),
-    step,
-    op,
-    status,
-    ...fields,
-  };
-  config?.writer?.(event);
+  const where = { type: `memory.${name}`, node: eventNode(step), step, op } as const;
+  config?.writer?.({ ...where, status, ...fields } satisfies MemoryStreamEvent);
 }

@@ -14,6 +14,9 @@ export interface MemoryState {
   [memoryKey]?: Recalled | null | undefined;
 }
 
+/** The compiler finds the messages' key by it. */
+export type MemoryUpdate<Key extends string> = MemoryState & { [K in Key]?: BaseMessage[] };
+
 /** To spread into a `StateSchema`. */
 export const memoryStateFields = {
   [memoryKey]: new UntrackedValue<Recalled | null | undefined>(undefined, { guard: false }),
@@ -29,17 +32,17 @@ export const memoryAnnotation = Annotation.Root({
  *
  * A schema of zod 3 and 4: LangGraph's own state is of version 3, most others of version 4.
  */
-export const memoryFields = { [memoryKey]: fieldOfBothVersions<Recalled | null | undefined>() };
+export const memoryFields = { [memoryKey]: fieldOfBothVersions() };
 
-type FieldOfBothVersions<Value> = z.ZodOptional<z.ZodType<Value>> & ZodTypeV3<Value>;
+type InState = Recalled | null | undefined;
 
-function fieldOfBothVersions<Value>(): FieldOfBothVersions<Value> {
+function fieldOfBothVersions() {
   const field = z.unknown().optional();
   return Object.assign(field, {
     // Zod 3 calls these on a field.
     _parse: ({ data }: { data: unknown }) => ({ status: "valid", value: data }),
     optional: () => field,
-  }) as unknown as FieldOfBothVersions<Value>;
+  }) as unknown as z.ZodOptional<z.ZodType<InState>> & ZodTypeV3<InState>;
 }
 
 /** As JSON, in streams and checkpoints, it holds only the ids of what was recalled. */
@@ -58,7 +61,9 @@ export function fromState(recalled: Recalled | null | undefined): Recalled | nul
 /** @throws MemoryError `INVALID_INPUT` where the graph lacks the key, or it holds no list */
 export function messagesOf(
   state: Readonly<Record<string, unknown>>,
-  { messagesKey = "messages", config, node }: NodeOfState,
+  messagesKey: string,
+  config: LangGraphRunnableConfig,
+  node: string,
 ): BaseMessage[] {
   const messages = state[messagesKey];
   if (Array.isArray(messages)) return messages as BaseMessage[];
@@ -68,12 +73,6 @@ export function messagesOf(
     `${node} finds no list of messages under the key \`${messagesKey}\` of the graph's state. ` +
       'Name the key that has them: { messagesKey: "…" }.',
   );
-}
-
-interface NodeOfState {
-  readonly messagesKey: string | undefined;
-  readonly config: LangGraphRunnableConfig;
-  readonly node: string;
 }
 
 /** LangGraph silently drops updates without a key. @throws MemoryError `INVALID_INPUT` */

@@ -161,7 +161,10 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
     },
     ...agents,
   ];
-  requireDistinct(subagents);
+  const names = subagents.map(({ name }) => name);
+  const twice = names.find((name, index) => names.indexOf(name) < index);
+  if (twice !== undefined)
+    throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
   const team = teamGraph(subagents.map((subagent) => [subagent.name, graphOf(subagent)]));
   const hide = createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations });
   const { graph } = createAgent({
@@ -174,10 +177,8 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   // Shows the team in Studio and snapshots. Set on the builder, which `withMemory` compiles anew.
   const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
   builder.nodes.tools.subgraphs = [team];
-  return withMemory(graph as unknown as CompiledAgent, memory, {
-    ...round,
-    agent: "supervisor",
-  }) as MemorySupervisor;
+  const agent = graph as unknown as CompiledAgent;
+  return withMemory(agent, memory, { ...round, agent: "supervisor" }) as MemorySupervisor;
 }
 
 /** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
@@ -191,11 +192,9 @@ async function loadLangchain() {
   }
 }
 
+type Messages = { messages: BaseMessage[] };
 interface SubagentGraph {
-  invoke(
-    input: { messages: BaseMessage[] },
-    config: LangGraphRunnableConfig,
-  ): Promise<{ messages: BaseMessage[] }>;
+  invoke(input: Messages, config: LangGraphRunnableConfig): Promise<Messages>;
 }
 
 function requireMessages(name: string, graph: object): SubagentGraph {
@@ -206,13 +205,6 @@ function requireMessages(name: string, graph: object): SubagentGraph {
     `The subagent "${name}" must be a compiled graph with \`messages\` in its state, the result of createAgent, ` +
       "or { tools, prompt, model }.",
   );
-}
-
-function requireDistinct(subagents: readonly NamedSubagent[]): void {
-  const names = subagents.map(({ name }) => name);
-  const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined)
-    throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
 }
 
 const TeamState = Annotation.Root({
@@ -249,27 +241,17 @@ const taskSchema = z.object({
 });
 
 function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
-  return tool(
-    async ({ task }, config: LangGraphRunnableConfig) =>
-      (await team.invoke({ to: name, task }, config)).result,
-    {
-      name,
-      description: `${description} ${name} sees nothing of this conversation, only \`task\`.`,
-      schema: taskSchema,
-    },
-  );
+  const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
+    (await team.invoke({ to: name, task }, config)).result;
+  const told = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
+  return tool(give, { name, description: told, schema: taskSchema });
 }
 
 /** Keeps the question and the answer. */
-function removeDelegations({ messages }: { messages: BaseMessage[] }): { messages: RemoveMessage[] } {
+function removeDelegations({ messages }: Messages): { messages: RemoveMessage[] } {
   const asked = messages.findLastIndex((message) => message.getType() === "human");
-  return {
-    messages: messages
-      .slice(asked + 1)
-      .filter(
-        (message) =>
-          message.getType() === "tool" || (AIMessage.isInstance(message) && message.tool_calls?.length),
-      )
-      .flatMap(({ id }) => (id === undefined ? [] : [new RemoveMessage({ id })])),
-  };
+  const isDelegation = (message: BaseMessage) =>
+    message.getType() === "tool" || (AIMessage.isInstance(message) && message.tool_calls?.length);
+  const delegations = messages.slice(asked + 1).filter(isDelegation);
+  return { messages: delegations.flatMap(({ id }) => (id === undefined ? [] : new RemoveMessage({ id }))) };
 }

@@ -7,44 +7,31 @@ import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import type { Scope } from "../../scope/scope.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
 import { findQuote } from "../../text/find-quote.js";
 import { messageText } from "../../text/message-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
-import { isDelegated, runIdentity, runOrigin } from "../run/run-identity.js";
+import { isDelegated, type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
 import { currentUserWords, memoryTool, type ToolOptions, toolMessages, toolOptions } from "./memory-tool.js";
 
+const words = (most: number) => z.string().min(1).max(most).nullish();
 const argumentsSchema = z.object({
   action: z.enum(["add", "update", "forget"]),
-  memory: z
-    .string()
-    .min(1)
-    .max(100)
-    .nullish()
-    .describe("For update and forget: the id of the memory, as memory_query gives it."),
-  text: z
-    .string()
-    .min(1)
-    .max(2_000)
-    .nullish()
-    .describe('For add and update: one self-contained sentence in the third person, "The user …".'),
+  memory: words(100).describe("For update and forget: the id of the memory, as memory_query gives it."),
+  text: words(2_000).describe(
+    'For add and update: one self-contained sentence in the third person, "The user …".',
+  ),
   category: z.string().nullish().describe("For add: one of the categories."),
   key: z
     .string()
     .nullish()
     .describe('For add of what has one value at a time: its name ("job"); else leave out.'),
   value: z.string().nullish().describe("With a key, the value alone."),
-  quote: z
-    .string()
-    .min(1)
-    .max(2_000)
-    .nullish()
-    .describe(
-      "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",
-    ),
+  quote: words(2_000).describe(
+    "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",
+  ),
 });
 type Arguments = z.output<typeof argumentsSchema>;
 
@@ -95,10 +82,8 @@ export function memoryManageTool(memory: Memory, options: ToolOptions = {}): Dyn
   });
 }
 
-interface Call {
+interface Call extends RunIdentity {
   readonly memory: Memory;
-  readonly scope: Scope;
-  readonly threadId: string;
   readonly agent: string | undefined;
   /** Those that the agent may read. */
   readonly categories: ReadonlySet<string>;
@@ -122,10 +107,8 @@ async function add(call: Call, input: Arguments): Promise<string> {
 }
 
 async function update(call: Call, input: Arguments): Promise<string> {
-  const known = await findManaged(call, required(input.memory, "memory"));
+  const { known, quote } = await findManaged(call, input, "change it");
   const text = required(input.text, "text");
-  const quote = usersWords(call, input.quote);
-  if (quote === null && isVouchedFor(known)) throw needsWords(known, "change it");
   const { id, key, category, revision } = known;
   if (key !== null) {
     const { value } = input;
@@ -141,9 +124,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
 }
 
 async function forget(call: Call, input: Arguments): Promise<string> {
-  const known = await findManaged(call, required(input.memory, "memory"));
-  const quote = usersWords(call, input.quote);
-  if (quote === null && isVouchedFor(known)) throw needsWords(known, "forget it");
+  const { known, quote } = await findManaged(call, input, "forget it");
   if (isVouchedFor(known) && !lastWords(call.config).some((text) => asksToForget(text) !== null)) {
     throw invalid(
       `"${known.text}" is the user's own word, and no request to forget or delete it was seen in the user's latest ` +
@@ -156,14 +137,21 @@ async function forget(call: Call, input: Arguments): Promise<string> {
 }
 
 /** Only what the agent may read, and in a user's run only the user's own. @throws MemoryError `NOT_FOUND` */
-async function findManaged({ memory, scope, categories }: Call, named: string): Promise<MemoryItem> {
-  const id = named.trim();
-  const found = await memory.memories.get(id, { scope });
-  const isOwn = scope.userId === undefined || found?.scope.userId === scope.userId;
-  if (found?.state === "active" && categories.has(found.category) && isOwn) return found;
-  throw new MemoryError(
-    "NOT_FOUND",
-    `There is no memory "${clipped(id, 100)}" that you can change: ask memory_query for its id.`,
+async function findManaged(call: Call, input: Arguments, what: "change it" | "forget it") {
+  const { memory, scope, categories } = call;
+  const id = required(input.memory, "memory").trim();
+  const known = await memory.memories.get(id, { scope });
+  const isOwn = scope.userId === undefined || known?.scope.userId === scope.userId;
+  if (known?.state !== "active" || !categories.has(known.category) || !isOwn) {
+    throw new MemoryError(
+      "NOT_FOUND",
+      `There is no memory "${clipped(id, 100)}" that you can change: ask memory_query for its id.`,
+    );
+  }
+  const quote = usersWords(call, input.quote);
+  if (quote !== null || !isVouchedFor(known)) return { known, quote };
+  throw invalid(
+    `"${known.text}" is the user's own word. To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
   );
 }
 
@@ -239,12 +227,6 @@ function lastWords(config: LangGraphRunnableConfig): string[] {
 
 function isVouchedFor({ trust }: MemoryItem): boolean {
   return trust === "user" || trust === "operator";
-}
-
-function needsWords({ text }: MemoryItem, what: string): MemoryError {
-  return invalid(
-    `"${text}" is the user's own word. To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
-  );
 }
 
 function required(value: string | null | undefined, name: string): string {

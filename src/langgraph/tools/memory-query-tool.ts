@@ -64,17 +64,10 @@ export function memoryQueryTool(
   const categories = [...readableCategories(memory.policy, options.agent ?? null)];
   const askerOf = (config: LangGraphRunnableConfig) =>
     options.scope ? { scope: options.scope } : runIdentity(config, memory);
-  const report = (
-    config: LangGraphRunnableConfig,
-    seen: Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">,
-  ) =>
-    wayIn(memory).emit({
-      ...runPlace(config, options.agent),
-      ...askerOf(config),
-      step: "tool",
-      op: "search",
-      ...seen,
-    });
+  const report = (config: LangGraphRunnableConfig, seen: Seen) => {
+    const place = { ...runPlace(config, options.agent), ...askerOf(config) };
+    return wayIn(memory).emit({ ...place, step: "tool", op: "search", ...seen });
+  };
   return memoryTool({
     name: options.name ?? "memory_query",
     description: description(categories),
@@ -98,6 +91,8 @@ export function memoryQueryTool(
     },
   });
 }
+
+type Seen = Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">;
 
 /** Removes the agent where it is the tool's own. @throws MemoryError `INVALID_INPUT` */
 function boundTo(agent: string | undefined, { agent: named, ...input }: z.output<typeof argumentsSchema>) {

@@ -119,10 +119,12 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
 
 /** Bypasses the agent's reducers, which have run before. */
 export function wholeStateInput(builder: AgentBuilder, state: Values): Values {
-  return mapValues(state, (key, value) => (isReduced(builder.channels[key]) ? new Overwrite(value) : value));
+  const entries = Object.entries(state).map(([key, value]) => {
+    return [key, isReduced(builder.channels[key]) ? new Overwrite(value) : value];
+  });
+  return Object.fromEntries(entries);
 }
 
-/** Only changed keys. */
 export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: Values): Values {
   const changed = Object.entries(after).filter(([key, value]) => value !== before[key]);
   return wholeStateInput(builder, Object.fromEntries(changed));
@@ -130,8 +132,4 @@ export function wholeStateUpdate(builder: AgentBuilder, before: Values, after: V
 
 function isReduced(channel: AgentChannel | undefined): boolean {
   return channel?.lc_graph_name === "BinaryOperatorAggregate" || channel?.lc_graph_name === "DeltaChannel";
-}
-
-function mapValues(values: Values, map: (key: string, value: unknown) => unknown): Values {
-  return Object.fromEntries(Object.entries(values).map(([key, value]) => [key, map(key, value)]));
 }

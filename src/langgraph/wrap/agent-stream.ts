@@ -33,13 +33,10 @@ const statesInStream = new Set(["values", "updates"]);
 function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownView): LangGraphRunnableConfig {
   const stream = config.configurable?.__pregel_stream as GraphStream | undefined;
   if (typeof stream?.push !== "function") return config;
-  const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) =>
-    stream.push([
-      namespace,
-      mode,
-      statesInStream.has(mode) ? withoutRecalled(payload, shown) : payload,
-      ...rest,
-    ]);
+  const push: GraphStream["push"] = ([namespace, mode, payload, ...rest]) => {
+    const kept = statesInStream.has(mode) ? withoutRecalled(payload, shown) : payload;
+    stream.push([namespace, mode, kept, ...rest]);
+  };
   const guarded = Object.create(stream, { push: { value: push } });
   return { ...config, configurable: { ...config.configurable, __pregel_stream: guarded } };
 }

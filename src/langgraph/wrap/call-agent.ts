@@ -81,22 +81,17 @@ function isShownAgain(recalled: Recalled | null | undefined, id: string): boolea
   return [...recalled.recent, ...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
 }
 
-interface MessageUpdate {
-  readonly messages: BaseMessage[] | Overwrite<BaseMessage[]>;
-  /** Ids of shown messages that the agent removed. */
-  readonly removed: string[];
-}
-
 /**
  * Without recalled messages. In a resumed run `view` holds only what the agent surely saw.
  *
  * @param state the graph's messages; `view` is what the agent saw instead, `output` what it returned.
+ * @returns `removed`, the ids of shown messages that the agent removed.
  */
 function messageUpdate(
   state: readonly BaseMessage[],
   view: readonly BaseMessage[],
   output: readonly BaseMessage[],
-): MessageUpdate {
+) {
   const own = new Map(state.map((message) => [message.id, message]));
   const outputIds = idsOf(output);
   const removed = view.flatMap((message) =>

@@ -10,9 +10,6 @@ import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "..
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
 
-/** The memory block ends the system message, or precedes the current user message. */
-export interface MemoryMiddlewareOptions extends RoundOptions {}
-
 /** Types are written out, since `langchain` is optional. */
 export interface MemoryMiddleware {
   readonly name: "memory";
@@ -38,13 +35,13 @@ const brand = Symbol.for("AgentMiddleware");
 /**
  * Memory for an agent of `createAgent`: recalls before it, remembers after it.
  *
- * Each model call sees the summary, what came after it, and the run's messages; the agent's state is unchanged. Put
- * it first in the list, so that it records what the others leave.
+ * Each model call sees the summary, what came after it, and the run's messages; the agent's state is unchanged. The
+ * block ends the system message, or precedes the current user message. Put it first in the list, so that it records what the others leave.
  *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- * `THREAD_FORBIDDEN`
+ * `THREAD_FORBIDDEN` whatever `onError` says
  */
-export function memoryMiddleware(memory: Memory, options: MemoryMiddlewareOptions = {}): MemoryMiddleware {
+export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): MemoryMiddleware {
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
   const recall = recalling(memory, options);
   const remember = remembering(memory, options);
@@ -83,14 +80,10 @@ function shown(request: ModelRequest, recalled: Recalled | null, injectAs: Injec
   if (block === undefined) return { messages: view };
   const { systemMessage } = request;
   const text = systemMessage.text === "" ? block.text : `\n\n${block.text}`;
+  const { content } = systemMessage;
+  const whole = typeof content === "string" ? content + text : [...content, { type: "text", text }];
   return {
-    systemMessage:
-      typeof systemMessage.content === "string"
-        ? new SystemMessage({ ...systemMessage, content: systemMessage.content + text })
-        : new SystemMessage({
-            ...systemMessage,
-            content: [...systemMessage.content, { type: "text", text }],
-          }),
+    systemMessage: new SystemMessage({ ...systemMessage, content: whole }),
     messages: view.filter((message) => message !== block),
   };
 }

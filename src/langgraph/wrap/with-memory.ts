@@ -31,10 +31,7 @@ export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
   readonly agentNode?: string | undefined;
 }
 
-export const withMemoryOptions = roundOptions.extend({
-  ...messagesKey,
-  agentNode: z.string().optional(),
-});
+export const withMemoryOptions = roundOptions.extend({ ...messagesKey, agentNode: z.string().optional() });
 
 /** The part of `createAgent`'s result that is used. */
 export interface CreatedAgent<State extends object, Config = unknown> {
@@ -124,8 +121,10 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
   const { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition } = builder;
   Object.assign(wrapped, { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition });
 
-  streamOnly(wrapped, Object.keys(builder.channels));
-
+  // Streams and states go to browsers: only the agent's keys are shown.
+  const compile = wrapped.compile.bind(wrapped);
+  const streamChannels = Object.keys(builder.channels);
+  wrapped.compile = (compileOptions) => Object.assign(compile(compileOptions), { streamChannels });
   const nodes = nodeNames(graph, options.agentNode);
   const inner = wholeStateAgent(graph);
   wrapped
@@ -144,12 +143,6 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
     .addEdge(nodes.remember, END) as unknown as WithMemory<Agent>;
 }
 
-/** Streams and states go to browsers: only the agent's `keys` are shown. */
-function streamOnly(graph: LooseGraph, keys: readonly string[]): void {
-  const compile = graph.compile.bind(graph);
-  graph.compile = (options) => Object.assign(compile(options), { streamChannels: [...keys] });
-}
-
 /** LangGraph refuses state keys, duplicates and characters of its namespaces. */
 function nodeNames(graph: AgentGraph, wanted: string | undefined) {
   const taken = new Set(Object.keys(graph.builder.channels));
@@ -166,7 +159,6 @@ function nodeNames(graph: AgentGraph, wanted: string | undefined) {
       `agentNode "${wanted}" is taken or reserved: choose another name.`,
     );
   }
-  // LangGraph's default name.
   const own = graph.name === undefined || graph.name === "LangGraph" ? "" : graph.name;
   return { recall, consent, remember, agent: wanted ?? free(own.replace(/[|:]/g, "_") || "agent") };
 }
