@@ -42,11 +42,7 @@ export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authent
 }
 
 /** `@hono/node-server` passes it beside the request. */
-interface NodeBindings {
-  readonly incoming?: {
-    readonly socket?: { readonly localAddress?: string; readonly remoteAddress?: string };
-  };
-}
+type NodeBindings = { incoming?: { socket?: { localAddress?: string; remoteAddress?: string } } };
 
 const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/;
 const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;

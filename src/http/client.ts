@@ -20,7 +20,6 @@ type InQuery<Value> = Value extends readonly (infer Item)[]
       ? `${Value}`
       : Value;
 
-/** Optional where `Value` may be empty. */
 type Part<Name extends string, Value> =
   Record<never, never> extends Value ? { readonly [Key in Name]?: Value } : { readonly [Key in Name]: Value };
 

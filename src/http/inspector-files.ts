@@ -39,7 +39,11 @@ export function addInspectorPage(app: Hono): void {
       .map((folder) => fileURLToPath(new URL(folder + name, import.meta.url)))
       .find(existsSync);
     if (type === undefined) return written("There is no such file.", 404);
-    if (place === undefined) return written(notBuilt, 501);
+    if (place === undefined)
+      return written(
+        "The inspector's page is not built here. In a clone, run: npm run build:inspector\n",
+        501,
+      );
     const body = new Uint8Array(await readFile(place));
     const etag = `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"`;
     const headers = { ...security, "content-type": type, etag, "cache-control": "no-cache" };
@@ -47,8 +51,6 @@ export function addInspectorPage(app: Hono): void {
     return new Response(isKnown ? null : body, { status: isKnown ? 304 : 200, headers });
   });
 }
-
-const notBuilt = "The inspector's page is not built here. In a clone, run: npm run build:inspector\n";
 
 const security = {
   "content-security-policy": pagePolicy,
@@ -59,8 +61,6 @@ const security = {
 };
 
 function written(text: string, status: number): Response {
-  return new Response(text, {
-    status,
-    headers: { ...security, "content-type": "text/plain; charset=utf-8" },
-  });
+  const headers = { ...security, "content-type": "text/plain; charset=utf-8" };
+  return new Response(text, { status, headers });
 }

@@ -4,20 +4,12 @@ import { isFromPage } from "./authenticate.js";
 import { HttpProblem, problemResponse } from "./problem.js";
 import { readBytes } from "./read-request.js";
 
-export interface InspectorSession {
-  /** Opens the page, once. It goes into the fragment of the address, which browsers send to nobody. */
-  readonly token: string;
-  readonly authenticate: (request: Request) => OperatorCaller | null;
-  /** Wraps `serve`: `POST /inspector/session` exchanges the token for a cookie, once. */
-  before(serve: Serve): Serve;
-}
-
 type Serve = (request: Request, env?: unknown) => Response | Promise<Response>;
 
 const mostBodyBytes = 1_000;
 
 /** @param operator who looks and changes, for the audit trail. */
-export function createInspectorSession(operator: string): InspectorSession {
+export function createInspectorSession(operator: string) {
   const key = randomBytes(32);
   const digest = (text: string) => createHmac("sha256", key).update(text).digest();
   const isThat = (expected: Buffer | null, given: string | null) =>
@@ -40,13 +32,18 @@ export function createInspectorSession(operator: string): InspectorSession {
     return new Response(null, { status: 204, headers });
   };
   return {
+    /** Opens the page, once. It goes into the fragment of the address, which browsers send to nobody. */
     token,
-    authenticate: (request) =>
+    authenticate: (request: Request): OperatorCaller | null =>
       isThat(session, cookieOf(request)) ? { role: "operator", actor: operator } : null,
-    before: (serve) => (request, env) => {
-      const isExchange = request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
-      return isExchange ? exchange(request) : serve(request, env);
-    },
+    /** Wraps `serve`: `POST /inspector/session` exchanges the token for a cookie, once. */
+    before:
+      (serve: Serve): Serve =>
+      (request, env) => {
+        const isExchange =
+          request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
+        return isExchange ? exchange(request) : serve(request, env);
+      },
   };
 }
 

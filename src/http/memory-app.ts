@@ -11,9 +11,8 @@ import { isFromPage, isLocal } from "./authenticate.js";
 import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
-import { HttpProblem, problemOf, problemResponse } from "./problem.js";
+import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
 import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readRequest } from "./read-request.js";
-import { jsonResponse, linesResponse } from "./write-answer.js";
 
 /**
  * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
@@ -42,14 +41,13 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
   const answering = (name: string, answer: (context: Context) => Promise<Response>) => (context: Context) =>
     answer(context).catch((error) => failed(error, name));
   for (const [name, operation] of operationList) {
-    const answer = (context: Context) => answerOperation({ memory, options, name, operation, context });
+    const answer = (context: Context) => answerOperation(memory, options, [name, operation], context);
     app.on(operation.method.toUpperCase(), operation.path, answering(name, answer));
   }
-  if (mcp)
-    app.all(
-      "/mcp",
-      answering("mcp", (context) => answerMcp(mcp, options, context)),
-    );
+  if (mcp) {
+    const answer = (context: Context) => answerMcp(mcp, options, context);
+    app.all("/mcp", answering("mcp", answer));
+  }
   addProbes(app, memory);
   if (options.inspector) addInspectorPage(app);
   app.get("/openapi.json", (context) => context.json(openApiDocument()));
@@ -58,15 +56,12 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
   return app as unknown as MemoryApp;
 }
 
-interface Answering {
-  readonly memory: Memory;
-  readonly options: MemoryAppOptions;
-  readonly name: string;
-  readonly operation: Operation;
-  readonly context: Context;
-}
-
-async function answerOperation({ memory, options, name, operation, context }: Answering): Promise<Response> {
+async function answerOperation(
+  memory: Memory,
+  options: MemoryAppOptions,
+  [name, operation]: (typeof operationList)[number],
+  context: Context,
+): Promise<Response> {
   const request = context.req.raw;
   const caller = await admit(options, context, name);
   if (operation.operators && caller.role !== "operator") throw notThere();
@@ -98,12 +93,10 @@ async function admit(
   if (inspector && request.headers.has("cookie") && !isFromPage(request)) {
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
   }
-  const caller = authenticate ? await authenticate(request) : isLocal(request, context.env) ? local : null;
-  if (!caller)
-    throw new HttpProblem(
-      "UNAUTHENTICATED",
-      authenticate ? "Say who you are: Authorization: Bearer …" : localOnly,
-    );
+  const local = isLocal(request, context.env) ? ({ role: "operator" } as const) : null;
+  const caller = authenticate ? await authenticate(request) : local;
+  const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;
+  if (!caller) throw new HttpProblem("UNAUTHENTICATED", whatToDo);
   const known = parseCaller(caller);
   const limited = await rateLimit?.({ caller: known, operation, request });
   if (!limited) return known;
@@ -111,7 +104,6 @@ async function admit(
   throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
 }
 
-const local: Caller = { role: "operator" };
 const localOnly = "This server knows no callers, so it answers programs of its own machine only.";
 
 async function answerMcp(
@@ -146,17 +138,65 @@ function addProbes(app: Hono, memory: Memory): void {
 /** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
 async function within<Result>(limitMs = 60_000, work: () => Promise<Result>): Promise<Result> {
   const begun = work();
+  // After the limit nobody awaits it.
+  begun.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {
-    const refuse = () =>
-      reject(new HttpProblem("REQUEST_TIMEOUT", `There was no answer within ${limitMs} ms.`, 1));
-    timer = setTimeout(refuse, limitMs);
+    const message = `There was no answer within ${limitMs} ms.`;
+    timer = setTimeout(() => reject(new HttpProblem("REQUEST_TIMEOUT", message, 1)), limitMs);
   });
-  try {
-    return await Promise.race([begun, late]);
-  } finally {
-    clearTimeout(timer);
-    // Nobody waits for it any more.
-    begun.catch(() => {});
+  return Promise.race([begun, late]).finally(() => clearTimeout(timer));
+}
+
+/** JSON, with the revision as ETag and the next page as Link. */
+function jsonResponse({ versioned, method }: Operation, request: Request, answer: unknown): Response {
+  const headers = new Headers({ "cache-control": "no-store" });
+  const { revision, nextCursor } = (answer ?? {}) as Readonly<Record<string, unknown>>;
+  if (versioned && typeof revision === "number") {
+    const etag = etagOf(revision);
+    headers.set("etag", etag);
+    if (method === "get" && request.headers.get("if-none-match") === etag)
+      return new Response(null, { status: 304, headers });
   }
+  if (typeof nextCursor === "string") {
+    // Relative: the app may be mounted anywhere.
+    const query = new URL(request.url).searchParams;
+    query.set("cursor", nextCursor);
+    headers.set("link", `<?${query}>; rel="next"`);
+  }
+  return Response.json(answer, { headers });
+}
+
+/** Lines have some hundred characters, and each piece costs a call. */
+const pieceCharacters = 65_536;
+
+/** Awaits the first line, so that a refusal has its own status; reads on only as fast as the caller. */
+async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal): Promise<Response> {
+  const iterator = lines[Symbol.asyncIterator]();
+  const encoder = new TextEncoder();
+  let next: IteratorResult<unknown> | null = await iterator.next();
+  const body = new ReadableStream<Uint8Array>(
+    {
+      async pull(controller) {
+        let piece = "";
+        while (piece.length < pieceCharacters) {
+          next ??= await iterator.next();
+          if (signal.aborted || next.done) break;
+          piece += `${JSON.stringify(next.value)}\n`;
+          next = null;
+        }
+        if (piece !== "") controller.enqueue(encoder.encode(piece));
+        if (!signal.aborted && !next?.done) return;
+        await iterator.return?.();
+        if (signal.aborted) controller.error(signal.reason);
+        else controller.close();
+      },
+      async cancel() {
+        await iterator.return?.();
+      },
+    },
+    { highWaterMark: 0 },
+  );
+  const headers = { "content-type": "application/x-ndjson", "cache-control": "no-store" };
+  return new Response(body, { headers });
 }

@@ -1,16 +1,5 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
-/** Codes of requests that memory never sees. */
-export type HttpProblemCode =
-  | "UNAUTHENTICATED"
-  | "FORBIDDEN"
-  | "NOT_FOUND"
-  | "UNSUPPORTED_MEDIA_TYPE"
-  | "TOO_LARGE"
-  | "RATE_LIMITED"
-  | "REQUEST_TIMEOUT"
-  | "INTERNAL";
-
 export const statusOf = {
   ...{ INVALID_INPUT: 400, SCOPE_REQUIRED: 400, CATEGORY_DENIED: 403 },
   // Another user's thread looks missing.
@@ -27,7 +16,10 @@ export const statusOf = {
 const httpStatusOf = {
   ...{ UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415 },
   ...{ RATE_LIMITED: 429, INTERNAL: 500, REQUEST_TIMEOUT: 503 },
-} as const satisfies Record<HttpProblemCode, number>;
+} as const;
+
+/** Codes of requests that memory never sees. */
+export type HttpProblemCode = keyof typeof httpStatusOf;
 
 export class HttpProblem extends Error {
   readonly code: HttpProblemCode;
@@ -62,10 +54,7 @@ const toldDetails: Partial<Record<Problem["code"], string>> = {
 const internalDetail = "The server could not do it. Its log says why.";
 
 /** Hides internal messages, which may quote statements or memories, and whose a thread is. */
-export function problemOf(error: unknown): {
-  readonly problem: Problem;
-  readonly headers: Record<string, string>;
-} {
+export function problemOf(error: unknown): { problem: Problem; headers: Record<string, string> } {
   if (error instanceof HttpProblem) {
     const { code, message, retryAfterSeconds } = error;
     const isUnknown = code === "UNAUTHENTICATED";

@@ -1,15 +1,9 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { type NamedIds, namedIds } from "../operations/caller.js";
+import { namedIds } from "../operations/caller.js";
 import { inputParts, type Operation } from "../operations/operation.js";
 import { parseInput } from "../text/parse-input.js";
 import { HttpProblem } from "./problem.js";
-
-interface ReadRequest {
-  readonly input: Record<string, unknown>;
-  readonly named: NamedIds;
-  readonly match: { readonly ifRevision?: number };
-}
 
 /** Thousands of memories, or a turn with long messages. */
 export const defaultBodyBytes = 4_000_000;
@@ -30,7 +24,7 @@ export async function readRequest(
   request: Request,
   params: Readonly<Record<string, string>>,
   maxBodyBytes: number,
-): Promise<ReadRequest> {
+) {
   const { path, query, body } = requestParts(operation);
   const search = new URL(request.url).searchParams;
   const given = [...new Set(search.keys())].map((name) => {
@@ -41,10 +35,8 @@ export async function readRequest(
   const rest = given.filter(([name]) => !(name in namedIds.shape));
   const typed = rest.map(([name, value]) => [name, fromText(query.shape[name], value)]);
   const named = parseInput(namedIds, Object.fromEntries(ofWhom), "query");
-  const input = {
-    ...parseInput(path, params, "path"),
-    ...parseInput(query, Object.fromEntries(typed), "query"),
-  };
+  const inPath = parseInput(path, params, "path");
+  const input = { ...inPath, ...parseInput(query, Object.fromEntries(typed), "query") };
   const match = matchOf(operation, request);
   const json = operation.lines === "in" ? {} : await readJson(request, maxBodyBytes);
   return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
@@ -53,11 +45,7 @@ export async function readRequest(
 /** Queries hold only text. The schema refuses what does not fit. */
 function fromText(schema: unknown, value: unknown): unknown {
   const { def } = (schema as z.core.$ZodType | undefined)?._zod ?? {};
-  const { type, innerType, element } = (def ?? {}) as {
-    type?: string;
-    innerType?: unknown;
-    element?: unknown;
-  };
+  const { type, innerType, element } = (def ?? {}) as Readonly<Record<string, unknown>>;
   if (innerType) return fromText(innerType, value);
   if (type === "array") return [value].flat().map((one) => fromText(element, one));
   if (type === "number" && /^-?\d{1,15}$/.test(String(value))) return Number(value);
@@ -69,7 +57,7 @@ function fromText(schema: unknown, value: unknown): unknown {
 const revisionTag = /^(?:W\/)?"(\d{1,10})"$/;
 
 /** @throws MemoryError `INVALID_INPUT`: an ignored condition would lose the change that it guards. */
-function matchOf({ versioned, method }: Operation, request: Request): ReadRequest["match"] {
+function matchOf({ versioned, method }: Operation, request: Request): { readonly ifRevision?: number } {
   const condition = request.headers.get("if-match")?.trim() ?? "*";
   if (condition === "*") return {};
   if (!versioned || method === "get")
