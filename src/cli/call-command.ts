@@ -20,17 +20,9 @@ export const callCommand: CliCommand = {
   run: call,
 };
 
-interface CallFlags extends Omit<MemoryFlags, "json"> {
-  readonly json?: string;
-  readonly actor: string;
-  readonly help?: true;
-}
+type CallFlags = Omit<MemoryFlags, "json"> & { json?: string; actor: string; help?: true };
 
-async function call(
-  name: string | undefined,
-  { json, ...flags }: CallFlags,
-  command: Command,
-): Promise<void> {
+async function call(name: string | undefined, { json, ...flags }: CallFlags, command: Command) {
   if (name === undefined) {
     const { operationList } = await import("../operations/operations.js");
     const operations = aligned(operationList.map(([known, { does }]) => [`  ${known}`, does]));

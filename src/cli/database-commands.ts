@@ -30,8 +30,7 @@ export const migrateCommand: CliCommand = {
     const { migrateDatabase, planMigration } = await import("./set-up.js");
     if (flags.plan) {
       const plan = await planMigration(flags, { vectors, isolation });
-      print(flags, { schema, ...plan }, () => planLines(plan).join("\n"));
-      return;
+      return print(flags, { schema, ...plan }, () => planLines(plan).join("\n"));
     }
     const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
     print(flags, { schema, applied }, () =>
@@ -67,14 +66,12 @@ export const reembedCommand: CliCommand = {
     const isSeen = !flags.json && process.stderr.isTTY;
     const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
       void (isSeen && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
-    const result = await useMemory(flags, (memory) => memory.reembed({ onProgress })).catch(
-      (error: unknown) => {
-        if (!MemoryError.is(error, "SETUP_REQUIRED")) throw error;
-        const what =
-          "The tables of memories or of their vectors are missing. Run `mnemograph migrate --vectors`.";
-        throw new MemoryError("SETUP_REQUIRED", what, { cause: error });
-      },
-    );
+    const result = await useMemory(flags, (memory) => memory.reembed({ onProgress })).catch((cause) => {
+      if (!MemoryError.is(cause, "SETUP_REQUIRED")) throw cause;
+      const what =
+        "The tables of memories or of their vectors are missing. Run `mnemograph migrate --vectors`.";
+      throw new MemoryError("SETUP_REQUIRED", what, { cause });
+    });
     const { space, dimensions, embedded, remaining } = result;
     const left = remaining > 0 ? ` ${remaining} were being changed: run it again.` : "";
     const what = `Embedded ${embedded} memories and items in ${space} (${dimensions} dimensions).${left}`;

@@ -6,7 +6,6 @@ export interface CliCommand {
   readonly description: string;
   readonly examples: readonly (readonly [line: string, does?: string])[];
   flags(command: Command): Command;
-  /** Gets the arguments, then the flags. */
   run(...given: never[]): Promise<void>;
 }
 

@@ -18,7 +18,7 @@ import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 /** @throws MemoryError `SETUP_REQUIRED` without a database, `INVALID_INPUT` */
 export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promise<Memory> {
   const { schema, config, embeddings, model } = flags;
-  const { option: database } = existingDatabase(flags, process.env);
+  const { option: database } = existingDatabase(flags);
   return createMemory({
     ...{ database, schema, ...(await isolationOf(database, schema)) },
     ...{ ...(jobs && { jobs }), ...(config !== undefined && { config }) },
@@ -34,18 +34,15 @@ export function scopeOf({ tenant: tenantId, user: userId, app: appId }: MemoryFl
   throw new MemoryError("SCOPE_REQUIRED", "Say whose memory: --user ID, --app ID, or both (of --tenant ID).");
 }
 
-export interface ChosenDatabase {
-  readonly option: DatabaseOption;
-  /** For people: without user and password. */
-  readonly place: string;
-}
+/** `place` is for people: without user and password. */
+type ChosenDatabase = { readonly option: DatabaseOption; readonly place: string };
 
 /** Flags come before `DATABASE_URL`, then `.mnemograph`. @throws MemoryError `INVALID_INPUT` for both flags */
-export function chooseDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): ChosenDatabase {
+export function chooseDatabase(flags: DatabaseFlags): ChosenDatabase {
   if (flags.database !== undefined && flags.dataDir !== undefined) {
     throw new MemoryError("INVALID_INPUT", "--database and --data-dir name two databases: give one of them.");
   }
-  const url = flags.dataDir === undefined ? flags.database || env.DATABASE_URL : undefined;
+  const url = flags.dataDir === undefined ? flags.database || process.env.DATABASE_URL : undefined;
   if (url) return { option: url, place: serverPlace(url) };
   const dataDir = resolve(flags.dataDir ?? defaultDataDir);
   return { option: { dataDir }, place: dataDir };
@@ -58,8 +55,8 @@ function serverPlace(url: string): string {
 }
 
 /** Opening a missing embedded database would create it. @throws MemoryError `SETUP_REQUIRED`, `INVALID_INPUT` */
-export function existingDatabase(flags: DatabaseFlags, env: NodeJS.ProcessEnv): ChosenDatabase {
-  const chosen = chooseDatabase(flags, env);
+export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
+  const chosen = chooseDatabase(flags);
   const { option } = chosen;
   if (typeof option !== "object" || !("dataDir" in option)) return chosen;
   if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;

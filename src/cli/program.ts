@@ -9,7 +9,6 @@ import { statusCommand } from "./status-command.js";
 import { exportCommand, forgetCommand, importCommand } from "./transfer-commands.js";
 import { workerCommand } from "./worker-command.js";
 
-/** In the order of the help. */
 const commands = [
   ...[migrateCommand, statusCommand, searchCommand, callCommand, inspectCommand, serveCommand, mcpCommand],
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
@@ -31,7 +30,6 @@ export function createProgram(): Command {
   return program;
 }
 
-/** Descriptions of examples begin here; longer examples have none. */
 const exampleColumns = 40;
 
 function helpEnd(): string {

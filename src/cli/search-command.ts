@@ -19,11 +19,7 @@ export const searchCommand: CliCommand = {
   run: search,
 };
 
-interface SearchFlags extends MemoryFlags {
-  readonly transcript?: true;
-  readonly agent?: string;
-  readonly top?: number;
-}
+type SearchFlags = MemoryFlags & { transcript?: true; agent?: string; top?: number };
 
 async function search(query: string, flags: SearchFlags): Promise<void> {
   const { agent, top: topK, transcript } = flags;
@@ -39,10 +35,7 @@ async function search(query: string, flags: SearchFlags): Promise<void> {
           return { hit, row: [hit.score, id, kind, key === null ? category : `${category}/${key}`, text] };
         });
     const rows = found.map(({ row: [score, ...row] }) => [Number(score).toFixed(2), ...row]);
-    print(
-      flags,
-      found.map(({ hit }) => hit),
-      () => aligned(rows).join("\n") || "Nothing fits.",
-    );
+    const hits = found.map(({ hit }) => hit);
+    print(flags, hits, () => aligned(rows).join("\n") || "Nothing fits.");
   });
 }

@@ -1,21 +1,15 @@
 import { once } from "node:events";
-import { isIP } from "node:net";
+import { type AddressInfo, isIP } from "node:net";
 import { userInfo } from "node:os";
 import { MemoryError } from "../errors.js";
 import type { MemoryAppOptions } from "../http/app-options.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel, withScope } from "./flags.js";
-import { peers, serveUntilStopped } from "./listen.js";
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
 const mcpPackage = "@modelcontextprotocol/sdk";
 const loadApp = () => peers("hono", () => import("../http/memory-app.js"));
 
-interface ServeFlags extends MemoryFlags {
-  readonly host: string;
-  readonly port: number;
-  readonly auth?: string;
-  readonly mcp?: true;
-}
+type ServeFlags = MemoryFlags & { host: string; port: number; auth?: string; mcp?: true };
 
 export const serveCommand: CliCommand = {
   name: "serve",
@@ -39,7 +33,7 @@ export const serveCommand: CliCommand = {
 
 /** @throws MemoryError `INVALID_INPUT` for a public address without authentication; `PEER_MISSING` */
 async function serve(flags: ServeFlags): Promise<void> {
-  const { host, port } = flags;
+  const { host } = flags;
   const authenticate = await authenticateOf(flags);
   const isLoopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
   if (authenticate === undefined && !isLoopback) {
@@ -57,7 +51,7 @@ async function serve(flags: ServeFlags): Promise<void> {
       ...(mcp && { mcp: mcp.mcpHandler(memory) }),
     });
     const listening = (origin: string) => void process.stderr.write(`Listening at ${origin}\n`);
-    await serveUntilStopped({ fetch, host, port, ending, listening });
+    await serveUntilStopped(fetch, flags, ending, listening);
   });
 }
 
@@ -91,11 +85,6 @@ export const mcpCommand: CliCommand = {
   },
 };
 
-interface InspectFlags extends MemoryFlags {
-  readonly port?: number;
-  readonly operator?: string;
-}
-
 export const inspectCommand: CliCommand = {
   name: "inspect",
   description: "show what is remembered, and why, in a browser on this machine; change it there",
@@ -113,7 +102,7 @@ export const inspectCommand: CliCommand = {
   run: inspect,
 };
 
-async function inspect(flags: InspectFlags): Promise<void> {
+async function inspect(flags: MemoryFlags & { port?: number; operator?: string }): Promise<void> {
   const { tenant, user, app, port = 0, operator = userInfo().username } = flags;
   const { createMemoryApp } = await loadApp();
   const { isLocal } = await import("../http/authenticate.js");
@@ -134,6 +123,46 @@ async function inspect(flags: InspectFlags): Promise<void> {
       );
       process.stdout.write(`${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`);
     };
-    await serveUntilStopped({ fetch, host: "127.0.0.1", port, ending, listening });
+    await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, listening);
   });
+}
+
+/** For running calls. */
+const lastCallsMs = 10_000;
+
+/** Running calls end before it resolves. @throws MemoryError `PEER_MISSING` */
+async function serveUntilStopped(
+  fetch: (request: Request, env: unknown) => Response | Promise<Response>,
+  { host, port }: { readonly host: string; readonly port: number },
+  ending: AbortController,
+  listening: (origin: string) => void,
+): Promise<void> {
+  const node = await peers("@hono/node-server", () => import("@hono/node-server"));
+  const server = node.createAdaptorServer({ fetch });
+  // Imports may take long; the app limits every other body.
+  if ("requestTimeout" in server) server.requestTimeout = 0;
+  server.listen(port, host);
+  await once(server, "listening");
+  listening(`http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
+  await stopSignal();
+  ending.abort(new MemoryError("CLOSED", "The server ends."));
+  const closed = new Promise((resolve) => server.close(resolve));
+  const timer = setTimeout(
+    () => "closeAllConnections" in server && server.closeAllConnections(),
+    lastCallsMs,
+  );
+  if ("closeIdleConnections" in server) server.closeIdleConnections();
+  await closed;
+  clearTimeout(timer);
+}
+
+/** @throws MemoryError `PEER_MISSING` */
+async function peers<Module>(name: string, load: () => Promise<Module>): Promise<Module> {
+  try {
+    return await load();
+  } catch (cause) {
+    if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
+    const what = `This needs packages that are not installed: npm install ${name}`;
+    throw new MemoryError("PEER_MISSING", what, { cause });
+  }
 }

@@ -1,9 +1,12 @@
+import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { countTranscripts } from "../conversation/list-threads.js";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
 import type { MemoryKind, MemoryLifecycle } from "../memories/item/memory.js";
+import { unexpired } from "../memories/item/memory-row.js";
+import { isExpired } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
@@ -12,7 +15,6 @@ import { type MigrationStatus, migrationStatus } from "../postgres/migration-sta
 import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
 import { usedToday } from "../usage/usage-statements.js";
-import { readBacklog } from "./backlog.js";
 import type { DatabaseFlags } from "./flags.js";
 import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
 
@@ -20,23 +22,18 @@ type SchemaParts = { readonly vectors: boolean; readonly isolation: boolean };
 
 /** @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) {
-  const { option, place } = chooseDatabase(flags, process.env);
+  const { option, place } = chooseDatabase(flags);
   const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
   try {
-    const applied = await migrate(db, {
-      ...parts,
-      upgrade: true,
-      also: (client) => setUpCheckpointer(client, flags.schema),
-    });
-    return { place, applied };
+    const also = (client: ClientBase) => setUpCheckpointer(client, flags.schema);
+    return { place, applied: await migrate(db, { ...parts, upgrade: true, also }) };
   } finally {
     await db.close();
   }
 }
 
-/** Changes nothing. */
 export function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
-  const { option } = existingDatabase(flags, process.env);
+  const { option } = existingDatabase(flags);
   const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
   return migrationStatus(db, { ...parts, upgrade: true }).finally(() => db.close());
 }
@@ -46,7 +43,7 @@ export type SetupStatus = Awaited<ReturnType<typeof readStatus>>;
 
 /** Changes nothing. @throws MemoryError `SETUP_REQUIRED` without a database */
 export async function readStatus(flags: DatabaseFlags) {
-  const { option, place } = existingDatabase(flags, process.env);
+  const { option, place } = existingDatabase(flags);
   const { schema: schemaName } = flags;
   const isolation = await isolationOf(option, schemaName);
   const database = openDatabase(option, { schemaName, prepare: false, ...isolation }, defaultLogger);
@@ -63,12 +60,8 @@ export async function readStatus(flags: DatabaseFlags) {
 async function readContents(database: Database) {
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  return {
-    ...counts,
-    ...(await countSummaries(database)),
-    ...state,
-    energy: await usedToday(database),
-  };
+  const summaries = await countSummaries(database);
+  return { ...counts, ...summaries, ...state, energy: await usedToday(database) };
 }
 
 /** Stuck: processing for five minutes, twice the lease. */
@@ -102,4 +95,47 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
       )
     ) as counts`);
   return row?.counts ?? { memories: [], deadLetters: [] };
+}
+
+/** `missingVectors` is by space, and null without tables of vectors; `expired` is not swept yet. */
+async function readBacklog(db: Connection) {
+  const { schema } = db;
+  const due = await db.query<{ kind: WorkKind; count: number; since: Date }>(sql`
+    select kind, count(*)::int as count, min(coalesce(lease_until, retry_at)) as since
+    from ${schema}.work
+    where coalesce(lease_until, retry_at) <= ${db.now()} group by kind order by since`);
+  const [row] = await db.query<{
+    pgvector: string | null;
+    vectors: boolean;
+    consents: number;
+    quarantine: number;
+    expired: number;
+  }>(sql`
+    select (select extversion from pg_catalog.pg_extension where extname = 'vector') as pgvector,
+      to_regclass(${schema.text} || '.embedding_space') is not null as vectors,
+      (
+        select count(*)::int from ${schema}.consent_request c where c.status = 'pending' and c.expires_at > ${db.now()}
+      ) as consents,
+      (select count(*)::int from ${schema}.memory m where m.state = 'quarantined') as quarantine,
+      (select count(*)::int from ${schema}.memory m where ${isExpired(db)}) as expired`);
+  const { vectors = false, pgvector = null, consents = 0, quarantine = 0, expired = 0 } = row ?? {};
+  const missingVectors = vectors ? await findMissingVectors(db) : null;
+  return { due, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
+}
+
+function findMissingVectors(db: Connection) {
+  return db.query<{ space: string; count: number }>(sql`
+    select s.name as space, (
+      select count(*)::int from ${db.schema}.store_item i
+      where i.index_fields is not null and (i.expires_at is null or i.expires_at > ${db.now()}) and not exists (
+        select from ${db.schema}.store_embedding e
+        where e.space_ref = s.id and e.item_ref = i.ref and e.revision = i.revision
+      )
+    ) + (
+      select count(*)::int from ${db.schema}.memory m
+      where m.state = 'active' and ${unexpired(db)} and not exists (
+        select from ${db.schema}.memory_embedding e where e.space_ref = s.id and e.memory_ref = m.ref and e.active
+      )
+    ) as count
+    from ${db.schema}.embedding_space s order by s.name`);
 }

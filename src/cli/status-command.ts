@@ -19,10 +19,13 @@ async function status(flags: DatabaseFlags): Promise<void> {
   const status = await readStatus(flags);
   const { place, migrations, contents } = status;
   print(flags, { database: place, schema, migrations, ...contents }, () => describe(schema, status));
-  if (contents === null) throw outdated(schema, migrations);
+  if (contents !== null) return;
+  const isNew = migrations.sets.every(({ version }) => version === null);
+  const pending = migrations.sets.flatMap(({ pending }) => pending);
+  const state = isNew ? "is not set up" : `lacks ${pending.join(", ")}`;
+  throw new MemoryError("SETUP_REQUIRED", `Schema "${schema}" ${state}. Run \`mnemograph migrate\`.`);
 }
 
-/** `--json` has them all. */
 const largestTables = 5;
 
 function describe(schema: string, { place, migrations, contents }: SetupStatus): string {
@@ -41,16 +44,13 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
     ["Summaries", listed(Object.entries(summaries), ([status, count]) => `${count} ${status}`)],
     ["Stuck", `${contents.stuck} (processing for more than 5 minutes)`],
     ["Given up", listed(contents.deadLetters, ({ kind, count }) => `${count} ${kind}`)],
-    [
-      "Due",
-      listed(contents.due, ({ kind, count, since }) => `${count} ${kind} since ${since.toISOString()}`),
-    ],
+    ["Due", listed(contents.due, (due) => `${due.count} ${due.kind} since ${due.since.toISOString()}`)],
     ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
     ["Expired", `${contents.expired} not swept yet`],
     ["pgvector", pgvector ?? "not installed"],
     [
       "Without vector",
-      missing ? listed(missing, ({ space, count }) => `${count} in ${space}`) : "no vectors are kept",
+      missing ? listed(missing, (row) => `${row.count} in ${row.space}`) : "no vectors are kept",
     ],
     ["Used today", `${Math.round(energy.units)} units in ${energy.calls} calls`],
     ["Size", `${megabytes(bytes)} with indexes`],
@@ -74,11 +74,4 @@ function listed<Row>(rows: readonly Row[], words: (row: Row) => string): string 
 function versionLine({ version, pending }: SetStatus): string {
   const state = version === null ? "not installed" : String(version);
   return pending.length === 0 ? state : `${state}; lacks ${pending.join(", ")}`;
-}
-
-function outdated(schema: string, { sets }: SetupStatus["migrations"]): MemoryError {
-  const pending = sets.flatMap(({ pending }) => pending);
-  const isNew = sets.every(({ version }) => version === null);
-  const state = isNew ? "is not set up" : `lacks ${pending.join(", ")}`;
-  return new MemoryError("SETUP_REQUIRED", `Schema "${schema}" ${state}. Run \`mnemograph migrate\`.`);
 }

@@ -101,12 +101,7 @@ export const forgetCommand: CliCommand = {
   run: forget,
 };
 
-interface ForgetFlags extends MemoryFlags {
-  readonly dryRun?: true;
-  readonly yes?: true;
-  readonly thread?: string;
-  readonly withMemories?: true;
-}
+type ForgetFlags = MemoryFlags & { dryRun?: true; yes?: true; thread?: string; withMemories?: true };
 
 /** @throws MemoryError `NOT_FOUND` for an unknown thread; `INVALID_INPUT` without --yes; `BUSY` */
 async function forget(flags: ForgetFlags): Promise<void> {

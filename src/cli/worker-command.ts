@@ -4,12 +4,7 @@ import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel } from "./flags.js";
 import { stopSignal } from "./use-memory.js";
 
-interface WorkerFlags extends MemoryFlags {
-  readonly kind?: readonly string[];
-  readonly queueSchema: string;
-  readonly host: string;
-  readonly port?: number;
-}
+type WorkerFlags = MemoryFlags & { kind?: WorkKind[]; queueSchema: string; host: string; port?: number };
 
 export const workerCommand: CliCommand = {
   name: "worker",
@@ -49,7 +44,7 @@ async function work(flags: WorkerFlags): Promise<void> {
     last = text;
   };
   try {
-    worker = await memory.work({ ...(kind && { kinds: kind as WorkKind[] }) });
+    worker = await memory.work({ ...(kind && { kinds: kind }) });
     if (port !== undefined) await once(server.listen(port, host), "listening");
     process.stderr.write("At work.\n");
     timer = setInterval(report, reportEveryMs);
