@@ -4,10 +4,8 @@ import { memoryKinds, memoryStates } from "../memories/item/memory.js";
 /** Names and JSON schemas, for descriptions. */
 export const described = z.registry<Readonly<Record<string, unknown>>>();
 
-/** A time in an answer. */
 export const time = z.coerce.date().register(described, { type: "string", format: "date-time" });
 
-/** A time in a request. */
 export const moment = z.iso
   .datetime({ offset: true })
   .transform((text) => new Date(text))

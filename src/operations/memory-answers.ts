@@ -56,12 +56,8 @@ export const writeOutcome = z
 export const historyEntry = z
   .strictObject({
     ...{ id: z.number(), event: z.string(), old: z.unknown(), new: z.unknown() },
-    ...{
-      actor: z.string().nullable(),
-      revision: z.number(),
-      memoryRevision: z.number().nullable(),
-      at: time,
-    },
+    ...{ actor: z.string().nullable(), revision: z.number() },
+    ...{ memoryRevision: z.number().nullable(), at: time },
   })
   .register(described, { id: "HistoryEntry" });
 

@@ -1,5 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { consentStatuses } from "../memories/guard/consent-request.rule.js";
 import {
   isApproved,
   type MemoryDraft,
@@ -20,6 +21,7 @@ import { type Caller, notThere } from "./caller.js";
 import {
   because,
   described,
+  each,
   memoryKind,
   memoryState,
   momentText,
@@ -29,17 +31,24 @@ import {
   pageOf,
   rowNumber,
 } from "./fields.js";
-import { changesAnswer, historyEntry, memoryItem, source, writeOutcome } from "./memory-answers.js";
+import {
+  changesAnswer,
+  consentRequest,
+  evidence,
+  historyEntry,
+  memoryItem,
+  source,
+  writeOutcome,
+} from "./memory-answers.js";
 import { type Asked, operation } from "./operation.js";
 
 const id = { id: z.string() };
 
-const carried = (checks: Readonly<Record<string, z.ZodType>>) =>
-  Object.fromEntries(
-    Object.entries(checks).map(([field, check]) => {
-      return [field, overJson(memoryColumns[field as SetName], check, momentText)];
-    }),
-  );
+const carried = (checks: Readonly<Record<string, z.ZodType>>) => {
+  const field = ([name, check]: [string, z.ZodType]) =>
+    [name, overJson(memoryColumns[name as SetName], check, momentText)] as const;
+  return Object.fromEntries(Object.entries(checks).map(field));
+};
 
 const draft = z
   .strictObject({ ...carried(draftFields), source: source.optional(), correction: z.boolean().optional() })
@@ -147,6 +156,32 @@ export const memoryOperations = {
     input: z.strictObject({ since: rowNumber.optional(), limit: page.limit }),
     answer: changesAnswer,
     call: ({ memory, whose }, { since = 0, limit }) => memory.changes.since(since, { ...whose, limit }),
+  }),
+};
+
+export const consentOperations = {
+  listConsents: operation("get", "/consents", "listed", {
+    does: "Requests for the user's consent, newest first",
+    input: z.strictObject({
+      ...{ status: z.array(z.enum(consentStatuses)).optional(), due: z.boolean().optional() },
+      ...{ rule: z.enum(["consent", "signals"]).optional(), ...page },
+    }),
+    answer: pageOf("consents", consentRequest),
+    call({ memory, whose }, { cursor: after, ...listing }) {
+      const listed = memory.consents.list({ ...whose, ...listing, after });
+      return pageFrom("consents", listing.limit, listed, ({ id }) => id);
+    },
+  }),
+  decideConsent: operation("post", "/consents/:id/decision", "scope", {
+    does: "Approve a request, which writes the memory, refuse it, or be asked about it later",
+    versioned: true,
+    input: z.strictObject({
+      ...{ id: z.string(), decision: z.enum(["approve", "refuse", "later"]), evidence: evidence.optional() },
+      ...each(z.string().optional(), "value", "text", "reason"),
+    }),
+    answer: consentRequest,
+    call: ({ memory, whose, actor, match }, input) =>
+      memory.consents.decide({ ...whose, ...input, ...match, actor, via: "http" }),
   }),
 };
 

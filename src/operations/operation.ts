@@ -47,7 +47,6 @@ export interface Operation<
   ): Promise<Answered<z.output<Answer>>> | AsyncIterable<z.output<Answer>>;
 }
 
-/** Readonly arrays pass for others. */
 type Answered<Value> = Value extends Date | string | number | boolean | null | undefined
   ? Value
   : Value extends readonly (infer Item)[]
@@ -71,10 +70,7 @@ export function operation<
   return { method, path, reach, ...description };
 }
 
-export function inputParts({ path, input }: Operation): {
-  readonly inPath: z.ZodObject;
-  readonly others: z.ZodObject;
-} {
+export function inputParts({ path, input }: Operation): Record<"inPath" | "others", z.ZodObject> {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, true]);
   const mask = Object.fromEntries(names) as Record<string, true> & Record<number, never>;
   return { inPath: input.pick(mask), others: input.omit(mask) };

@@ -1,6 +1,5 @@
 import { appOperations } from "./app-operations.js";
-import { consentOperations } from "./consent-operations.js";
-import { memoryOperations } from "./memory-operations.js";
+import { consentOperations, memoryOperations } from "./memory-operations.js";
 import type { Operation } from "./operation.js";
 import { serviceOperations } from "./service-operations.js";
 import { threadOperations } from "./thread-operations.js";

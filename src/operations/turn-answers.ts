@@ -85,13 +85,12 @@ function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
     role: roles[message.getType()] ?? "other",
     content: messageText(message),
     ...(name !== undefined && { name }),
-    ...(Array.isArray(calls) && calls.length > 0 && { toolCalls: calls.map(callOf) }),
+    ...(Array.isArray(calls) &&
+      calls.length > 0 && {
+        toolCalls: calls.map(({ id, name, args }) => ({ ...(id !== undefined && { id }), name, args })),
+      }),
     ...(typeof answered === "string" && { toolCallId: answered }),
   };
-}
-
-function callOf({ id, name, args }: { readonly id?: string; readonly name: string; readonly args: unknown }) {
-  return { ...(id !== undefined && { id }), name, args };
 }
 
 export const recordAnswer = z.strictObject({ recorded: z.number(), lastSeq: z.number() });
