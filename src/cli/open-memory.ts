@@ -64,7 +64,7 @@ export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   throw new MemoryError("SETUP_REQUIRED", detail);
 }
 
-/** With isolation where the role that connects is subject to it. @throws MemoryError `DATABASE_UNAVAILABLE` */
+/** @throws MemoryError `DATABASE_UNAVAILABLE` */
 export async function isolationOf(
   option: DatabaseOption,
   schemaName: string,

@@ -18,7 +18,7 @@ export function aligned(rows: readonly (readonly (string | number)[])[]): string
   });
 }
 
-/** Removes control characters: remembered text must not move the cursor, change colours or reorder letters. */
+/** Remembered text must not move the cursor, change colours or reorder letters. */
 export function oneLine(text: string): string {
   return text
     .replace(/\s+/gu, " ")

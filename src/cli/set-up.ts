@@ -97,7 +97,7 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
   return row?.counts ?? { memories: [], deadLetters: [] };
 }
 
-/** `missingVectors` is by space, and null without tables of vectors; `expired` is not swept yet. */
+/** `missingVectors` is null without tables of vectors. */
 async function readBacklog(db: Connection) {
   const { schema } = db;
   const due = await db.query<{ kind: WorkKind; count: number; since: Date }>(sql`

@@ -49,7 +49,7 @@ const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
-/** Whether a program of this machine sends it, past no proxy. The check of the host stops DNS rebinding. */
+/** Sent on this machine, past no proxy. The check of the host stops DNS rebinding. */
 export function isLocal(request: Request, bindings: unknown): boolean {
   const { localAddress = "", remoteAddress = "" } =
     (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};

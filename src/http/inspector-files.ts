@@ -25,7 +25,7 @@ const pagePolicy = [
   "frame-ancestors 'none'",
 ].join("; ");
 
-/** Adds the inspector's page at `/inspector/`. Its files hold no user data: the page asks the API for it. */
+/** The files hold no user data: the page asks the API for it. */
 export function addInspectorPage(app: Hono): void {
   app.get("/inspector", ({ req }) => {
     // Relative: the app may be mounted anywhere.

@@ -53,7 +53,7 @@ const toldDetails: Partial<Record<Problem["code"], string>> = {
 
 const internalDetail = "The server could not do it. Its log says why.";
 
-/** Hides internal messages, which may quote statements or memories, and whose a thread is. */
+/** Hides internal messages, which may quote memories, and whose a thread is. */
 export function problemOf(error: unknown): { problem: Problem; headers: Record<string, string> } {
   if (error instanceof HttpProblem) {
     const { code, message, retryAfterSeconds } = error;

@@ -18,7 +18,7 @@ export function requestParts(operation: Operation): Readonly<Record<"path" | "qu
   return { path: inPath, query: isInQuery ? others : nothing, body: isInQuery ? nothing : others };
 }
 
-/** Does not read lines. @throws MemoryError `INVALID_INPUT`; HttpProblem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` */
+/** @throws MemoryError `INVALID_INPUT`; HttpProblem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` */
 export async function readRequest(
   operation: Operation,
   request: Request,

@@ -15,7 +15,7 @@ export interface ShownView {
   readonly view: readonly BaseMessage[];
 }
 
-/** Stores placeholders for recalled messages, since forgetting must reach everything stored; loading restores them. */
+/** Stores placeholders for recalled messages: forgetting must reach everything stored. */
 export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView) {
   let hasLoaded = false;
   /** Ids of recalled messages that loading has restored. */

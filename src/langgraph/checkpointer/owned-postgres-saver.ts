@@ -22,7 +22,7 @@ type Configurable = Readonly<Record<string, unknown>>;
 /** Threads whose last places are cached, for LangGraph's reads that name nobody. */
 const mostRemembered = 10_000;
 
-/** Places kept of one thread: concurrent time-travel runs, or owners of the same id. */
+/** Concurrent time-travel runs of one thread, or owners of the same id. */
 const mostAtOnce = 1_000;
 
 /**
@@ -107,7 +107,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return tuple && seenFrom(place, tuple);
   }
 
-  /** LangGraph reads a subgraph's state within a read that named the owner; the namespace shows which one. */
+  /** LangGraph reads a subgraph's state within a read that named the owner. */
   async #getOfRead(config: RunnableConfig, threadId: string): Promise<CheckpointTuple | undefined> {
     for (const place of this.#read.get(threadId) ?? []) {
       const tuple = await this.#get(config, place);
@@ -139,7 +139,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     throw threadForbidden(parseThreadId(config.configurable?.thread_id));
   }
 
-  /** A run claims its thread once, not again after it was forgotten. @param byHand for calls outside a run */
+  /** A run claims its thread once. @param byHand for calls outside a run */
   async #placeOf(
     config: RunnableConfig,
     byHand: typeof claimPlace | typeof findPlace,
@@ -159,7 +159,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return sought;
   }
 
-  /** Locks the thread against forgetting. A lost connection may repeat the write: rows have keys. */
+  /** Locks the thread against forgetting. Rows have keys, so repeating is harmless. */
   #write<Result>(place: CheckpointPlace, write: (saver: PostgresSaver) => Promise<Result>): Promise<Result> {
     return this.#db.repeatable((client) => {
       const pool = guardedPool(this.#db, client, place) as unknown as Pool;
@@ -204,7 +204,7 @@ function withoutValues(tuple: CheckpointTuple | undefined, { threadId }: Checkpo
 
 type Places = Map<string, readonly CheckpointPlace[]>;
 
-/** Reads keep one place of each name. Time-travel runs ask once each, so their places may repeat. */
+/** Time-travel runs ask once each, so their places may repeat. */
 function putFirst(places: Places, threadId: string, place: CheckpointPlace, mayRepeat: boolean): void {
   const others = (places.get(threadId) ?? []).filter(({ name }) => mayRepeat || name !== place.name);
   places.delete(threadId);

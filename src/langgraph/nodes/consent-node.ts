@@ -107,7 +107,7 @@ export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNod
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
       const { scope } = runIdentity(config, memory);
-      // LangGraph restarts an interrupted node; the list may differ by then, so answers name ids.
+      // The list may differ when LangGraph restarts the node, so answers name ids.
       const requests = await memory.consents.list({ scope, due: true, limit });
       if (requests.length === 0) return;
       if (!config.configurable?.__pregel_checkpointer) {

@@ -62,7 +62,7 @@ function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
 function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
   const end = (recalled.leftOut ?? recalled.summary)?.endMessageId ?? null;
-  // A bounded state keeps all system messages, so they do not show where state and transcript meet.
+  // A bounded state keeps all system messages, however old.
   const talkOf = (messages: readonly BaseMessage[]) =>
     messages.filter((message) => !isSystem(message) || message.id === end);
   const talk = conversationContext({

@@ -91,9 +91,7 @@ export function recalling(
   };
 }
 
-/**
- * After time travel the latest summary may cover messages of another branch: a second call finds one that does not.
- */
+/** The latest summary may cover another branch's messages: a second call finds one that does not. */
 async function recallForState(
   memory: Memory,
   identity: RunIdentity,

@@ -188,7 +188,7 @@ function keysOf(ids: readonly NamedId[]): string {
 
 export const taskId = "mnemograph.task.";
 
-/** Whether another agent gave the task: a model's words. A user's message with such an id only loses its consent. */
+/** Whether an agent gave the task. A user's message with such an id only loses its consent. */
 export function isDelegated(message: BaseMessage): boolean {
   return message.id?.startsWith(taskId) ?? false;
 }

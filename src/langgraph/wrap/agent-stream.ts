@@ -6,7 +6,7 @@ import type { AgentGraph } from "./agent-graph.js";
 
 // LangGraph's types do not have these parts. Without them, streams are those of a graph in a graph.
 
-/** Streams the agent as if alone: tokens without `subgraphs: true`, and no recalled messages in states. */
+/** Streams tokens without `subgraphs: true`, and states without recalled messages. */
 export async function invokeStreamed(
   agent: AgentGraph,
   input: Values,
