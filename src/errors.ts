@@ -69,10 +69,8 @@ export interface MemoryErrorDetails {
 const brand = Symbol.for("mnemograph.MemoryError");
 
 /**
- * The one error class of this package.
- *
- * Recognise it with `MemoryError.is`, which also works when two copies of the package are installed,
- * where `instanceof` does not.
+ * The one error class. Recognise it with `MemoryError.is`, which also works across two copies of the package, where
+ * `instanceof` does not.
  */
 export class MemoryError extends Error {
   readonly code: MemoryErrorCode;

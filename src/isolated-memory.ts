@@ -65,11 +65,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   close: "itself",
 };
 
-/**
- * `memory`, whose calls each see the rows of the tenant of the scope they are given, or what the table says.
- *
- * @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table.
- */
+/** @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table */
 export function isolatedMemory(memory: Memory): Memory {
   return isolated(memory, reaches) as Memory;
 }
@@ -93,7 +89,6 @@ type Reach<Args extends readonly unknown[]> =
   | "itself"
   | ([ScopePlace<Args>] extends [never] ? "all" : ScopePlace<Args>);
 
-/** Where the arguments of a call name a scope. */
 type ScopePlace<Args extends readonly unknown[]> = {
   [Index in keyof Args & `${number}`]: Args[Index] extends Scope
     ? Index
@@ -104,7 +99,6 @@ type ScopePlace<Args extends readonly unknown[]> = {
         : never;
 }[keyof Args & `${number}`];
 
-/** The table without the names in it. */
 type Table = Readonly<Record<string | symbol, unknown>>;
 
 function isolated(api: object, table: Table): object {
@@ -132,7 +126,6 @@ function isolatedCall(call: Call, reach: string): Call {
   };
 }
 
-/** What runs a call for the tenant that its arguments name. */
 function runIn(reach: string, args: readonly unknown[]): Run {
   if (reach === "all") return acrossTenants;
   const argument = args[Number.parseInt(reach, 10)];

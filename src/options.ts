@@ -57,7 +57,6 @@ import {
 import { namesKeys } from "./text/parse-input.js";
 import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
-/** What a config may say. */
 export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
   conversation: conversationOptionsSchema.prefault({}),
@@ -131,7 +130,6 @@ export type ChangedConstants = {
 
 type ParsedConfig = z.output<typeof configSchema>;
 
-/** Everything tunable, with defaults filled in, and the constants that go with it. */
 export type ResolvedConfig = Omit<
   ParsedConfig,
   "categories" | "allowlists" | "consent" | "summaries" | "insights" | "conversation"
@@ -144,11 +142,7 @@ export type ResolvedConfig = Omit<
     readonly consent: ConsentPolicy;
   };
 
-/**
- * `config`, an object or the path of a YAML file, with defaults filled in.
- *
- * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option.
- */
+/** @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option */
 export function resolveConfig(
   config: MemoryConfig | string | undefined,
   changed: ChangedConstants = {},

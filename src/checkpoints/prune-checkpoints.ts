@@ -41,10 +41,9 @@ export interface CheckpointsApi {
   /**
    * Deletes the checkpoints of `PostgresSaver` that are superseded, and says how much that was.
    *
-   * What stays is exactly as it was: the state of every checkpoint that is kept, of the graphs within it, and runs
-   * that start from it. In short statements, beside running graphs with `memory.checkpointer()`; only travelling back to
-   * a checkpoint in the moment in which it goes can fail. With LangGraph's own saver, prune while no graph runs.
-   *
+   * The state of kept checkpoints and their inner graphs, and runs that start from it, stay the same. Short
+   * statements run beside graphs with `memory.checkpointer()`; only time travel to a checkpoint while it is deleted
+   * can fail. With LangGraph's own saver, prune while no graph runs.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;
@@ -59,7 +58,6 @@ const optionsSchema = z.strictObject({
 /** Rows that one statement deletes at most: some hundred milliseconds. */
 const rowsAtOnce = 500;
 
-/** The `CheckpointsApi` on `db`. */
 export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database): CheckpointsApi {
   return {
     async prune(options) {
@@ -100,7 +98,6 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
   };
 }
 
-/** Names under which there may be checkpoints: those of one thread, of a scope, or all. */
 async function* namesOf(
   db: Connection,
   scope: Scope | null,

@@ -12,7 +12,7 @@ export const conversationOptionsSchema = z.strictObject({
   maxGapTokens: z.int().min(200).default(64_000),
 });
 
-/** What goes with the settings and is none. */
+/** Constants, not settings. */
 export const conversationConstants = {
   /** Most messages shown that no summary covers. A long round of an agent's has a hundred. */
   maxGapMessages: 400,
@@ -25,22 +25,17 @@ export interface ConversationConfig extends z.input<typeof conversationOptionsSc
 export type ConversationOptions = z.output<typeof conversationOptionsSchema> &
   Readonly<typeof conversationConstants>;
 
-/** How much of a thread recall reads. */
 export interface ReadLimits {
-  /** Messages that the summary covers, moved back to the start of a round; 0 for none. */
   readonly recentMessages: number;
-  /** Longest result of a tool among them; a longer one is not shown in any case. */
   readonly recentBytes: number;
-  /** Messages that it does not cover. */
   readonly gapMessages: number;
-  /** Bytes of those. */
   readonly gapBytes: number;
 }
 
 /** A token of any text takes at most so many bytes. */
 const mostBytesPerToken = 8;
 
-/** What `config` says of the reading of a thread: of the gap never less than a summary waits for. */
+/** The gap is never less than a summary waits for. */
 export function readLimits({
   conversation,
   summaries,

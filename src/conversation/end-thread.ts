@@ -16,7 +16,6 @@ import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
-/** Which conversation is over, and why. */
 export interface EndThread {
   readonly scope: Scope;
   readonly threadId: string;
@@ -37,7 +36,6 @@ export interface EndedThread {
   readonly endedReason: string | null;
 }
 
-/** A conversation that was ended now. */
 export interface Ending extends EndedThread {
   readonly threadRef: number;
   /** Whether its note is to be made now. */
@@ -58,11 +56,8 @@ const endSchema = z.strictObject({
 });
 
 /**
- * Ends a conversation, once: a message after it opens it again. With an app and `leavesNote`, its note is due from then
- * on, in the same statement.
- *
- * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
- *   `REDACTION_FAILED`
+ * Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due.
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `REDACTION_FAILED`
  */
 export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
@@ -92,7 +87,7 @@ function ownEnding(ended: Omit<Ending, "threadId"> | null, threadId: string): En
   return { threadId, ...ended };
 }
 
-/** One statement; undefined when there is no such thread, null when it is another scope's. */
+/** Undefined when there is no such thread, null when it is another scope's. */
 async function writeEnd(
   db: Connection,
   input: {
@@ -142,7 +137,7 @@ async function writeEnd(
   return id === null ? null : { threadRef: Number(id), endedAt, endedReason, noteDue: due };
 }
 
-/** A CTE that makes the note of `ended` due; one that failed keeps to the time of its next try. */
+/** A note that failed keeps the time of its next try. */
 function dueNote(db: Connection) {
   return sql`,
     task as (
@@ -154,7 +149,7 @@ function dueNote(db: Connection) {
     )`;
 }
 
-/** Ends a conversation of an app in which nothing was said for `idleMs`. Whether it is over; it is given back otherwise. */
+/** Ends an app's conversation after `idleMs` of silence. Whether it is over. */
 export async function endIdleThread(
   db: Connection,
   { threadRef, idleMs }: { threadRef: number; idleMs: number },

@@ -21,7 +21,6 @@ export interface Thread {
   readonly cursor: string;
 }
 
-/** Which threads to list. */
 export interface ListThreads {
   readonly scope: Scope;
   /** Rows, 1 to 1000. @default 100 */
@@ -44,10 +43,8 @@ interface Row {
 }
 
 /**
- * Threads of a user (in all apps when `scope.appId` is not set), or of an app when `scope.userId` is not
- * set; most recently active first.
- *
- * @throws MemoryError `SCOPE_REQUIRED`; `INVALID_INPUT` for a limit or a cursor that is none, and for what is misspelt.
+ * Threads of a user (in all apps without `scope.appId`) or of an app, most recently active first.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after } = parsePage(input);
@@ -97,7 +94,6 @@ export async function countTranscripts(db: Connection): Promise<{ threads: numbe
   return { threads: row?.threads ?? 0, messages: row?.messages ?? 0 };
 }
 
-/** A thread of a scope. */
 export interface ErasableThread {
   readonly ref: string;
   readonly threadId: string;
@@ -108,7 +104,7 @@ export interface ErasableThread {
 const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
 
-/** Locks up to `limit` of the scope's threads against whoever records in them, not against memories that name them. */
+/** Locks threads against recording, not against memories that name them. */
 export async function lockErasableThreads(
   tx: Connection,
   scope: ErasureScope,
@@ -119,7 +115,7 @@ export async function lockErasableThreads(
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
-/** Up to `limit` of the scope's threads after the one with `after` as ref, in their order. @default all */
+/** Those after the thread with `after` as ref, in their order. @default all */
 export async function findErasableThreads(
   db: Connection,
   scope: ErasureScope,
@@ -130,14 +126,12 @@ export async function findErasableThreads(
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
-/** The threads with this id, of whatever tenants. */
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
     select ${columns} from ${db.schema}.thread x
     where ${isId(sql`x.thread_id`, threadId)}`);
 }
 
-/** Deletes locked threads. Returns how many. */
 export async function eraseThreads(tx: Connection, threads: readonly ErasableThread[]): Promise<number> {
   const rows = await tx.query(sql`
     delete from ${tx.schema}.thread where id = any (${threads.map(({ ref }) => ref)}::bigint[]) returning id`);

@@ -34,8 +34,7 @@ export interface RecallInput {
   readonly scope: Scope;
   readonly threadId: string;
   /**
-   * Ids of the messages of one branch of the conversation: then the summary is the latest one that ends with
-   * one of them, or before all of them.
+   * Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them.
    */
   readonly messageIds?: readonly string[] | undefined;
   /** What the user says now: memories that fit it go before others. @default nothing, so that the most important are shown */
@@ -57,7 +56,6 @@ const fewTokens = 15;
 /** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
 const shownConsents = 3;
 
-/** What a recall takes. */
 type RecallRuntime = SearchRuntime &
   Runtime<{
     readonly summaries: SummaryOptions;
@@ -67,14 +65,10 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
- * embeddings). A thread not seen before has no conversation yet, and is not made by this.
+ * All that memory knows for a round, in one round trip after the embedding. Makes no thread.
  *
- * A search that takes longer than two seconds is stopped, and a second round trip reads all but what fits the
- * question.
- *
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
- *   belongs to another scope.
+ * A search that takes longer than two seconds is stopped, and a second round trip reads the rest.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` when the thread is another scope's
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const startedAt = performance.now();
@@ -119,7 +113,6 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   return fitting;
 }
 
-/** What the app is called that notes were found of. */
 function nameOfApp(
   { config }: RecallRuntime,
   { appId }: Scope,
@@ -129,7 +122,6 @@ function nameOfApp(
   return { appName: appNotes(config.notes, appId).name };
 }
 
-/** Logs how many notes the agent is shown. */
 function reportNotes(
   { logger }: RecallRuntime,
   { scope: { appId }, threadId }: ThreadAddress,
@@ -140,7 +132,6 @@ function reportNotes(
   logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
 }
 
-/** What one recall asks for, read. */
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
   readonly query: string;
   /** Not embedded yet. */
@@ -148,7 +139,6 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
   readonly categories: readonly string[];
 }
 
-/** What is asked of the database, without the question's vector. */
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance } = config.retrieval;
@@ -186,7 +176,6 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStateme
   };
 }
 
-/** How much is shown of each of `names`. */
 function categoriesShown(
   { categories }: CategoryPolicy,
   names: readonly string[],
@@ -215,15 +204,12 @@ const unseen: Conversation = {
   ...{ lastSeq: -1, lastMessageId: null },
 };
 
-/** What a recall found. */
 interface FoundInTime {
   readonly found: RecallResult;
-  /** What was asked. */
   readonly question: EmbeddedQuestion;
   readonly timedOut: boolean;
 }
 
-/** What there is for a recall; without its search when that takes too long, which a warning and an event tell of. */
 async function findInTime(deps: RecallRuntime, asks: ReadRecall): Promise<FoundInTime> {
   const { db, config } = deps;
   const { timeoutMs } = config.retrieval;
@@ -251,7 +237,6 @@ function withVector(statement: RecallStatement, question: EmbeddedQuestion): Rec
   return { ...statement, asked: { ...asked, selection: { ...asked.selection, ...searchedBy(question) } } };
 }
 
-/** Tells that the search of a recall took too long. */
 async function reportTimeout(
   { db, config: { retrieval }, logger }: RecallRuntime,
   { scope, threadId }: ThreadAddress,

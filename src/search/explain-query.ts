@@ -26,30 +26,25 @@ import {
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { defaultFloor, type SearchRuntime } from "./retrieval-options.js";
 
-/** A hit with its score taken apart. */
 interface ExplainedHit extends MemoryHit {
   /** From 1. */
   readonly rank: number;
   /** What each signal adds; together, `score`. */
   readonly parts: ScoreParts & {
-    /** What it loses because better hits have mostly said it; 0 or less. */
+    /** What it loses because better hits say mostly the same; 0 or less. */
     readonly repeated: number;
-    /** Of an answer to "all there is": what is pinned goes first. */
+    /** Of an answer to a question for everything: pinned memories go first. */
     readonly pinned: number;
   };
 }
 
-/** Why a memory is no hit, though the question has to do with it. */
 type LeftOutReason =
   /** Hardly alike: below the floor, or the `threshold` asked for. */
   | "floor"
   /** Better ones are `topK` already. */
   | "limit"
-  /** It does not fit the budget. */
   | "budget"
-  /** The agent may not read its category. */
   | "allowlist"
-  /** Its category, or its kind, was not asked for. */
   | "category"
   | "kind"
   | "filter"
@@ -57,7 +52,6 @@ type LeftOutReason =
   | "state"
   | "expired";
 
-/** A memory that is no hit, and why. */
 interface LeftOutMemory {
   readonly memory: MemoryItem;
   readonly reason: LeftOutReason;
@@ -71,11 +65,10 @@ interface LeftOutMemory {
 export interface Explanation {
   readonly question: {
     readonly text: string;
-    /** What is looked for in the index of words. */
+    /** Its words in the index. */
     readonly lexemes: readonly string[];
-    /** Whether vectors were compared as well. */
     readonly embedded: boolean;
-    /** Whether it asks for all there is. */
+    /** Whether it asks for everything. */
     readonly broad: boolean;
   };
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
@@ -91,11 +84,7 @@ const mostLeftOut = 50;
 const mostHidden = 20;
 
 /**
- * What `queryMemories` finds, with the score of each hit taken apart, and what it leaves out.
- *
- * The same search and the same rules; then the search once more without categories, kinds and filters. Four round trips: it is
- * made for people who look.
- *
+ * What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns.
  * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
@@ -158,7 +147,6 @@ function idsOf(found: readonly { readonly memory: MemoryItem }[]): string[] {
   return found.map(({ memory }) => memory.id);
 }
 
-/** The ids of those of `hits` that the budget leaves. */
 function fitting(
   hits: readonly MemoryHit[],
   { shape: { form, budgetTokens } }: ReadQuery,
@@ -226,7 +214,6 @@ interface HiddenMemory {
   readonly expired: boolean;
 }
 
-/** The question's lexemes, and memories that have some of them and are not in use, those with most of them first. */
 async function findHidden(
   db: Connection,
   { terms }: EmbeddedQuestion,
@@ -254,7 +241,6 @@ async function findHidden(
   };
 }
 
-/** Which of `ids` a search does not see. One statement. */
 async function findInvisible(
   db: Connection,
   search: VisibleMemories,

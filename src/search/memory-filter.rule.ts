@@ -9,7 +9,7 @@ const optionalText = storableText.nullish();
 
 /** The filters of `memory.query`, as a model or a caller writes them. */
 export const memoryFilterSchema = z.strictObject({
-  /** Whose memories are searched is the scope's to say: the same user may be named here, no other. */
+  /** May name the scope's own user, no other. */
   user_id: optionalText,
   agent_id: optionalText,
   run_id: optionalText,
@@ -28,7 +28,6 @@ export const memoryFilterSchema = z.strictObject({
 /** Which memories are asked for. Unset fields filter nothing. */
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
-/** A filter as the store applies it. */
 export interface StoreFilter {
   readonly agentId: string | null;
   readonly runId: string | null;
@@ -43,7 +42,6 @@ export interface StoreFilter {
   readonly metadata: MemoryMetadata | null;
 }
 
-/** No filter. */
 export const noFilter: StoreFilter = {
   agentId: null,
   runId: null,
@@ -58,11 +56,7 @@ export const noFilter: StoreFilter = {
   metadata: null,
 };
 
-/**
- * `filter`, checked, of a search of the memories of `scope`.
- *
- * @throws MemoryError `INVALID_INPUT` for unknown keys, which would otherwise widen a search, and wrong values.
- */
+/** @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search */
 export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
   const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
   if ((data.user_id ?? scope.userId) !== scope.userId) {

@@ -30,17 +30,15 @@ import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
-/** Links of a candidate that are told: some are of memories that are shown anyway. */
+/** More than are shown: some links are of memories that are hits. */
 const toldLinks = 3;
 
 /** Memories from which on the least similar one is unrelated to any question. */
 const manyMemories = 20;
 
-/** What a search finds. */
 export interface SearchedMemories {
-  /** The memories that may answer a question, in the order they were written. */
   readonly candidates: readonly MemoryCandidate[];
-  /** Where the question asks for all there is: the most important memories, in their order. */
+  /** The most important memories, where the question asks for everything. */
   readonly important: readonly MemoryItem[];
 }
 
@@ -68,7 +66,6 @@ export async function searchMemories(
   };
 }
 
-/** What a search for memories takes of a question besides its words. */
 export function searchedBy({ vector, spans }: EmbeddedQuestion): Pick<HitSelection, "vector" | "times"> {
   return {
     times: { since: spans.map(({ from }) => from), before: spans.map(({ before }) => before) },
@@ -79,12 +76,11 @@ export function searchedBy({ vector, spans }: EmbeddedQuestion): Pick<HitSelecti
   };
 }
 
-/** A memory that may answer a question, with the signals for its final rank. */
 export interface MemoryCandidate {
   readonly memory: MemoryItem;
   /** How well its text fits the question, 0 to 1: comparable between questions. */
   readonly lexical: number;
-  /** The same of the best message it was learned from, with those around that. */
+  /** The same of the best message that it was learned from, smoothed with its neighbours. */
   readonly source: number;
   /** The same of the thread it was learned in. */
   readonly thread: number;
@@ -94,19 +90,14 @@ export interface MemoryCandidate {
   readonly relation: number;
   /** Those that it is most strongly linked to, strongest first: candidates or not, but visible. */
   readonly linked: readonly MemoryItem[];
-  /** The least similarity that any visible memory has, where there are many and all are known; else null. */
+  /** The least similarity of all visible memories; null where they are few or not all are known. */
   readonly leastSimilarity: number | null;
 }
 
-/** A row for each candidate ("hit"), and for each memory beside them that one is most strongly linked to ("link"). */
+/** A row for each candidate ("hit"), and for each other memory that one is most strongly linked to ("link"). */
 export type FoundMemories = Cte<keyof FoundMemory>;
 
-/**
- * CTEs up to the candidates for an answer.
- *
- * Filters hold before anything is cut off, so the best of what they leave is never missed: where they leave too few of
- * the best matches, all that is visible is gone through (`rest`).
- */
+/** CTEs up to the candidates. Filters apply before limits; where they leave too few of the best, `rest` reads all. */
 export function memoryHits(
   db: Connection,
   asked: { readonly owners: SeenOwners; readonly terms: AskedTerms },
@@ -144,7 +135,6 @@ export function memoryHits(
   };
 }
 
-/** CTE `candidate`: the best memories by all that speaks for them. */
 function candidates(search: MemorySearch, { words, near, sources }: FoundBySignal, sizes: SearchSizes): Sql {
   const { vector } = search.selection;
   return sql`
@@ -174,7 +164,6 @@ function candidates(search: MemorySearch, { words, near, sources }: FoundBySigna
     )`;
 }
 
-/** CTE `found`, with the rows of `FoundMemory`. */
 function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql, least: Sql): Sql {
   const { schema } = db;
   return sql`
@@ -226,7 +215,6 @@ function nearRows({ top, visible }: Readonly<Record<"top" | "visible", RankedMem
       select ref, 0, 0, value, 0, true from rest_near`;
 }
 
-/** A row of `found`. */
 export interface FoundMemory {
   readonly list: string;
   readonly ref: number;
@@ -253,7 +241,6 @@ export function candidatesOf(
     });
 }
 
-/** What each candidate is linked to, strongest first. */
 export function linksOf(candidates: readonly MemoryCandidate[]): MemoryLinks {
   return new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
 }
@@ -268,7 +255,6 @@ type Signals = readonly [
   leastSimilarity: number | null,
 ];
 
-/** `nearness`, for the choice of candidates. */
 function nearnessOf({ from }: SearchedVector): Sql {
   return sql`greatest(0, coalesce(max(similarity), 0) - ${from}::float8) / (1 - ${from}::float8)`;
 }
@@ -280,7 +266,7 @@ function similarityOf(db: Connection, { space }: SearchedVector): Sql {
         ))`;
 }
 
-/** The least similarity of all visible memories, where those are many and none was cut off. */
+/** Null where the memories are few, or the nearest ones were cut off. */
 function leastOf(near: RankedMemories, most: Sql): Sql {
   return sql`(
           select case when count(*) >= ${manyMemories} and count(*) < ${most} then min(value) end

@@ -12,9 +12,8 @@ import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "
 import { fitsTime, type NamedTime } from "./time-span.rule.js";
 
 /**
- * Those of `hits` that are alike enough: all with at least `threshold` as similarity, where one is given; else by their
- * `evidence` (similarity, unless that is said apart) and by `floor`, which leaves nothing when there is hardly any even
- * for the best hit.
+ * Hits with at least `threshold` as similarity; without one, by `evidence` (else similarity) and `floor`: nothing at
+ * all where even the best hit is below `floor.best`.
  */
 export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
@@ -29,16 +28,15 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
 }
 
 /**
- * `hits` (best first) in the order that says most: a free statement that was learned only from turns that better hits
- * of its kind were learned from too loses in score, since they have mostly said it already. A slot's value is said by
- * no other memory, and an episode does not say all that its turns do.
+ * Lowers a statement learned only from turns that better hits of its kind were learned from: they say mostly the
+ * same. No other memory says a slot's value, and an episode does not say all that its turns do.
  */
 export function demoteRepeats<Hit extends { readonly memory: MemoryItem; readonly score: number }>(
   hits: readonly Hit[],
 ): Hit[] {
   const told = new Set<string>();
   const ordered: Hit[] = [];
-  // In order of their scores, since those were in order before: only the first needs to be looked at.
+  // In order of their scores already: only the first needs to be compared.
   const repeats: Hit[] = [];
   let next = 0;
   const takeAbove = (score: number) => {
@@ -68,13 +66,10 @@ function turnsOf({ kind, key, source }: MemoryItem): string[] {
 /** What a memory is linked to, by its id, strongest first. */
 export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 
-/** Related memories told with hits: one or two say what else is about it, more would crowd out what was asked for. */
+/** One or two say what else there is; more would crowd out what was asked for. */
 const mostRelated = 2;
 
-/**
- * For each of `hits`, best first, the memories of `links` that are told beside it: two in all,
- * each once, none that is among `hits` or `known`, and what gives way only where others leave room.
- */
+/** Links to show beside `hits`, best first: `mostRelated` in all, none among `hits` or `known`, insights last. */
 export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   hits: readonly Hit[],
   links: MemoryLinks,
@@ -97,7 +92,6 @@ export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   return beside;
 }
 
-/** A memory with the signals of its rank: see `MemoryCandidate`. */
 export interface MemorySignals {
   readonly memory: MemoryItem;
   readonly lexical: number;
@@ -128,7 +122,6 @@ export interface MemoryHit {
 /** Nearness from which a text is said to mean something similar. */
 const similarNearness = 0.3;
 
-/** What a question says of how memories are ranked. */
 export interface RankedFor {
   readonly dates: readonly NamedTime[];
   readonly names: (actor: string) => boolean;
@@ -140,7 +133,7 @@ export interface RankedFor {
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
-/** What each signal adds to a score: together they are all of it, before repeats lose (see `demoteRepeats`). */
+/** What each signal adds to a score; their sum is the score before `demoteRepeats`. */
 export interface ScoreParts {
   /** The question's words in the memory. */
   readonly words: number;
@@ -162,7 +155,6 @@ export interface ScoreParts {
   readonly insight: number;
 }
 
-/** A candidate with its score, before anything is left out. */
 export interface WeighedMemory {
   readonly memory: MemoryItem;
   readonly score: number;
@@ -170,21 +162,17 @@ export interface WeighedMemory {
   readonly similarity: number;
   /** What the floor asks of: see `aboveFloor`. */
   readonly evidence: number;
-  /** Whether the question names whom it is about. */
   readonly isNamed: boolean;
 }
 
 /**
- * Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`), and
- * with those later that repeat others (see `demoteRepeats`).
- *
- * Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`).
+ * Hits by a weighted sum of signals, cut by `aboveFloor`, reordered by `demoteRepeats`. Without a threshold a vector
+ * is evidence only above the floor of its space (see `similarityScale`).
  */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
   return orderWeighed(weighMemories(candidates, question), question);
 }
 
-/** Those of `weighed` that are alike enough, in their final order. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
@@ -193,7 +181,6 @@ export function orderWeighed(
   return demoteRepeats(above.toSorted(byScore).map(hitOf));
 }
 
-/** Each candidate with what its signals are worth. */
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor): WeighedMemory[] {
   const space = similarityScale(question.unrelated ?? assumedUnrelated);
   const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
@@ -218,7 +205,6 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
   });
 }
 
-/** What is asked of a candidate beside its signals. */
 interface WeighedFor {
   readonly ageDays: number;
   readonly date: number;
@@ -247,7 +233,6 @@ function partsOf(
   return parts;
 }
 
-/** What the question's own signals add. */
 function fitOf({ words, sourceMessage, thread, vector, relation, date }: ScoreParts): number {
   return words + sourceMessage + thread + vector + relation + date;
 }
@@ -256,7 +241,7 @@ function scoreOf(parts: ScoreParts): number {
   return fitOf(parts) + parts.speaker + (parts.importance + parts.recency) + parts.insight;
 }
 
-/** Best first; equals, which are many when only a day is asked about, as they were told. */
+/** Equals, which are many when only a day is asked about, in the order in which they were said. */
 function byScore(first: WeighedMemory, second: WeighedMemory): number {
   return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
 }

@@ -4,8 +4,8 @@ import { anyStem, plainWords } from "../text/plain-words.js";
 import { midnight, type TimeSpan } from "./time-span.rule.js";
 
 /**
- * Words for a time that is over, reckoned from now, in some twenty languages; stems as `anyStem` reads them. What is
- * still under way ("today", "this week") is none: messages say it of what they are about, and ask for nothing by it.
+ * Words for past times in some twenty languages; stems as `anyStem` reads them. Without "today" and "this week":
+ * messages say these, and ask for nothing by them.
  */
 const words = {
   yesterday: `
@@ -87,10 +87,10 @@ const lastWeekday = new RegExp(`\\blast (${weekdays.join("|")})\\b`, "u");
 const asks =
   /[?？؟]|^\W*(?:what|when|where|who|which|whose|how|did|was|were|have|has|had|remind|recall|tell|list|show)\b/u;
 
-/** How far a day reaches beyond midnight of UTC either way: nobody says in which time zone a user is. */
+/** Nobody says in which time zone a user is. */
 const zoneMs = dayMs / 2;
 
-/** Whether `text` asks, as far as its signs and its English tell. */
+/** Whether `text` asks, by its signs and by English words. */
 export function isQuestion(text: string): boolean {
   return asks.test(text.slice(0, mostCharacters).toLowerCase());
 }

@@ -3,10 +3,8 @@ import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 
 /**
- * Every weight of retrieval, in one place.
- *
- * Scores are shares of what a text would get that has every word of the question endlessly often, so they can be
- * compared between questions and a weight means the same in each.
+ * Weights of retrieval. A score is a share of the question's upper bound, so that scores and weights are comparable
+ * between questions.
  */
 export const retrievalWeights = {
   /** BM25's saturation and length norm (customary: 1.2 and 0.75). Chat wants less of both, being short. */
@@ -19,7 +17,6 @@ export const retrievalWeights = {
   secondNextTurn: 0.1,
   /** What a word of a fact counts for in the turns that it was learned from. */
   factWord: 0.5,
-  /** What a turn gains from the one before it, if that asks. */
   answer: 0.2,
   /** What the score of the whole conversation adds to each of its turns, and to what was learned in it. */
   thread: 0.2,
@@ -57,16 +54,13 @@ export const recencyHalfLifeDays = 30;
 export const substanceCharacters = 150;
 
 /**
- * Evidence below which nothing is found, when the caller names no threshold: by the best hit, or there is no answer at
- * all, and by each. Of LoCoMo's questions 1 in 100 falls below `best`; of questions that have nothing to do with
- * the conversation, every second one. A higher `each` would cost recall: context finds much that is hardly alike.
+ * Least evidence of the best hit, or there is no answer, and of each, where the caller names no threshold. 1 in 100
+ * of LoCoMo's questions falls below `best`, and every second unrelated one. A higher `each` costs recall.
  */
 export const defaultFloor = { best: 0.1, each: 0.05 } as const;
 
-/** The same for what is shown unasked. */
 export const shownFloor = { best: 0.1, each: 0.1 } as const;
 
-/** Whether a turn is shown memories. */
 export const recallModeSchema = z.enum(["active", "passive"]);
 
 /** Whether a turn is shown memories: "active", or "passive", which remembers alone. */
@@ -106,7 +100,7 @@ export const retrievalOptionsSchema = z.strictObject({
 /** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
-/** What goes with the settings and is none. */
+/** Constants, not settings. */
 export const retrievalConstants = {
   /**
    * Slots of categories with context "rag" are always shown from this importance on; below, they go with the rest. The
@@ -127,7 +121,6 @@ export const retrievalConstants = {
 /** How memories are found. */
 export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> & Readonly<typeof retrievalConstants>;
 
-/** What a search takes. */
 export type SearchRuntime = Runtime<{
   readonly retrieval: RetrievalOptions;
   readonly policy: CategoryPolicy;

@@ -9,7 +9,6 @@ import { substanceCharacters, retrievalWeights as weights } from "./retrieval-op
 import { fitsTime, type NamedTime } from "./time-span.rule.js";
 import { searchTranscript as findCandidates } from "./transcript-candidates.js";
 
-/** What its final rank adds to a message. */
 export interface TranscriptRank {
   /**
    * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
@@ -18,11 +17,9 @@ export interface TranscriptRank {
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
   readonly score: number;
-  /** Whether someone who is asked about said it. */
   readonly named: boolean;
 }
 
-/** A message as its final rank needs it: see `TranscriptCandidate`. */
 export interface RankedMessage {
   readonly threadId: string;
   readonly seq: number;
@@ -35,17 +32,15 @@ export interface RankedMessage {
 }
 
 /**
- * `candidates` in their final order: what a named speaker said, what was said at a named date, what says a time when
- * one is asked for, what answers a question that fits, and what says more than a few words gains; what only asks loses.
- *
- * Those below the threshold are left out, so the answer may be empty: see `aboveFloor`.
+ * Adds for a named speaker or date, for a time where one is asked for, for answers and for length; subtracts for
+ * questions.
+ * Those below the threshold are left out: see `aboveFloor`.
  */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
   question: {
     readonly dates: readonly NamedTime[];
     readonly names: (actor: string) => boolean;
-    /** Whether a text says a time, if one is asked for. */
     readonly when: (text: string) => boolean;
   },
   threshold: number | undefined,
@@ -122,12 +117,11 @@ const querySchema = z.strictObject({
   threshold: z.number().min(0).max(1).optional(),
 });
 
-/** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
+/** The final signals reorder the head of the list only. */
 const candidatesPerHit = 4;
 
 /**
- * The messages that fit `query` best, best first: by their own words, what was said around them, their whole
- * thread, the facts learned from them, their speaker and their date. One round trip.
+ * The messages that fit `query` best, by words, neighbours, thread, facts learned, speaker and date. One round trip.
  */
 export async function searchTranscript(
   { db, clock }: { readonly db: Connection; readonly clock?: Clock | undefined },

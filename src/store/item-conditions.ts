@@ -5,14 +5,13 @@ import type { LabelMatch } from "./store-operation.js";
 /** Above every other character, in byte order. */
 const last = "\u{10FFFF}";
 
-/** Whether the item `i` is at the namespace of `path` or below it. The first condition is for the index. */
+/** At the namespace of `path` or below it. The first condition is for the index. */
 export function isBelow(path: string): Sql {
   if (path === "") return sql`true`;
   const head = sql`left(${path}::text, 200)`;
   return sql`i.path_head >= ${head} and i.path_head <= ${head} || ${last}::text and starts_with(i.path, ${path}::text)`;
 }
 
-/** Whether the namespace of the item `i` begins or ends with these labels. */
 export function hasLabels({ at, labels }: LabelMatch): Sql {
   const start = at === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
   const each = labels.flatMap((label, place) =>
@@ -21,7 +20,6 @@ export function hasLabels({ at, labels }: LabelMatch): Sql {
   return join([sql`cardinality(i.namespace) >= ${labels.length}::int`, ...each], " and ");
 }
 
-/** Whether the value of the item `i` fits all of `conditions`. */
 export function fits(conditions: readonly FilterCondition[]): Sql {
   return conditions.length === 0 ? sql`true` : join(conditions.map(fitsOne), " and ");
 }

@@ -12,23 +12,21 @@ import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
 
-/** A query in an embedding space. */
 export interface QueryVector {
   readonly space: EmbeddingSpace;
   /** In pgvector's text form. */
   readonly vector: string;
 }
 
-/** A read of a batch: where it stands, what it asks, and its query's vector where there is one. */
 export interface BatchedRead {
   readonly n: number;
   readonly operation: Get | Search | ListNamespaces;
   readonly vector: QueryVector | null;
-  /** Whether writes stand before it in the batch, which it sees. */
+  /** Whether writes precede it in the batch, which it sees. */
   readonly seesWrites: boolean;
 }
 
-/** What reads find: a row for each item or namespace, in the order of `place` for the operation `n`. */
+/** A row for each item or namespace, in the order of `place` for the operation `n`. */
 export type FoundItem = {
   readonly n: number;
   readonly namespace: string[];
@@ -39,7 +37,6 @@ export type FoundItem = {
   readonly score: number | null;
 };
 
-/** Rows of `FoundItem`, `place` and `ref`, as a query. */
 export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead): Sql {
   const { operation, n } = read;
   const items = seenItems(db, scope, read);
@@ -59,7 +56,7 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
   }
 }
 
-/** The items of the scope as an operation finds them: those that are kept, as the writes before it in the batch leave them. */
+/** Unexpired items, as the batch's earlier writes leave them. */
 function seenItems(db: Connection, scope: ScopeColumns, { n, vector, seesWrites }: BatchedRead): Sql {
   const { schema } = db;
   const vectors = vector
@@ -104,10 +101,7 @@ function listed(db: Connection, n: number, items: Sql, { path, conditions, limit
 /** A term of `to_tsvector`, quoted as a query that asks for it and nothing else. */
 const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), '''', '''''') || '''')::tsquery`;
 
-/**
- * Items that have words of the query or vectors, the best first. Rarer words count for more, and words of a short text; a
- * vector counts beside words as it does in a search for memories. A query that asks for all there is finds all.
- */
+/** Best first. A vector counts beside words as in a search for memories. A query for everything finds all. */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
   const question = readQuestion(query as string, db.language, new Date());

@@ -15,21 +15,17 @@ import type { StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
 import { keepWritten, type WrittenItem, writtenItems } from "./written-items.js";
 
-/** What a store runs on. */
 export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
 
-/** An operation and where it stands in its batch. */
 export interface BatchedOperation {
   readonly n: number;
   readonly operation: StoreOperation;
 }
 
 /**
- * What the reads among `operations`, all of one scope, find, by their places. Each sees what those before it wrote. One
- * round trip, after the embeddings gave what they are asked for.
- *
- * @param scope null: of a store that names none.
- * @throws MemoryError `EMBEDDING_FAILED`, `REDACTION_FAILED`, `BUSY`, and what the database says; then nothing was written.
+ * Finds what the reads of one scope ask for; each sees the writes before it. One round trip after the embeddings.
+ * @param scope null: a store that names none
+ * @throws MemoryError `EMBEDDING_FAILED`, `REDACTION_FAILED`, `BUSY`, and database errors; then nothing is written
  */
 export async function runBatch(
   runtime: StoreRuntime,
@@ -81,7 +77,7 @@ function batchStatement(
     select * from found order by n, place`;
 }
 
-/** CTE that keeps what was found for its whole time again. What is written in the same statement must not be changed twice. */
+/** Reading extends an item's time. One statement must not change a row twice. */
 function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
   return sql`
     refreshed as (
@@ -91,7 +87,6 @@ function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
     )`;
 }
 
-/** The items to write, redacted, with their words and vectors. */
 async function prepareItems(
   { db, embedder, redactor }: StoreRuntime,
   operations: readonly BatchedOperation[],

@@ -11,10 +11,9 @@ const mostDepth = 500;
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
 /**
- * `value` as JSON holds it, a copy.
- *
- * @param what what it is, for the error.
- * @throws MemoryError `INVALID_INPUT` for what JSON cannot say or PostgreSQL cannot hold.
+ * A copy by way of JSON.
+ * @param what names the value in errors
+ * @throws MemoryError `INVALID_INPUT` for what JSON cannot say or PostgreSQL cannot hold
  */
 export function storableJson(value: unknown, what: string): Json {
   const text = written(value, what);

@@ -13,20 +13,18 @@ import { type FilterCondition, parseFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
 
-/** Where an item is, or below which items are meant. */
 interface Place {
   readonly namespace: readonly string[];
   /** `pathOf` its namespace. */
   readonly path: string;
 }
 
-/** An item that is asked for. */
 export interface Get extends Place {
   readonly kind: "get";
   readonly key: string;
 }
 
-/** An item to keep, or to delete where there is no value. */
+/** A null value deletes the item. */
 export interface Put extends Place {
   readonly kind: "put";
   readonly key: string;
@@ -36,7 +34,6 @@ export interface Put extends Place {
   readonly ttlMinutes: number | null;
 }
 
-/** Items that are searched for, below a namespace. */
 export interface Search extends Place {
   readonly kind: "search";
   readonly conditions: readonly FilterCondition[];
@@ -46,13 +43,12 @@ export interface Search extends Place {
   readonly offset: number;
 }
 
-/** Labels that namespaces begin or end with; "*" stands for any one. */
+/** "*" stands for any label. */
 export interface LabelMatch {
   readonly at: "prefix" | "suffix";
   readonly labels: readonly string[];
 }
 
-/** Namespaces that are asked for. */
 export interface ListNamespaces extends Place {
   readonly kind: "list";
   readonly matches: readonly LabelMatch[];
@@ -61,7 +57,6 @@ export interface ListNamespaces extends Place {
   readonly offset: number;
 }
 
-/** What a store is asked to do. */
 export type StoreOperation = Get | Put | Search | ListNamespaces;
 
 /** `namespace` as a text of which whole labels in front are a prefix: each label as JSON, a comma after it. */
@@ -97,11 +92,7 @@ const listSchema = z.strictObject({
   ...paging,
 });
 
-/**
- * LangGraph's `operation` as it is done here, told apart as LangGraph's stores do.
- *
- * @throws MemoryError `INVALID_INPUT`
- */
+/** Told apart as LangGraph's stores do. @throws MemoryError `INVALID_INPUT` */
 export function parseOperation(operation: Operation, options: StoreOptions): StoreOperation {
   if (typeof operation !== "object" || operation === null) {
     throw new MemoryError("INVALID_INPUT", "Invalid operation of the store: it must be an object.");
@@ -154,7 +145,6 @@ function parseList(operation: ListNamespacesOperation): ListNamespaces {
   };
 }
 
-/** The labels in front of the first that may be any. */
 function knownPrefix(labels: readonly string[]): readonly string[] {
   const any = labels.indexOf("*");
   return any === -1 ? labels : labels.slice(0, any);

@@ -31,7 +31,6 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** How far an import has come. */
 interface ImportProgress {
   /** Lines read. */
   readonly lines: number;
@@ -54,14 +53,11 @@ const batchLines = 500;
 const batchCharacters = 4_000_000;
 
 /**
- * Restores an export into an empty scope, in batches of one transaction each. An import that was interrupted continues
- * after its last batch when the same file is imported again.
- *
- * For operators: ids, times, trust and consent stay as the file has them. Indexes are made anew, vectors by `reembed`.
- *
+ * Restores an export into an empty scope, one transaction a batch. Import the same file again to continue after the
+ * last batch. For operators: ids, times, trust and consent stay as the file has them; `reembed` makes vectors.
  * @throws MemoryError `WRONG_STATE` when the scope has data of another source; `INVALID_INPUT` that names the line;
- *   `ID_TAKEN` when ids belong to another scope of this database; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. The batch of
- *   the line is not written then, the batches before it are.
+ * `ID_TAKEN` when ids belong to another scope; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. Only the batches before the
+ * failed one are written then.
  */
 export async function importLines(
   { db, logger, redactor }: Pick<Runtime<object>, "db" | "logger" | "redactor">,
@@ -104,7 +100,6 @@ export async function importLines(
   return { scope: (source as ImportSource).scope, lines, written, total, quarantined };
 }
 
-/** The memories among `lines` that this import puts in quarantine. */
 function heldOf(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
   return linesOf(
     lines.filter(({ held }) => held),
@@ -138,13 +133,12 @@ async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Numb
   if (batch.length > 0) yield batch;
 }
 
-/** Whose the lines become, and a name of the file by which a later run finds how far this one came. */
+/** `file` names the file: a later run finds by it how far this one came. */
 interface ImportSource {
   readonly scope: Scope;
   readonly file: string;
 }
 
-/** @throws MemoryError `INVALID_INPUT` when the exported scope and `target` do not have the same ids. */
 function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined): ImportSource {
   const header = first?.line as ExportLineOf<"header">;
   const digest = createHash("sha256")
@@ -177,14 +171,12 @@ async function findProgress(db: Connection, source: ImportSource): Promise<numbe
   return row?.lines ?? null;
 }
 
-/** Whether the event `e` says how far the import has come. */
 function isProgress({ scope, file }: ImportSource): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`${isId(sql`e.tenant_id`, tenantId)} and ${isId(sql`e.user_id`, userId)} and e.app_id = ${appId}
     and e.step = 'import' and e.op = 'create' and starts_with(e.detail, ${file})`;
 }
 
-/** Writes `lines` in one transaction. @throws MemoryError as `importLines` */
 async function writeOnce(
   db: Database,
   into: ImportSource & { readonly begun: boolean },
@@ -229,7 +221,6 @@ async function writeBatch(
   ]);
 }
 
-/** @throws MemoryError `WRONG_STATE` when anything is kept of `scope`. */
 async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const scope = await findErasureScope(tx, requested);
   const kept = recordNames
@@ -246,7 +237,6 @@ async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
 /** SQLSTATE classes of values and rows that a table does not take, and of what is too large or too complex. */
 const refusals = /^(?:22|23|54)...$/;
 
-/** `error` as one that names the lines where the database did not take one of them. */
 function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
   const code = MemoryError.is(error, "DATABASE_ERROR") ? errorCodeOf(error.cause) : "";
   if (!refusals.test(code)) return error;

@@ -9,7 +9,6 @@ import { linesOf, type NumberedLine } from "./read-export.js";
 import { madeFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
 import { unreadable } from "./screen-line.js";
 
-/** Makes rows of `lines` again, in the order of the records. */
 export async function insertRecords(
   tx: Connection,
   target: ImportTarget,
