@@ -33,9 +33,7 @@ import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 export interface RecallInput {
   readonly scope: Scope;
   readonly threadId: string;
-  /**
-   * Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them.
-   */
+  /** Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
   /** What the user says now: memories that fit it go before others. @default nothing, so that the most important are shown */
   readonly query?: string | undefined;

@@ -23,9 +23,7 @@ export interface RecalledMemories {
   readonly rest: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
-  /**
-   * Known memories over budget, or beyond the `rag_length` of their category; episodes and notes only where found.
-   */
+  /** Known memories over budget, or beyond the `rag_length` of their category; episodes and notes only where found. */
   readonly leftOut: number;
   /** Set where there are more: counting stops at some two hundred free statements of a category. */
   readonly leftOutAtLeast?: boolean;

@@ -55,24 +55,21 @@ function tokensOfHit({ memory, related = [] }: MemoryHit): number {
 const longestOf = (budgetTokens: number) => budgetTokens * 8;
 
 function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
-  const cut = (characters: number, value: string | null) => ({
-    ...hit,
-    memory: {
-      ...hit.memory,
-      text: clipped(hit.memory.text, characters),
-      value: value === null ? null : clipped(value, characters),
-    },
-  });
-  for (const value of [hit.memory.value, null]) {
-    const characters = mostThatFit(1, longestOf(most), (count) => fits(cut(count, value)));
-    if (characters !== null) return cut(characters, value);
+  const { key, value } = hit.memory;
+  for (const kept of [
+    { key, value },
+    { key, value: null },
+    { key: null, value: null },
+  ]) {
+    const cut = (characters: number) => {
+      const shorter = (text: string) => clipped(text, characters);
+      const text = shorter(hit.memory.text);
+      return { ...hit, memory: { ...hit.memory, ...kept, text, value: kept.value && shorter(kept.value) } };
+    };
+    const characters = mostThatFit(1, longestOf(most), (count) => fits(cut(count)));
+    if (characters !== null) return cut(characters);
   }
-  const bare = (characters: number) => {
-    const shorter = cut(characters, null);
-    return { ...shorter, memory: { ...shorter.memory, key: null } };
-  };
-  const characters = mostThatFit(1, longestOf(most), (count) => fits(bare(count)));
-  return characters === null ? null : bare(characters);
+  return null;
 }
 
 /** `hits` as JSON for a model, within the budget: the first is cut to fit, others are left out. */
@@ -96,16 +93,14 @@ function bullet({ memory, similarity, reason, related = [] }: MemoryHit): Memory
     id: memory.id,
     category: memory.category,
     text: labelled(memory),
-    similarity: round(similarity),
+    similarity: Math.round(similarity * 1_000) / 1_000,
     reason,
     ...(doubt !== null && { caution: doubt }),
     ...(related.length > 0 && { related: related.map(labelledWithDoubt) }),
   };
 }
 
-function labelled({ category, text }: MemoryItem): string {
-  return `[${category}] ${visibleText(text)}`;
-}
+const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleText(text)}`;
 
 function labelledWithDoubt(memory: MemoryItem): string {
   const doubt = unverified(memory);
@@ -158,8 +153,4 @@ function cutToFit(
 
 function withStrings(value: object, change: (text: string) => string): object {
   return JSON.parse(JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)));
-}
-
-function round(similarity: number): number {
-  return Math.round(similarity * 1_000) / 1_000;
 }

@@ -10,6 +10,7 @@ import {
   bestVisible,
   datedRows,
   type FoundBySignal,
+  type FoundMatches,
   type HitSelection,
   type MemorySearch,
   nearest,
@@ -25,7 +26,7 @@ import {
 } from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
 import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
-import type { MemoryLinks } from "./rank-memories.rule.js";
+import type { MemoryLinks, MemorySignals } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
@@ -70,28 +71,16 @@ export function searchedBy({ vector, spans }: EmbeddedQuestion): Pick<HitSelecti
   return {
     times: { since: spans.map(({ from }) => from), before: spans.map(({ before }) => before) },
     vector: vector && {
-      ...vector,
+      space: vector.space,
+      value: vector.vector,
       from: similarityScale(vector.space.unrelated ?? assumedUnrelated).from,
     },
   };
 }
 
-export interface MemoryCandidate {
-  readonly memory: MemoryItem;
-  /** How well its text fits the question, 0 to 1: comparable between questions. */
-  readonly lexical: number;
-  /** The same of the best message that it was learned from, smoothed with its neighbours. */
-  readonly source: number;
-  /** The same of the thread it was learned in. */
-  readonly thread: number;
-  /** 1 − cosine distance; null without a vector. */
-  readonly similarity: number | null;
-  /** Strength of its strongest link to another candidate; 0 without. */
-  readonly relation: number;
+export interface MemoryCandidate extends MemorySignals {
   /** Those that it is most strongly linked to, strongest first: candidates or not, but visible. */
   readonly linked: readonly MemoryItem[];
-  /** The least similarity of all visible memories; null where they are few or not all are known. */
-  readonly leastSimilarity: number | null;
 }
 
 /** A row for each candidate ("hit"), and for each other memory that one is most strongly linked to ("link"). */
@@ -205,7 +194,7 @@ function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql,
     )`;
 }
 
-function nearRows({ top, visible }: Readonly<Record<"top" | "visible", RankedMemories>>): Sql {
+function nearRows({ top, visible }: FoundMatches): Sql {
   return sql`
       union all
       select ref, 0, 0, value, 0, true from ${visible}

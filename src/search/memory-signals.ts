@@ -18,12 +18,6 @@ export interface VisibleMemories {
   readonly filter: StoreFilter;
 }
 
-/** Each from its first moment to the first one after it. */
-interface AskedTimes {
-  readonly since: readonly Date[];
-  readonly before: readonly Date[];
-}
-
 export interface SearchedVector {
   readonly space: Pick<EmbeddingSpace, "ref" | "type" | "product" | "indexed">;
   readonly value: string;
@@ -35,7 +29,7 @@ export interface HitSelection extends VisibleMemories {
   /** Null without embeddings. */
   readonly vector: SearchedVector | null;
   /** What is valid since then is found without a word of the question. */
-  readonly times: AskedTimes;
+  readonly times: Readonly<Record<"since" | "before", readonly Date[]>>;
   /** Candidates for the final ranking. */
   readonly limit: number;
 }
@@ -58,9 +52,9 @@ const lookedAt = {
   nearestVisible: 2,
 } as const;
 
-export type SearchSizes = Readonly<Record<"candidates" | keyof typeof lookedAt, Sql>>;
+export type SearchSizes = ReturnType<typeof searchSizes>;
 
-export function searchSizes(limit: number): SearchSizes {
+export function searchSizes(limit: number) {
   const times = (factor: number) => sql`${limit}::int * ${raw(String(factor))}`;
   return {
     candidates: sql`${limit}::int`,
@@ -104,9 +98,7 @@ export const visible: Sql = sql`(
   and (w.metadata is null or m.metadata @> w.metadata)
 )`;
 
-/**
- * Filtered only after the lookup: as one condition, a plan from a near-empty table scans all memories for each row.
- */
+/** Filtered only after the lookup: as one condition, a plan from a near-empty table scans all memories for each row. */
 const memoryAt = ({ schema }: Connection, ref: Sql): Sql =>
   sql`(select * from ${schema}.memory where ref = ${ref} limit 1) m`;
 
@@ -159,11 +151,12 @@ export function nearest(
   search: MemorySearch,
   { space, value }: SearchedVector,
   sizes: SearchSizes,
-): { readonly ctes: Sql; readonly top: RankedMemories; readonly visible: RankedMemories } {
-  const [top, best]: RankedMemories[] = [cte("near_top"), cte("near_best")];
+): FoundMatches & { readonly ctes: Sql } {
+  const top: RankedMemories = cte("near_top");
+  const best: RankedMemories = cte("near_best");
   const { db, owners } = search;
   return {
-    ...{ top: top as RankedMemories, visible: best as RankedMemories },
+    ...{ top, visible: best },
     ctes: sql`
     -- The question's vector, read once.
     question_vector as materialized (select ${value}::${space.type} as value),
@@ -176,7 +169,7 @@ export function nearest(
       order by value desc, ref limit ${sizes.nearest}
     ),
     -- Those of visible memories.
-    ${bestVisible(search, { name: best as RankedMemories, from: top as RankedMemories, most: sizes.nearestVisible })},`,
+    ${bestVisible(search, { name: best, from: top, most: sizes.nearestVisible })},`,
   };
 }
 
@@ -185,11 +178,14 @@ export function similarityIn({ product }: Pick<EmbeddingSpace, "product">): Sql 
   return sql`least(1, -(e.embedding ${product} (select value from question_vector)))`;
 }
 
+/** The best of all, and the visible ones among them. */
+export type FoundMatches = Readonly<Record<"top" | "visible", RankedMemories>>;
+
 export interface FoundBySignal {
   readonly scores: MemoryScores;
   readonly messages: MessageScores;
-  readonly words: { readonly top: RankedMemories; readonly visible: RankedMemories };
-  readonly near: { readonly top: RankedMemories; readonly visible: RankedMemories } | null;
+  readonly words: FoundMatches;
+  readonly near: FoundMatches | null;
   readonly sources: RankedMemories;
 }
 

@@ -11,9 +11,7 @@ import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
-/**
- * What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set.
- */
+/** What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set. */
 export interface MemoryQuery {
   readonly scope: Scope;
   /**

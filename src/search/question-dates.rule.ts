@@ -2,20 +2,8 @@ import { relativeTimes } from "./relative-times.rule.js";
 import type { NamedDate, NamedTime } from "./time-span.rule.js";
 import { wordedDates } from "./worded-dates.rule.js";
 
-const monthNames = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
+const monthNames =
+  "january february march april may june july august september october november december".split(" ");
 
 const monthName = `(${monthNames.map((month) => `${month.slice(0, 3)}(?:${month.slice(3)})?`).join("|")}|sept)\\.?`;
 const dayNumber = "([0-3]?\\d)(?:st|nd|rd|th|\\.(?=\\s))?";

@@ -92,13 +92,20 @@ export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   return beside;
 }
 
+/** A memory with the signals of its rank. */
 export interface MemorySignals {
   readonly memory: MemoryItem;
+  /** How well its text fits the question, 0 to 1: comparable between questions. */
   readonly lexical: number;
+  /** The same of the best message that it was learned from, smoothed with its neighbours. */
   readonly source: number;
+  /** The same of the thread it was learned in. */
   readonly thread: number;
+  /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
+  /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
+  /** The least similarity of all visible memories; null where they are few or not all are known. */
   readonly leastSimilarity?: number | null;
 }
 
@@ -178,7 +185,12 @@ export function orderWeighed(
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): MemoryHit[] {
   const above = aboveFloor(weighed, threshold, floor ?? defaultFloor);
-  return demoteRepeats(above.toSorted(byScore).map(hitOf));
+  return demoteRepeats(
+    above.toSorted(byScore).map((weighed) => {
+      const { memory, similarity, score } = weighed;
+      return { memory, similarity, score, reason: reasonOf(weighed) };
+    }),
+  );
 }
 
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor): WeighedMemory[] {
@@ -205,16 +217,14 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
   });
 }
 
-interface WeighedFor {
-  readonly ageDays: number;
-  readonly date: number;
-  readonly isNamed: boolean;
-  readonly scale: SimilarityScale;
-}
-
 function partsOf(
   { memory, lexical, source, thread, similarity, relation }: MemorySignals,
-  { ageDays, date, isNamed, scale }: WeighedFor,
+  {
+    ageDays,
+    date,
+    isNamed,
+    scale,
+  }: { ageDays: number; date: number; isNamed: boolean; scale: SimilarityScale },
 ): ScoreParts {
   const parts = {
     words: lexical,
@@ -246,22 +256,12 @@ function byScore(first: WeighedMemory, second: WeighedMemory): number {
   return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
 }
 
-function toldAt({ memory }: WeighedMemory): number {
-  return memory.validFrom.getTime();
-}
-
-function placeOf({ memory }: WeighedMemory): number {
-  return memory.source?.seqs[0] ?? 0;
-}
+const toldAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
+const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
 
 /** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
 function shareOfWords(score: number, k1: number): number {
   return Math.min(1, score * (1 + k1));
-}
-
-function hitOf(weighed: WeighedMemory): MemoryHit {
-  const { memory, similarity, score } = weighed;
-  return { memory, similarity, score, reason: reasonOf(weighed) };
 }
 
 function reasonOf({ parts, isNamed }: WeighedMemory): string {

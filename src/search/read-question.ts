@@ -1,13 +1,14 @@
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
-import type { EmbeddingSpace } from "../models/embedding-space.js";
+import type { Embedder } from "../models/embedder.js";
+import type { Runtime } from "../runtime.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 import { tellingWords } from "./broad-question.rule.js";
 import { answersWhen, questionDates } from "./question-dates.rule.js";
 import { isQuestion } from "./relative-times.rule.js";
-import type { SearchRuntime } from "./retrieval-options.js";
+import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
 import { type NamedTime, namedSpans, type TimeSpan } from "./time-span.rule.js";
 
 export interface QuestionWords {
@@ -72,11 +73,7 @@ export interface EmbeddedQuestion extends Question {
   readonly vector: QuestionVector | null;
 }
 
-interface QuestionVector {
-  readonly space: EmbeddingSpace;
-  /** In pgvector's text form. */
-  readonly value: string;
-}
+export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
 export function readQuestion(text: string, language: string, now: Date): Question {
   const terms = searchText(text, language);
@@ -106,13 +103,12 @@ export async function embedQuestion(runtime: SearchRuntime, text: string): Promi
 
 /** Null without embeddings, or where they fail: words alone are better than no answer. */
 export async function questionVector(
-  { embedder, logger, config: { retrieval } }: SearchRuntime,
+  { embedder, logger, config: { retrieval } }: Runtime<{ readonly retrieval: RetrievalOptions }>,
   text: string,
 ): Promise<QuestionVector | null> {
   if (!embedder || text.trim() === "") return null;
   try {
-    const { space, vector } = await embedder.query(text, retrieval.embedTimeoutMs);
-    return { space, value: vector };
+    return await embedder.query(text, retrieval.embedTimeoutMs);
   } catch (error) {
     if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
     logger.warn(`searching without vectors: ${errorLine(error)}`);

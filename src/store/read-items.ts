@@ -1,27 +1,20 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 import { cte, float } from "../search/composed-statement.js";
 import { asksForAll } from "../search/question-terms.js";
-import { readQuestion } from "../search/read-question.js";
+import { type QuestionVector, readQuestion } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
 import { ideal, normed, rarity } from "../search/word-scores.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
 
-export interface QueryVector {
-  readonly space: EmbeddingSpace;
-  /** In pgvector's text form. */
-  readonly vector: string;
-}
-
 export interface BatchedRead {
   readonly n: number;
   readonly operation: Get | Search | ListNamespaces;
-  readonly vector: QueryVector | null;
+  readonly vector: QuestionVector | null;
   /** Whether writes precede it in the batch, which it sees. */
   readonly seesWrites: boolean;
 }
