@@ -25,12 +25,7 @@ export interface ConversationConfig extends z.input<typeof conversationOptionsSc
 export type ConversationOptions = z.output<typeof conversationOptionsSchema> &
   Readonly<typeof conversationConstants>;
 
-export interface ReadLimits {
-  readonly recentMessages: number;
-  readonly recentBytes: number;
-  readonly gapMessages: number;
-  readonly gapBytes: number;
-}
+export type ReadLimits = Readonly<ReturnType<typeof readLimits>>;
 
 /** A token of any text takes at most so many bytes. */
 const mostBytesPerToken = 8;
@@ -41,14 +36,10 @@ export function readLimits({
   summaries,
 }: {
   readonly conversation: ConversationOptions;
-  readonly summaries: {
-    readonly keepRecentMessages: number;
-    readonly keepRecentTokens: number;
-    readonly everyMessages: number;
-    readonly afterSeq: number;
-    readonly afterTokens: number;
-  };
-}): ReadLimits {
+  readonly summaries: Readonly<
+    Record<"keepRecentMessages" | "keepRecentTokens" | "everyMessages" | "afterSeq" | "afterTokens", number>
+  >;
+}) {
   const { everyMessages, afterSeq, afterTokens, keepRecentMessages, keepRecentTokens } = summaries;
   // While one summary is made, as much again may be said.
   const awaited = 2 * Math.max(everyMessages, afterSeq + 1);

@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
 import { nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { isId, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
+import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
 /** A conversation and whom it belongs to. */
@@ -29,18 +29,7 @@ export interface ListThreads {
   readonly after?: string | undefined;
 }
 
-interface Row {
-  thread_id: string;
-  tenant_id: string;
-  user_id: string;
-  app_id: string;
-  messages: number;
-  created_at: Date;
-  last_activity_at: Date;
-  ended_at: Date | null;
-  ended_reason: string | null;
-  cursor: string;
-}
+type Row = Omit<Thread, "scope"> & ScopeRow;
 
 /**
  * Threads of a user (in all apps without `scope.appId`) or of an app, most recently active first.
@@ -49,8 +38,9 @@ interface Row {
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after } = parsePage(input);
   const rows = await db.query<Row>(sql`
-    select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at, t.ended_at,
-      case when t.ended_at is not null then t.ended_reason end as ended_reason,
+    select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, t.created_at as "createdAt",
+      t.last_activity_at as "lastActivityAt", t.ended_at as "endedAt",
+      case when t.ended_at is not null then t.ended_reason end as "endedReason",
       (
         select coalesce(max(m.seq) + 1, 0) from ${db.schema}.message m where m.thread_ref = t.id
       ) as messages,
@@ -60,15 +50,9 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
     order by t.last_activity_at desc, t.id desc
     limit ${limit}`);
-  return rows.map((row) => ({
-    threadId: row.thread_id,
-    scope: scopeOf(row),
-    messages: row.messages,
-    createdAt: row.created_at,
-    lastActivityAt: row.last_activity_at,
-    endedAt: row.ended_at,
-    endedReason: row.ended_reason,
-    cursor: row.cursor,
+  return rows.map(({ tenant_id, user_id, app_id, ...thread }) => ({
+    ...thread,
+    scope: scopeOf({ tenant_id, user_id, app_id }),
   }));
 }
 

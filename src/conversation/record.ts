@@ -111,11 +111,7 @@ const roundSchema = z.strictObject({
 });
 
 export interface RecordConfig {
-  readonly summaries: {
-    readonly windowMessages: number;
-    readonly afterSeq: number;
-    readonly everyMessages: number;
-  };
+  readonly summaries: Readonly<Record<"windowMessages" | "afterSeq" | "everyMessages", number>>;
 }
 
 export interface RecordedRound extends RecordedThread {

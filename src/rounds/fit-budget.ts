@@ -87,16 +87,13 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
   return withPicks(picks);
 }
 
+/** In the order in which they were found. */
 function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
-  const parts = emptyParts();
+  const parts = { profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] };
   const placed = picks.toSorted((first, second) => first.place - second.place);
   for (const { part, shown } of placed) parts[part].push(shown as never);
   return parts;
 }
-
-const emptyParts = (): Record<ShownPart, never[]> => ({
-  ...{ profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] },
-});
 
 /** Most of the budget stays for what is always shown. */
 const askedShare = 1 / 3;

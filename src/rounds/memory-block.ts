@@ -85,17 +85,15 @@ function partsOf(recalled: Recalled): {
   };
 }
 
-function listedSections({ profile, relevant, related, episodes, rest }: RecalledMemories): ListedSection[] {
-  const lines: Record<keyof typeof sectionHeadings, MemoryLine[]> = {
-    ...{ profile: [], unverified: [], context: [], rest: [] },
+function listedSections(memories: RecalledMemories): ListedSection[] {
+  const lines: Record<MemorySection, MemoryLine[]> = {
+    ...{ profile: [], unverified: [], context: [], rest: [], notes: [] },
   };
-  for (const memory of profile) {
-    lines[sectionOf("profile", memory) as "profile" | "unverified"].push(lineOf("profile", memory, 0));
+  for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
+    for (const memory of partOf(memories, part)) {
+      lines[sectionOf(part, memory)].push(lineOf(part, memory, 0));
+    }
   }
-  for (const { memory } of relevant) lines.context.push(lineOf("relevant", memory, 0));
-  for (const memory of related) lines.context.push(lineOf("related", memory, 0));
-  for (const { memory } of episodes) lines.context.push(lineOf("episodes", memory, 0));
-  for (const memory of rest) lines.rest.push(lineOf("rest", memory, 0));
   return headed.flatMap((section) =>
     lines[section].length === 0 ? [] : [{ section, lines: lines[section] }],
   );

@@ -12,7 +12,6 @@ import {
   parseThreadId,
   type Scope,
   scopeField,
-  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -24,7 +23,7 @@ import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
-import { findRecall, type RecallResult } from "./find-recall.js";
+import { findRecall } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import type { RecallStatement } from "./recall-statement.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
@@ -72,7 +71,8 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const startedAt = performance.now();
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
-  const { retrieval, policy } = deps.config;
+  const { appId } = scope;
+  const { retrieval, policy, notes } = deps.config;
   const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
@@ -95,7 +95,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     shortened: shownAgain.shortened,
     lastRound: lastRound.map(storedMessage),
     memories: { ...memories, ...(timedOut && { timedOut }) },
-    ...nameOfApp(deps, scope, found),
+    ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
     changes: {
       since: found.revSeen,
       // What is not shown is not seen either.
@@ -106,28 +106,13 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     consents: found.consents,
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
-  reportNotes(deps, { scope, threadId }, fitting);
+  const shownNotes = fitting.memories.notes.length;
+  if (appId !== undefined && shownNotes > 0) {
+    const fields = { threadId, step: "recall", appId, notes: shownNotes };
+    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
+  }
   noteDuration(fitting, performance.now() - startedAt);
   return fitting;
-}
-
-function nameOfApp(
-  { config }: RecallRuntime,
-  { appId }: Scope,
-  { notes }: RecallResult,
-): Pick<Recalled, "appName"> {
-  if (appId === undefined || notes.length === 0) return {};
-  return { appName: appNotes(config.notes, appId).name };
-}
-
-function reportNotes(
-  { logger }: RecallRuntime,
-  { scope: { appId }, threadId }: ThreadAddress,
-  { memories: { notes } }: Recalled,
-): void {
-  if (appId === undefined || notes.length === 0) return;
-  const fields = { threadId, step: "recall", appId, notes: notes.length };
-  logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
@@ -202,47 +187,29 @@ const unseen: Conversation = {
   ...{ lastSeq: -1, lastMessageId: null },
 };
 
-interface FoundInTime {
-  readonly found: RecallResult;
-  readonly question: EmbeddedQuestion;
-  readonly timedOut: boolean;
-}
-
-async function findInTime(deps: RecallRuntime, asks: ReadRecall): Promise<FoundInTime> {
-  const { db, config } = deps;
+async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
+  const { db, config, logger } = deps;
   const { timeoutMs } = config.retrieval;
   const statement = statementOf(deps, asks);
   try {
-    const question = await embed(deps, asks);
+    const question = { ...asks.question, vector: await questionVector(deps, asks.query) };
     const found = await findRecall(db, withVector(statement, question), timeoutMs);
     return { found, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
   const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
-  await reportTimeout(deps, statement.address);
+  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
+  const { scope, threadId } = asks;
+  const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
+  await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
+    logger.error(`an event could not be kept: ${messageOf(error)}`);
+  });
   return { found, question: asks.question, timedOut: true };
-}
-
-async function embed(deps: RecallRuntime, { query, question }: ReadRecall): Promise<EmbeddedQuestion> {
-  const vector = await questionVector(deps, query);
-  return vector === null ? question : { ...question, vector };
 }
 
 function withVector(statement: RecallStatement, question: EmbeddedQuestion): RecallStatement {
   const { asked } = statement;
   if (asked === null || question.vector === null) return statement;
   return { ...statement, asked: { ...asked, selection: { ...asked.selection, ...searchedBy(question) } } };
-}
-
-async function reportTimeout(
-  { db, config: { retrieval }, logger }: RecallRuntime,
-  { scope, threadId }: ThreadAddress,
-): Promise<void> {
-  const { timeoutMs } = retrieval;
-  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
-  const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
-  await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
-    logger.error(`an event could not be kept: ${messageOf(error)}`);
-  });
 }

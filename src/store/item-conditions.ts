@@ -12,8 +12,8 @@ export function isBelow(path: string): Sql {
   return sql`i.path_head >= ${head} and i.path_head <= ${head} || ${last}::text and starts_with(i.path, ${path}::text)`;
 }
 
-export function hasLabels({ at, labels }: LabelMatch): Sql {
-  const start = at === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
+export function hasLabels({ matchType, path: labels }: LabelMatch): Sql {
+  const start = matchType === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
   const each = labels.flatMap((label, place) =>
     label === "*" ? [] : [sql`i.namespace[${start} + ${place + 1}::int] = ${label}::text`],
   );

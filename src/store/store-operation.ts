@@ -8,56 +8,9 @@ import type {
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseInput, smallCount, storableText } from "../text/parse-input.js";
-import type { Json } from "../text/plain-json.js";
-import { type FilterCondition, parseFilter } from "./item-filter.rule.js";
+import { parseFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
-
-interface Place {
-  readonly namespace: readonly string[];
-  /** `pathOf` its namespace. */
-  readonly path: string;
-}
-
-export interface Get extends Place {
-  readonly kind: "get";
-  readonly key: string;
-}
-
-/** A null value deletes the item. */
-export interface Put extends Place {
-  readonly kind: "put";
-  readonly key: string;
-  readonly value: Json;
-  /** Null: it is found by no query. */
-  readonly indexFields: readonly string[] | null;
-  readonly ttlMinutes: number | null;
-}
-
-export interface Search extends Place {
-  readonly kind: "search";
-  readonly conditions: readonly FilterCondition[];
-  /** Null: all that fit the filter, the newest first. */
-  readonly query: string | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** "*" stands for any label. */
-export interface LabelMatch {
-  readonly at: "prefix" | "suffix";
-  readonly labels: readonly string[];
-}
-
-export interface ListNamespaces extends Place {
-  readonly kind: "list";
-  readonly matches: readonly LabelMatch[];
-  readonly maxDepth: number | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-export type StoreOperation = Get | Put | Search | ListNamespaces;
 
 /** `namespace` as a text of which whole labels in front are a prefix: each label as JSON, a comma after it. */
 export function pathOf(namespace: readonly string[]): string {
@@ -103,49 +56,59 @@ export function parseOperation(operation: Operation, options: StoreOptions): Sto
   return parseList(operation);
 }
 
-function parseGet(operation: GetOperation): Get {
+export type Get = Readonly<ReturnType<typeof parseGet>>;
+
+function parseGet(operation: GetOperation) {
   const { namespace, key } = parseInput(getSchema, operation, "get of the store");
-  return { kind: "get", namespace, path: pathOf(namespace), key };
+  return { kind: "get" as const, namespace, path: pathOf(namespace), key };
 }
 
-function parsePut(operation: PutOperation, options: StoreOptions): Put {
+/** A null `value` deletes the item. With null `indexFields` no query finds it. */
+export type Put = Readonly<ReturnType<typeof parsePut>>;
+
+function parsePut(operation: PutOperation, options: StoreOptions) {
   const { value, index, ...parsed } = parseInput(putSchema, operation, "put of the store");
   const fields = index === false ? null : (index ?? allFields);
   return {
-    ...{ kind: "put", namespace: parsed.namespace, path: pathOf(parsed.namespace), key: parsed.key },
+    ...{ kind: "put" as const, namespace: parsed.namespace, path: pathOf(parsed.namespace), key: parsed.key },
     value: storableJson(value, `value of ${JSON.stringify(parsed.key)} (null deletes it)`),
     indexFields: fields,
     ttlMinutes: parsed.options?.ttl ?? options.ttlMinutes ?? null,
   };
 }
 
-function parseSearch(operation: SearchOperation): Search {
+/** Without a query all items that fit the conditions, the newest first. */
+export type Search = Readonly<ReturnType<typeof parseSearch>>;
+
+function parseSearch(operation: SearchOperation) {
   const { namespacePrefix, filter, query, limit, offset } = parseInput(
     searchSchema,
     operation,
     "search of the store",
   );
   return {
-    ...{ kind: "search", namespace: namespacePrefix, path: pathOf(namespacePrefix) },
+    ...{ kind: "search" as const, namespace: namespacePrefix, path: pathOf(namespacePrefix) },
     conditions: parseFilter(filter),
     query: query === undefined || query === null || query.trim() === "" ? null : query,
     ...{ limit: limit ?? 10, offset: offset ?? 0 },
   };
 }
 
-function parseList(operation: ListNamespacesOperation): ListNamespaces {
+export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
+
+export type StoreOperation = Get | Put | Search | ListNamespaces;
+
+/** Where namespaces begin or end with these labels; "*" stands for any label. */
+export type LabelMatch = ListNamespaces["matches"][number];
+
+function parseList(operation: ListNamespacesOperation) {
   const parsed = parseInput(listSchema, operation, "list of the store's namespaces");
-  const matches = (parsed.matchConditions ?? []).map(
-    ({ matchType, path }): LabelMatch => ({ at: matchType, labels: path }),
-  );
-  const known = knownPrefix(matches.find(({ at }) => at === "prefix")?.labels ?? []);
+  const matches = parsed.matchConditions ?? [];
+  const labels = matches.find(({ matchType }) => matchType === "prefix")?.path ?? [];
+  const any = labels.indexOf("*");
+  const known = any === -1 ? labels : labels.slice(0, any);
   return {
-    ...{ kind: "list", namespace: known, path: pathOf(known), matches },
+    ...{ kind: "list" as const, namespace: known, path: pathOf(known), matches },
     ...{ maxDepth: parsed.maxDepth ?? null, limit: parsed.limit ?? 100, offset: parsed.offset ?? 0 },
   };
-}
-
-function knownPrefix(labels: readonly string[]): readonly string[] {
-  const any = labels.indexOf("*");
-  return any === -1 ? labels : labels.slice(0, any);
 }
