@@ -21,9 +21,8 @@ export function isoDay(time: Date): string {
 }
 
 /**
- * The time of ISO 8601 `text`, in milliseconds since 1970; null without an offset, for a day that is not in the
- * calendar, or outside the years 1 to 9999, which JavaScript, JSON and PostgreSQL write alike. Takes microseconds,
- * and offsets with seconds: PostgreSQL writes these of old times.
+ * Milliseconds since 1970 of ISO 8601 `text`; null without an offset, for a day not in the calendar, or outside the
+ * years 1 to 9999. Takes microseconds, and offsets with seconds: PostgreSQL writes these of old times.
  */
 export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];

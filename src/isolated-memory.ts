@@ -4,10 +4,7 @@ import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import type { Scope } from "./scope/scope.js";
 import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
 
-/**
- * Whose rows each call of a memory sees. The compiler asks for every member, and allows only what its arguments can say:
- * a call that can name a scope is never across tenants by default.
- */
+/** The compiler asks for every member; a call that can name a scope is never across tenants by default. */
 const reaches: Reaches<MemoryWithWayIn> = {
   setup: "itself",
   record: "0.scope",

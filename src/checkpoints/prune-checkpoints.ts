@@ -36,14 +36,11 @@ export interface Pruned {
   readonly blobs: number;
 }
 
-/** Retention of LangGraph's checkpoints. */
 export interface CheckpointsApi {
   /**
-   * Deletes the checkpoints of `PostgresSaver` that are superseded, and says how much that was.
-   *
-   * The state of kept checkpoints and their inner graphs, and runs that start from it, stay the same. Short
-   * statements run beside graphs with `memory.checkpointer()`; only time travel to a checkpoint while it is deleted
-   * can fail. With LangGraph's own saver, prune while no graph runs.
+   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their inner graphs, and runs from them stay the
+   * same. Runs beside graphs with `memory.checkpointer()`: only time travel to a checkpoint while it is deleted can
+   * fail. With LangGraph's own saver, prune while no graph runs.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;

@@ -150,9 +150,8 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 }
 
 /**
- * CTEs for what a round means elsewhere. Extraction and note come due (`due (kind, retry_at)`), the search is an
- * event, shown memories count as used. Reading `counted` locks the owner before other rows, as writers of memories
- * do.
+ * Extraction and note come due (`due (kind, retry_at)`), the search is an event, shown memories count as used.
+ * Reading `counted` locks the owner before other rows, as writers of memories do.
  */
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;

@@ -57,10 +57,7 @@ interface Row {
   name: string | null;
 }
 
-/**
- * Makes the thread unless its tenant has one of that id; null when it is another scope's. One round trip. @throws
- * MemoryError `BUSY`
- */
+/** Null when the tenant's thread of that id is another scope's. One round trip. @throws MemoryError `BUSY` */
 export async function claimThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },

@@ -49,10 +49,7 @@ function shownOf<Item>(sources: ContextSources<Item>): Item[] {
   return [...recentOf(recent, covered, isRecent, idOf), ...after.filter((item) => !isRecent(item))];
 }
 
-/**
- * `covered` is the state before the end. The transcript adds what the state does not reach back to; what is missing
- * later was removed, or is of an abandoned branch.
- */
+/** What the state lacks of `recent` at its end was removed, or is of an abandoned branch. */
 function recentOf<Item>(
   recent: readonly Item[],
   covered: readonly Item[],

@@ -6,13 +6,11 @@ export const conversationOptionsSchema = z.strictObject({
    * Most tokens of messages shown that no summary covers, four bytes each; older ones are left out, and the prompt says how
    * many. It holds where there is no model, or its summaries fail for long: else a summary comes long before. Half of a
    * window of 128,000: raise it for a model with a larger one.
-   *
    * @default 64_000
    */
   maxGapTokens: z.int().min(200).default(64_000),
 });
 
-/** Constants, not settings. */
 export const conversationConstants = {
   /** Most messages shown that no summary covers. A long round of an agent's has a hundred. */
   maxGapMessages: 400,

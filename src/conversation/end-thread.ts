@@ -21,10 +21,7 @@ export interface EndThread {
   readonly threadId: string;
   /** For people: "resolved", "The user said goodbye". Longer than 300 characters it is cut. @default none */
   readonly reason?: string | undefined;
-  /**
-   * Whether a round is under way, as where an agent's tool ends the conversation: what is recorded within the next ten
-   * minutes still belongs to it, and the note is made then. @default false
-   */
+  /** Whether a round is under way: what it records within ten minutes still belongs to it. @default false */
   readonly afterRound?: boolean | undefined;
 }
 

@@ -61,7 +61,6 @@ export interface TurnMessage extends SaidIn {
   readonly saidAt: Date;
 }
 
-/** What users and assistants said in these turns, in order. */
 export async function findTurnMessages(
   db: Connection,
   { threadRef, start, end }: TurnRange & { readonly threadRef: number },

@@ -3,10 +3,7 @@ import { type BaseMessage, type MessageContent, SystemMessage } from "@langchain
 
 const key = "mnemograph";
 
-/**
- * Signs marks: clients write `response_metadata` as they like. After a restart, messages marked before are known by
- * their ids, and the memory block by its name and form.
- */
+/** Clients write `response_metadata` as they like. After a restart, earlier messages are known by id and form. */
 const secret = randomBytes(32);
 
 /** From memory or the transcript, not from the graph's state. */
@@ -19,10 +16,7 @@ export function bearsMark(message: BaseMessage): boolean {
   return message.response_metadata?.[key] !== undefined;
 }
 
-/**
- * A copy marked as recalled, also through serialisation and under another id, while it says the same. Gets an id.
- * @param ownFrom the character where a user's own words begin behind memory
- */
+/** Marked also under another id while it says the same. @param ownFrom where own words begin behind memory */
 export function asRecalled<Message extends BaseMessage>(message: Message, ownFrom?: number): Message {
   const copy: Message = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
   copy.id = message.id ?? randomUUID();

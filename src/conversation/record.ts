@@ -39,11 +39,7 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** Longest message id in bytes: an index entry holds at most 2,704, and providers' ids have some dozens. */
 const longestIdBytes = 1_000;
 
-/**
- * Any message as a transcript entry. One without an id gets a fresh one, and so is new each time.
- * @param language text search configuration of `terms`
- * @throws MemoryError `INVALID_INPUT` for an id that is too long or that PostgreSQL cannot hold
- */
+/** One without an id gets a fresh one, and so is new each time. @throws MemoryError `INVALID_INPUT` for an id */
 export function toNewMessage(message: BaseMessage, language: string): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
@@ -91,7 +87,6 @@ export interface RecordInput {
    * Without one the same object is the same message, and two objects are two: give ids to what may be sent again.
    */
   readonly messages: readonly BaseMessageLike[];
-  /** The agent that was talked with, and the run: what is learned from the messages carries both. @default none */
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   /** When it was said. @default now */
@@ -115,7 +110,6 @@ export interface RecordConfig {
 }
 
 export interface RecordedRound extends RecordedThread {
-  /** What was given, as messages that were said. */
   readonly messages: readonly BaseMessage[];
 }
 

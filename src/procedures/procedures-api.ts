@@ -83,11 +83,10 @@ interface ProcedureInput {
 /** Numbered steps learned from conversations; found only by their category, "procedural". */
 export interface ProceduresApi {
   /**
-   * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat. Steps
-   * that read as instructions to a model against its user come back in quarantine.
-   *
-   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN` when the thread
-   *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`.
+   * The steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
+   * against its user come back in quarantine.
+   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN`,
+   * `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }

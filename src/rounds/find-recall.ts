@@ -37,7 +37,6 @@ export interface RecallResult {
   readonly knownCount: number;
   /** Whether counting stopped before the end. */
   readonly knownCut: boolean;
-  /** The app's notes, latest first. */
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
 }

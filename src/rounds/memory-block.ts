@@ -13,10 +13,7 @@ import { durationOf, partOf, type Recalled, type RecalledMemories } from "./reca
 
 const memoryRequest = "Answer consistently using the memory and conversation above.";
 
-/**
- * The memory block of the prompt, null when there is nothing to say. It ends with the summary; the conversation's
- * messages follow it. It is delimited, and nothing remembered can close it or look like a part of it.
- */
+/** Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. */
 export function memoryBlock(recalled: Recalled): string | null {
   const { said, listed } = partsOf(recalled);
   const [news, after] = said;
@@ -35,10 +32,7 @@ export function memoryBlock(recalled: Recalled): string | null {
   return `${opening}\n\n${[...sections, conversation.join("\n")].join("\n\n")}${closing}`;
 }
 
-/**
- * Tokens of the block without its conversation, not rounded. Counts each line once, without writing the block.
- * @param most counting stops beyond it
- */
+/** Without the conversation, not rounded. @param most counting stops beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
   const { said, listed } = partsOf(recalled);
   const texts = said.flat();

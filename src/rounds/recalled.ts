@@ -70,7 +70,7 @@ export interface Recalled {
   readonly consents: readonly PendingConsent[];
 }
 
-/** Kept beside the recalls: it says nothing about what is known. */
+/** Not part of the recall: it says nothing about what is known. */
 const durations = new WeakMap<Recalled, number>();
 
 export function noteDuration(recalled: Recalled, milliseconds: number): void {
@@ -86,7 +86,7 @@ export const noMemories: RecalledMemories = {
   leftOut: 0,
 };
 
-/** The parts in the order in which there is room for them. */
+/** In the order in which there is room for them. */
 export const memoryParts: readonly ShownPart[] = [
   ...(["profile", "relevant", "episodes", "notes", "related", "rest"] as const),
 ];

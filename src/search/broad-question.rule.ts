@@ -118,10 +118,7 @@ function pictured(question: string): string {
 /** A longer question has words that say what it is about. */
 const mostCharacters = 300;
 
-/**
- * The words of `question` that say what it is about, maybe with stop words; none where it asks for everything.
- * @param language text search configuration. Words of asking in one other language alone count as well.
- */
+/** The words of `question` that say what it is about, maybe with stop words; none where it asks for everything. */
 export function tellingWords(question: string, language: string): string {
   if (question.length > mostCharacters) return question;
   // "List" and "far" are asked with in these places, and about elsewhere.

@@ -86,8 +86,7 @@ export interface FoundHits extends AnswerShape {
 }
 
 /**
- * The memories that fit `query` best, with links; the most important ones for a question for everything.
- * One round trip after the embedding; a search goes on when that fails.
+ * The most important ones for a question for everything. One round trip after the embedding, which may fail.
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {

@@ -11,10 +11,7 @@ import {
 import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { fitsTime, type NamedTime } from "./time-span.rule.js";
 
-/**
- * Hits with at least `threshold` as similarity; without one, by `evidence` (else similarity) and `floor`: nothing at
- * all where even the best hit is below `floor.best`.
- */
+/** By `threshold` of similarity, else by `evidence` and `floor`: no hit where the best is below `floor.best`. */
 export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
@@ -27,10 +24,7 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
     : [];
 }
 
-/**
- * Lowers a statement learned only from turns that better hits of its kind were learned from: they say mostly the
- * same. No other memory says a slot's value, and an episode does not say all that its turns do.
- */
+/** Lowers statements learned only from turns of better hits. No other memory says a slot's value. */
 export function demoteRepeats<Hit extends { readonly memory: MemoryItem; readonly score: number }>(
   hits: readonly Hit[],
 ): Hit[] {
@@ -134,9 +128,7 @@ export interface RankedFor {
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
-  /** @default `defaultFloor` */
   readonly floor?: { readonly best: number; readonly each: number };
-  /** Of the vectors' space. @default not known */
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
@@ -172,10 +164,7 @@ export interface WeighedMemory {
   readonly isNamed: boolean;
 }
 
-/**
- * Hits by a weighted sum of signals, cut by `aboveFloor`, reordered by `demoteRepeats`. Without a threshold a vector
- * is evidence only above the floor of its space (see `similarityScale`).
- */
+/** Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
   return orderWeighed(weighMemories(candidates, question), question);
 }

@@ -5,10 +5,7 @@ import { midnight, type TimeSpan } from "./time-span.rule.js";
 
 const reads = (stems: string) => new RegExp(anyStem(stems, true), "u");
 
-/**
- * Words for past times in some twenty languages; stems as `anyStem` reads them. Without "today" and "this week":
- * messages say these, and ask for nothing by them.
- */
+/** Stems as `anyStem` reads them. Without "today" and "this week", by which messages ask for nothing. */
 const named = {
   yesterday: reads(`
     yesterday last_night gestern ayer anoche ieri ontem gisteren i_gar eilen tegnap wczoraj vcera jucer вчера вчора χθες χτες dun

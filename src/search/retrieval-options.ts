@@ -2,10 +2,7 @@ import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 
-/**
- * Weights of retrieval. A score is a share of the question's upper bound, so that scores and weights are comparable
- * between questions.
- */
+/** A score is a share of the question's upper bound: scores and weights compare between questions. */
 export const retrievalWeights = {
   /** BM25's saturation and length norm (customary: 1.2 and 0.75). Chat wants less of both, being short. */
   message: { k1: 0.6, b: 0.3 },
@@ -70,7 +67,6 @@ export const retrievalOptionsSchema = z.strictObject({
   /**
    * A text search configuration of PostgreSQL; "simple" where there is none for the language. Set it before the first
    * setup where users do not write English.
-   *
    * @default "english"
    */
   language: z.string().min(1).default("english"),
@@ -84,14 +80,12 @@ export const retrievalOptionsSchema = z.strictObject({
   /**
    * Episodes farther than this are not shown, nearer ones are, with embeddings. Cosine distance alone: raise it for models
    * whose vectors of a question and its answer are far apart.
-   *
    * @default 0.4
    */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
    * Tokens of memory shown unasked, headings and all, the conversation's summary apart: headings take some 110 of them.
    * What is left of them is filled with what else is known, most important first. Lower it to make turns cheaper.
-   *
    * @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
@@ -102,19 +96,12 @@ export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> 
 
 /** Constants, not settings. */
 export const retrievalConstants = {
-  /**
-   * Slots of categories with context "rag" are always shown from this importance on; below, they go with the rest. The
-   * middle of the scale.
-   */
+  /** Least importance of slots of "rag" categories that are always shown: the middle of the scale. */
   minSlotImportance: 2.5,
-  /** Most episodes shown unasked. */
   topEpisodes: 3,
-  /** Longest wait for the embedding of a question; recall goes on without it. */
+  /** Longest wait for a question's embedding; recall goes on without it. */
   embedTimeoutMs: 2_000,
-  /**
-   * Longest time of a recall's search in the database; then the turn is shown what is known without a question. Users
-   * notice a second; searches take milliseconds. Does not hold on the embedded database.
-   */
+  /** Longest search of a recall: users notice a second. Does not hold on the embedded database. */
   timeoutMs: 2_000,
 };
 

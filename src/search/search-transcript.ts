@@ -10,11 +10,7 @@ import { searchTranscript as findCandidates, type TranscriptCandidate } from "./
 
 export type RankedMessage = Omit<TranscriptCandidate, "messageId" | "role">;
 
-/**
- * Adds for a named speaker or date, for a time where one is asked for, for answers and for length; subtracts for
- * questions.
- * Those below the threshold are left out: see `aboveFloor`.
- */
+/** Those below the threshold are left out: see `aboveFloor`. */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
   question: Pick<Question, "dates" | "names" | "when">,

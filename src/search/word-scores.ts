@@ -41,10 +41,7 @@ export type WeightedTerms = Cte<
   "n" | "term" | "lexeme" | "weight" | "owner_ref" | "memories" | "messages" | "gain" | "average"
 >;
 
-/**
- * Rows of `WeightedTerms` without common terms.
- * @param texts document count of the term `a`, texts of the owner `s` and their length.
- */
+/** @param texts document count of the term `a`, texts of the owner `s` and their length */
 export function weighted(
   { terms, owners }: { readonly terms: AskedTerms; readonly owners: SeenOwners },
   texts: Readonly<Record<"found" | "all" | "length", Sql>>,

@@ -52,10 +52,7 @@ const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
 /** A number as text, of no more digits than PostgreSQL reckons with. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
 
-/**
- * Numbers are compared as numbers, also where one of the two is a text that says one, as in LangGraph; other texts by their
- * characters, so that times in ISO 8601 are compared as times. What cannot be compared does not fit.
- */
+/** Texts that say numbers compare as numbers, as in LangGraph; others by bytes, so that ISO 8601 times sort. */
 function compares(stored: Sql, operator: FilterOperator, operand: number | string): Sql {
   const comparison = raw(comparisons[operator] as string);
   const text = sql`(${stored} #>> '{}')`;

@@ -17,11 +17,8 @@ import {
 const pageRows = 500;
 
 /**
- * What a person may ask for of `scope`, line by line. Without checkpoints, events, usage, compared pairs and what was
- * shown; import makes vectors and indexes anew.
- *
- * Read in pages without a snapshot: concurrent writes may be in it or not, and both versions of a replaced memory.
- * For an exact copy export while nobody writes.
+ * What a person may ask for of `scope`, line by line; import makes vectors and indexes anew. Read in pages without a
+ * snapshot: concurrent writes may be in it or not. For an exact copy export while nobody writes.
  * @throws MemoryError `SCOPE_REQUIRED`
  */
 export function exportScope(

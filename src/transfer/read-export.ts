@@ -9,10 +9,7 @@ const mostLineCharacters = 10_000_000;
 /** Deepest nesting of a line, and of a message in it: deeper JSON ends the stack of functions that walk through it. */
 const mostDepth = 1_000;
 
-/**
- * The lines of UTF-8 `input`; holds no more than the longest. Only line feeds end a line: JSON may contain others.
- * @throws MemoryError `INVALID_INPUT` that names a line that is too long
- */
+/** Only line feeds end a line: JSON may contain others. @throws MemoryError `INVALID_INPUT` for a line too long */
 export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let number = 1;
