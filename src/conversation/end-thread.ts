@@ -8,6 +8,7 @@ import {
   parseThreadId,
   type Scope,
   scopeField,
+  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -87,23 +88,12 @@ function ownEnding(ended: Omit<Ending, "threadId"> | null, threadId: string): En
 /** Undefined when there is no such thread, null when it is another scope's. */
 async function writeEnd(
   db: Connection,
-  input: {
-    readonly scope: Scope;
-    readonly threadId: string;
-    readonly reason: string | null;
-    readonly afterRound: boolean;
-    readonly leavesNote: boolean;
-  },
+  input: ThreadAddress & { reason: string | null; afterRound: boolean; leavesNote: boolean },
 ): Promise<Omit<Ending, "threadId"> | null | undefined> {
   const { schema } = db;
   const { reason, afterRound, leavesNote } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
-  const [row] = await db.query<{
-    id: string | null;
-    endedAt: Date;
-    endedReason: string | null;
-    due: boolean;
-  }>(
+  const [row] = await db.query<Omit<EndedThread, "threadId"> & { id: string | null; due: boolean }>(
     sql`
     with known as (
       select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.ended_at, t.closing_until,

@@ -112,11 +112,6 @@ const listSchema = z.strictObject({
   before: smallCount.optional(),
 });
 
-interface Row extends Omit<ShownTurn, "memories"> {
-  readonly [column: string]: unknown;
-  readonly memories: ShownMemory[];
-}
-
 /**
  * What the turns of a thread were shown, latest first; none of an unknown thread. One round trip.
  * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
@@ -125,7 +120,10 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
   const { scope, limit, before, ...asked } = parseScoped(listSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{ owned: boolean; turn: Row | null }>(sql`
+  const rows = await db.query<{
+    owned: boolean;
+    turn: (Omit<ShownTurn, "at"> & { readonly at: number }) | null;
+  }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
@@ -143,5 +141,5 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     where ${threadIs(tenantId, threadId)}
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(Number(turn.at)) }));
+  return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(turn.at) }));
 }

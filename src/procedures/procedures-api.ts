@@ -32,14 +32,11 @@ import {
   writeProcedure,
 } from "./write-procedure.js";
 
-interface SeenThread {
-  /** Null: nothing of it was recorded yet. */
-  readonly threadRef: number | null;
-  readonly ownerRef: number;
-}
+/** `threadRef` is null where nothing of it was recorded yet. */
+type SeenThread = Awaited<ReturnType<typeof seeThread>>;
 
 /** Makes a new owner: only what exists can be missed when it was forgotten. */
-async function seeThread(db: Database, address: ThreadAddress): Promise<SeenThread> {
+async function seeThread(db: Database, address: ThreadAddress) {
   const thread = await findThread(db, address);
   if (thread === null) throw threadForbidden(address.threadId);
   const owner = await db.transaction((tx) => lockOwner(tx, address.scope));

@@ -63,7 +63,7 @@ export async function findRecall(
 ): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, input), { prepare: true, timeoutMs });
   const found = row as Row;
-  const written = found.memories.filter(isWritten);
+  const written = found.memories.filter((row): row is FoundMemory => row.memory !== null);
   const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
   const listOf = (name: string) => listed(found.memories, name, memories);
   return {
@@ -82,10 +82,6 @@ export async function findRecall(
     notes: listOf("note"),
     candidates: candidatesOf(written, memories),
   };
-}
-
-function isWritten(row: ListedMemory): row is FoundMemory {
-  return row.memory !== null;
 }
 
 function listed(

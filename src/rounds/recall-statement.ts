@@ -38,13 +38,9 @@ export interface RecallStatement {
   readonly consents: number;
 }
 
-type Shape = Readonly<Record<"user" | "app" | "branch" | "clock" | "asked", boolean>> & {
-  readonly schema: string;
-  readonly language: string;
-  readonly vector: readonly string[] | null;
-};
+type Shape = Readonly<ReturnType<typeof shapeOf>>;
 
-function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: RecallStatement): Shape {
+function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: RecallStatement) {
   const space = asked?.selection.vector?.space;
   return {
     schema: db.schema.text,

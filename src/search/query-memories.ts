@@ -6,7 +6,6 @@ import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./memory-hits.js";
-import type { VisibleMemories } from "./memory-signals.js";
 import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
@@ -73,13 +72,7 @@ export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "
 /** The final signals reorder the head of the list only. */
 const candidatesPerHit = 4;
 
-export interface ReadQuery {
-  readonly text: string;
-  readonly agent: string | null;
-  readonly search: VisibleMemories & { readonly limit: number; readonly most: number };
-  readonly threshold: number | undefined;
-  readonly shape: AnswerShape;
-}
+export type ReadQuery = ReturnType<typeof readQuery>;
 
 export interface FoundHits extends AnswerShape {
   readonly hits: readonly MemoryHit[];
@@ -99,7 +92,7 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
 }
 
 /** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
-export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery): ReadQuery {
+export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery) {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
   const agent = asks.agent ?? null;

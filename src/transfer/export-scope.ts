@@ -29,11 +29,7 @@ export function exportScope(
   return lines(db, parseScope(requested), now);
 }
 
-async function* lines(
-  db: Connection,
-  requested: Scope,
-  now: () => Date,
-): AsyncGenerator<ExportLine, void, undefined> {
+async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
   const exportedAt = now().toISOString();
   yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);

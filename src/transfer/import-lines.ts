@@ -25,15 +25,10 @@ import { type ImportableLine, importable } from "./screen-line.js";
 export interface ImportOptions {
   /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
   readonly scope?: Scope | undefined;
-  /** Called after each batch. */
-  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  /** Called after each batch with the lines read. */
+  readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
   /** Stops between two transactions, with its reason as the error; run it again to continue. */
   readonly signal?: AbortSignal | undefined;
-}
-
-interface ImportProgress {
-  /** Lines read. */
-  readonly lines: number;
 }
 
 /** What an import did. */
@@ -109,7 +104,7 @@ function heldOf(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"me
 
 const optionsSchema = z.strictObject({
   scope: scopeField,
-  onProgress: listener<(progress: ImportProgress) => void>().optional(),
+  onProgress: listener<NonNullable<ImportOptions["onProgress"]>>().optional(),
   signal: abortSignal.optional(),
 });
 
@@ -133,13 +128,10 @@ async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Numb
   if (batch.length > 0) yield batch;
 }
 
-/** `file` names the file: a later run finds by it how far this one came. */
-interface ImportSource {
-  readonly scope: Scope;
-  readonly file: string;
-}
+type ImportSource = ReturnType<typeof sourceOf>;
 
-function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined): ImportSource {
+/** `file` names the file: a later run finds by it how far this one came. */
+function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
   const header = first?.line as ExportLineOf<"header">;
   const digest = createHash("sha256")
     .update(JSON.stringify([header.exportedAt, header.scope]))
