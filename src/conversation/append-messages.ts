@@ -35,9 +35,7 @@ export interface ExtractAfter {
   readonly idleMs: number;
 }
 
-export interface NoteAfter {
-  readonly idleMs: number;
-}
+export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 
 /** CTEs `input`, the messages in order, and `term`, the `frequency` of each word in a message of `length` words. */
 export function inputMessages(db: Connection, { messages }: AppendedRound): Sql {

@@ -4,11 +4,7 @@ import { collided, retryOn } from "../postgres/retry.js";
 import { nobody, ownNamePrefix, type Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
-interface OwnerCounts {
-  readonly turns: Sql;
-  readonly messages: Sql;
-  readonly messageLength: Sql;
-}
+type OwnerCounts = Readonly<Record<"turns" | "messages" | "messageLength", Sql>>;
 
 const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 

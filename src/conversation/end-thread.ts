@@ -66,23 +66,19 @@ export async function endThread(
   const threadId = parseThreadId(end.threadId);
   const reason = end.reason === undefined ? null : await reasonOf(redactor, end.reason);
   const ending = { scope, threadId, reason, afterRound, leavesNote };
-  const ended = await writeEnd(db, ending);
-  if (ended !== undefined) return ownEnding(ended, threadId);
+  let ended = await writeEnd(db, ending);
   // The first round of a graph that claims no thread is recorded after its tools ran.
-  if (afterRound && (await claimThread(db, { scope, threadId }))) {
-    return ownEnding((await writeEnd(db, ending)) ?? null, threadId);
+  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId }))) {
+    ended = (await writeEnd(db, ending)) ?? null;
   }
+  if (ended) return { threadId, ...ended };
+  if (ended === null) throw threadForbidden(threadId);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
 }
 
 async function reasonOf(redactor: Runtime["redactor"], reason: string): Promise<string | null> {
   const line = onOneLine(visibleText(await redactor.text(reason))).trim();
   return line === "" ? null : clipped(line, mostReasonCharacters);
-}
-
-function ownEnding(ended: Omit<Ending, "threadId"> | null, threadId: string): Ending {
-  if (ended === null) throw threadForbidden(threadId);
-  return { threadId, ...ended };
 }
 
 /** Undefined when there is no such thread, null when it is another scope's. */

@@ -40,14 +40,10 @@ interface LeftOut {
   readonly endMessageId: string;
 }
 
-export interface ConversationRow {
+export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent"> {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly summary: ConversationSummary | null;
-  readonly processing: Conversation["processing"];
-  readonly gap: TranscriptMessage[];
   readonly omitted: LeftOut | null;
-  readonly recent: TranscriptMessage[];
 }
 
 export interface ConversationAddress {

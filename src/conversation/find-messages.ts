@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { storedMessage } from "../text/message-codec.js";
-import type { MessageRole, TranscriptMessage } from "../text/message-text.js";
+import type { TranscriptMessage } from "../text/message-text.js";
 
 export interface SaidIn {
   readonly agentId?: string | null | undefined;
@@ -53,11 +53,7 @@ export async function findLastCall(db: Connection, threadRef: number): Promise<B
   return rows.map(storedMessage);
 }
 
-export interface TurnMessage extends SaidIn {
-  readonly seq: number;
-  readonly role: MessageRole;
-  readonly actor: string | null;
-  readonly text: string;
+export interface TurnMessage extends SaidIn, Pick<TranscriptMessage, "seq" | "role" | "actor" | "text"> {
   readonly saidAt: Date;
 }
 

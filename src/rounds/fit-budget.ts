@@ -3,7 +3,7 @@ import { givesWay, type MemoryItem } from "../memories/item/memory.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
 import { blockTokens, headingTokens } from "./memory-block.js";
 import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
-import { memoryParts, noMemories, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
+import { memoryParts, noMemories, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /**
  * `found` cut to what its memory block holds within `budgetTokens`, headings included, the summary not.
@@ -21,7 +21,7 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
     })),
     ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
   ];
-  const all = countOf(found.memories);
+  const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
   // Until it is known what is omitted, all is.
   const none = { ...found.memories, ...noMemories, leftOut: found.memories.leftOut + all };
   let shown: Recalled = {
@@ -146,8 +146,4 @@ function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
 
 function memoryOf(shown: Pick["shown"]): MemoryItem {
   return "memory" in shown ? shown.memory : shown;
-}
-
-function countOf(memories: RecalledMemories): number {
-  return memoryParts.reduce((count, part) => count + partOf(memories, part).length, 0);
 }

@@ -95,18 +95,11 @@ export function partOf(memories: RecalledMemories, part: ShownPart): readonly Me
   return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
-export interface SelectedMemories {
-  readonly memories: RecalledMemories;
-  /** Ids of those in the profile that fit the question, best first. */
-  readonly asked: readonly string[];
-}
-
-/** Chooses what is shown unasked. A category's `rag_length` goes to pinned memories first, then to what fits. */
-export function selectMemories(
-  deps: SearchRuntime,
-  question: EmbeddedQuestion,
-  found: RecallResult,
-): SelectedMemories {
+/**
+ * Chooses what is shown unasked. A category's `rag_length` goes to pinned memories first, then to what fits.
+ * @returns `asked`: ids of those in the profile that fit the question, best first
+ */
+export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
   const always = new Set(found.profile.map(({ id }) => id));
@@ -139,7 +132,7 @@ export function selectMemories(
   const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
   const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
-  return { memories: { ...shown, ...leftOut }, asked: fits };
+  return { memories: { ...shown, ...leftOut } satisfies RecalledMemories, asked: fits };
 }
 
 /** All facts and insights are known, and pinned episodes. */
@@ -169,10 +162,8 @@ function fittingHits(
   const others = candidates.filter((candidate) => !measured(candidate));
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
-    ...rankMemories(near, { ...question, floor: noFloor }),
+    ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),
   ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
 }
 
 const lateness = ({ memory }: MemoryHit) => (givesWay(memory) ? 1 : 0);
-
-const noFloor = { best: 0, each: 0 } as const;

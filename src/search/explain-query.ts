@@ -132,13 +132,16 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       .map(leftByFloor),
     ...outside.map((each) => leftBySelection(each, query, deps)),
   ];
-  const parts = new Map(weighed.map((each) => [each.memory.id, each]));
+  const byId = new Map(weighed.map((each) => [each.memory.id, each]));
   return {
     ...explanation,
-    hits: hits.map((hit, index) => explainHit(hit, index, parts.get(hit.memory.id) as WeighedMemory)),
+    hits: hits.map((hit, index) => {
+      const { score, parts } = byId.get(hit.memory.id) as WeighedMemory;
+      return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - score, pinned: 0 } };
+    }),
     leftOut: [
       ...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut),
-      ...hidden.map(leftByState),
+      ...hidden,
     ],
   };
 }
@@ -157,10 +160,6 @@ function fitting(
   const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
   // The first is cut to fit, if need be to its text alone.
   return new Set(first ? [first.memory.id, ...ids] : []);
-}
-
-function explainHit(hit: MemoryHit, index: number, { score, parts }: WeighedMemory): ExplainedHit {
-  return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - score, pinned: 0 } };
 }
 
 const noParts: ScoreParts = {
@@ -203,22 +202,11 @@ function leftBySelection(
   return left("filter", "The filters leave it out.");
 }
 
-function leftByState({ memory, expired }: HiddenMemory): LeftOutMemory {
-  return expired
-    ? { memory, score: null, reason: "expired", detail: `It expired at ${memory.expiresAt?.toISOString()}.` }
-    : { memory, score: null, reason: "state", detail: `Its state is ${memory.state}.` };
-}
-
-interface HiddenMemory {
-  readonly memory: MemoryItem;
-  readonly expired: boolean;
-}
-
 async function findHidden(
   db: Connection,
   { terms }: EmbeddedQuestion,
   { scope }: VisibleMemories,
-): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly HiddenMemory[] }> {
+): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly LeftOutMemory[] }> {
   const { ctes, owners } = seenOwners(db, scope);
   const rows = await db.query<{ lexemes: string[]; memory: MemoryJson | null; expired: boolean }>(sql`
     with ${ctes},
@@ -237,7 +225,14 @@ async function findHidden(
     order by h.shared desc, h.ref desc`);
   return {
     lexemes: rows[0]?.lexemes ?? [],
-    hidden: rows.flatMap(({ memory, expired }) => (memory ? [{ memory: memoryOf(memory), expired }] : [])),
+    hidden: rows.flatMap(({ memory: row, expired }): LeftOutMemory[] => {
+      if (!row) return [];
+      const memory = memoryOf(row);
+      const detail = expired
+        ? `It expired at ${memory.expiresAt?.toISOString()}.`
+        : `Its state is ${memory.state}.`;
+      return [{ memory, score: null, reason: expired ? "expired" : "state", detail }];
+    }),
   };
 }
 

@@ -154,15 +154,7 @@ export interface ScoreParts {
   readonly insight: number;
 }
 
-export interface WeighedMemory {
-  readonly memory: MemoryItem;
-  readonly score: number;
-  readonly parts: ScoreParts;
-  readonly similarity: number;
-  /** What the floor asks of: see `aboveFloor`. */
-  readonly evidence: number;
-  readonly isNamed: boolean;
-}
+export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
 /** Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
@@ -182,7 +174,7 @@ export function orderWeighed(
   );
 }
 
-export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor): WeighedMemory[] {
+export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
   const space = similarityScale(question.unrelated ?? assumedUnrelated);
   const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
   const nowMs = question.now.getTime();
@@ -201,6 +193,7 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
       parts.date,
     );
     const similarity = Math.max(cosine, shared);
+    // What `aboveFloor` compares.
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
     return { memory, score: scoreOf(parts), parts, similarity, evidence, isNamed };
   });
@@ -208,13 +201,9 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
 
 function partsOf(
   { memory, lexical, source, thread, similarity, relation }: MemorySignals,
-  {
-    ageDays,
-    date,
-    isNamed,
-    scale,
-  }: { ageDays: number; date: number; isNamed: boolean; scale: SimilarityScale },
+  weighed: { ageDays: number; date: number; isNamed: boolean; scale: SimilarityScale },
 ): ScoreParts {
+  const { ageDays, date, isNamed, scale } = weighed;
   const parts = {
     words: lexical,
     vector: weights.vector * nearness(similarity, scale),

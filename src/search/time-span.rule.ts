@@ -37,9 +37,7 @@ export function fitsTime(at: Date, time: NamedTime): boolean {
   return years.some((of) => isWithin(at, spanOf(of, month, day)));
 }
 
-function isWithin(at: Date, { from, before }: TimeSpan): boolean {
-  return at >= from && at < before;
-}
+const isWithin = (at: Date, { from, before }: TimeSpan) => at >= from && at < before;
 
 /** People tell of yesterday and of last weekend. */
 const toldWithinDays = 7;
