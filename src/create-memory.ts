@@ -263,14 +263,11 @@ function createThreads(
   startNote: (ref: ThreadRef) => Promise<void>,
 ): Memory["threads"] {
   const { db, config, hasModel } = runtime;
+  const leavesNote = hasModel && leavesNotes(config.notes);
   return {
     list: (page) => listThreads(db, page),
     async end(input) {
-      const { threadRef, noteDue, ...ended } = await endThread(
-        runtime,
-        input,
-        hasModel && leavesNotes(config.notes),
-      );
+      const { threadRef, noteDue, ...ended } = await endThread(runtime, input, leavesNote);
       if (noteDue) await startNote(threadRef);
       return ended;
     },

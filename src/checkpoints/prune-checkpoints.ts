@@ -68,16 +68,11 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
         );
       }
       const pruned = { threads: 0, checkpoints: 0, writes: 0, blobs: 0 };
-      for await (const name of namesOf(
-        db,
-        scope,
-        threadId === undefined ? threadId : parseThreadId(threadId),
-      )) {
+      const onlyThread = threadId === undefined ? undefined : parseThreadId(threadId);
+      for await (const name of namesOf(db, scope, onlyThread)) {
         pruned.threads += 1;
-        const doomed = supersededCheckpoints(
-          await findCheckpoints(db, name, timeOf(db, olderThan)),
-          keepLast,
-        );
+        const found = await findCheckpoints(db, name, timeOf(db, olderThan));
+        const doomed = supersededCheckpoints(found, keepLast);
         for (let from = 0; from < doomed.length; from += rowsAtOnce) {
           signal?.throwIfAborted();
           const gone = await deleteCheckpoints(db, name, doomed.slice(from, from + rowsAtOnce));

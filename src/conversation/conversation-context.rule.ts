@@ -60,13 +60,8 @@ function recentOf<Item>(
   if (covered.length === 0) return [...recent];
   const [first] = recentCovered;
   if (first === undefined || covered[0] !== first) return recentCovered;
-  return [
-    ...recent.slice(
-      0,
-      recent.findIndex((item) => idOf(item) === idOf(first)),
-    ),
-    ...recentCovered,
-  ];
+  const place = recent.findIndex((item) => idOf(item) === idOf(first));
+  return [...recent.slice(0, place), ...recentCovered];
 }
 
 function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item[] {
@@ -80,11 +75,8 @@ function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item
   if (firstShared < 0) return [...gap, ...state];
 
   const sharedId = idOf(state[firstShared] as Item);
-  const before = gap.slice(
-    0,
-    gap.findIndex((message) => idOf(message) === sharedId),
-  );
-  return [...before, ...(endId === null ? state : state.slice(firstShared))];
+  const place = gap.findIndex((message) => idOf(message) === sharedId);
+  return [...gap.slice(0, place), ...(endId === null ? state : state.slice(firstShared))];
 }
 
 /** Of duplicates the last version. */

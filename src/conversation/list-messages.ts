@@ -59,11 +59,8 @@ const listSchema = z
  * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
-  const { scope, limit, before, after, mostCharacters, ...asked } = parseScoped(
-    listSchema,
-    input,
-    "page of messages",
-  );
+  const asked = parseScoped(listSchema, input, "page of messages");
+  const { scope, limit, before, after, mostCharacters } = asked;
   const threadId = parseThreadId(asked.threadId);
   const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await db.query<{ owned: boolean; message: MessageJson | null }>(sql`

@@ -100,12 +100,14 @@ function answeredCall(message: BaseMessage): string | undefined {
 const mostPartTokens = 1_000;
 
 function tokensOf(messages: readonly BaseMessage[]): number {
-  return messages.reduce(
-    (sum, message) =>
-      otherParts(message).reduce((total, part) => total + partTokens(part), sum) +
-      readTokens(spokenText(message)).tokens,
-    0,
-  );
+  let tokens = 0;
+  for (const message of messages) {
+    tokens += readTokens(spokenText(message)).tokens;
+    for (const part of otherParts(message)) {
+      tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
+    }
+  }
+  return tokens;
 }
 
 function otherParts({ content }: BaseMessage): { readonly type?: unknown }[] {
@@ -113,8 +115,4 @@ function otherParts({ content }: BaseMessage): { readonly type?: unknown }[] {
   return parts.filter(
     (part): part is object => typeof part === "object" && part !== null && !("text" in part),
   );
-}
-
-function partTokens(part: unknown): number {
-  return readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
 }

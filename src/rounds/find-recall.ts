@@ -65,7 +65,11 @@ export async function findRecall(
   const found = row as Row;
   const written = found.memories.filter((row): row is FoundMemory => row.memory !== null);
   const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
-  const listOf = (name: string) => listed(found.memories, name, memories);
+  const listOf = (name: string) =>
+    found.memories
+      .filter(({ list }) => list === name)
+      .toSorted((first, second) => Number(first.signals) - Number(second.signals))
+      .flatMap(({ ref }) => memories.get(ref) ?? []);
   return {
     conversation: conversationOf(found.conversation),
     revision: found.revision ?? 0,
@@ -82,15 +86,4 @@ export async function findRecall(
     notes: listOf("note"),
     candidates: candidatesOf(written, memories),
   };
-}
-
-function listed(
-  rows: readonly ListedMemory[],
-  name: string,
-  memories: ReadonlyMap<number, MemoryItem>,
-): MemoryItem[] {
-  return rows
-    .filter(({ list }) => list === name)
-    .toSorted((first, second) => Number(first.signals) - Number(second.signals))
-    .flatMap(({ ref }) => memories.get(ref) ?? []);
 }

@@ -125,24 +125,15 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance } = config.retrieval;
+  const selection = {
+    ...{ scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit },
+    ...searchedBy(question),
+  };
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
     limits: readLimits(config),
-    asked:
-      query.trim() === ""
-        ? null
-        : {
-            question,
-            selection: {
-              scope,
-              kinds: askedKinds,
-              categories,
-              filter: noFilter,
-              limit: candidateLimit,
-              ...searchedBy(question),
-            },
-          },
+    asked: query.trim() === "" ? null : { question, selection },
     known: {
       categories,
       ...categoriesShown(config.policy, categories),

@@ -34,14 +34,10 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
   const { operation, n } = read;
   const items = seenItems(db, scope, read);
   switch (operation.kind) {
-    case "get":
-      return found(
-        db,
-        n,
-        sql`1`,
-        sql`null::float8`,
-        sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`,
-      );
+    case "get": {
+      const item = sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`;
+      return found(db, n, sql`1`, sql`null::float8`, item);
+    }
     case "search":
       return operation.query === null ? listed(db, n, items, operation) : ranked(db, read, items, operation);
     case "list":

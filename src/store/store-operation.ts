@@ -81,11 +81,8 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
 export type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
-  const { namespacePrefix, filter, query, limit, offset } = parseInput(
-    searchSchema,
-    operation,
-    "search of the store",
-  );
+  const parsed = parseInput(searchSchema, operation, "search of the store");
+  const { namespacePrefix, filter, query, limit, offset } = parsed;
   return {
     ...{ kind: "search" as const, namespace: namespacePrefix, path: pathOf(namespacePrefix) },
     conditions: parseFilter(filter),

@@ -76,11 +76,8 @@ async function exportPage(db: Connection, name: RecordName, page: ExportPage): P
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));
   const isAfter = page.after === null ? empty : sql`and (${keys}) > (${join(page.after, ", ")})`;
-  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(
-    fields,
-    "x",
-    madeFields(fields, ({ out }) => out),
-  )}`;
+  const made = madeFields(fields, ({ out }) => out);
+  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(fields, "x", made)}`;
   return db.query<ExportRow & Record<string, unknown>>(sql`
     select array[${cursor}] as cursor, json_build_object(${line}) as line
     from ${rowsOf(db, name, page)} ${isAfter}

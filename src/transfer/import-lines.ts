@@ -96,10 +96,8 @@ export async function importLines(
 }
 
 function heldOf(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
-  return linesOf(
-    lines.filter(({ held }) => held),
-    "memory",
-  );
+  const held = lines.filter((line) => line.held);
+  return linesOf(held, "memory");
 }
 
 const optionsSchema = z.strictObject({
