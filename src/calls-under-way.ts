@@ -1,14 +1,11 @@
 import type { Memory } from "./memory.js";
 
-/**
- * Longest wait of a close for the calls under way, in milliseconds: those of a turn take a second, and an import an hour,
- * which who ends a process has no time for.
- */
+/** A turn's calls take a second. An import takes an hour, which nobody waits for who ends a process. */
 const mostWaitMs = 10_000;
 
 type Call = (...args: unknown[]) => unknown;
 
-/** `memory`, whose close lets the calls that began before it end, as far as they do within `waitMs`. */
+/** Closes `memory` once the calls that began before have ended, or after `waitMs`. */
 export function closeAfterCalls(memory: Memory, waitMs = mostWaitMs): Memory {
   const underWay = new Set<Promise<unknown>>();
   const noted = (result: unknown) => {
@@ -28,7 +25,6 @@ export function closeAfterCalls(memory: Memory, waitMs = mostWaitMs): Memory {
   };
 }
 
-/** `api` whose results are given by way of `noted`. */
 function noting(api: object, noted: (result: unknown) => unknown): object {
   const members = Reflect.ownKeys(api).map((name) => {
     const member: unknown = Reflect.get(api, name);
@@ -38,7 +34,6 @@ function noting(api: object, noted: (result: unknown) => unknown): object {
   return Object.fromEntries(members);
 }
 
-/** Resolves when `work` has ended, or after `ms`. */
 async function within(ms: number, work: Promise<unknown>): Promise<void> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<void>((resolve) => {

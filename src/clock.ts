@@ -21,11 +21,8 @@ export function isoDay(time: Date): string {
 }
 
 /**
- * The time that `text` says in ISO 8601, in milliseconds since 1970; null for what is none with an offset from UTC, of a
- * day in the calendar and in the years 1 to 9999, which JavaScript, JSON and PostgreSQL all write alike.
- *
- * Up to microseconds, which a JavaScript date would lose. Offsets may have seconds: PostgreSQL writes such ones of
- * times before there were time zones.
+ * Milliseconds since 1970 of ISO 8601 `text`; null without an offset, for a day not in the calendar, or outside the
+ * years 1 to 9999. Takes microseconds, and offsets with seconds: PostgreSQL writes these of old times.
  */
 export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];

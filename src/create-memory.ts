@@ -182,7 +182,6 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
   );
 }
 
-/** What `options` say, checked and with defaults. Nothing is opened. */
 function createRuntime(
   options: MemoryOptions,
   constants: ChangedConstants,
@@ -212,7 +211,6 @@ function createRuntime(
   };
 }
 
-/** Keeps an event of it, which is nobody's. */
 async function keepOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
   const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
   const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
@@ -221,7 +219,6 @@ async function keepOutage(db: Database, { durationMs, refused }: Outage, logger:
   });
 }
 
-/** The two ends of a round, and questions within it; each a span. */
 function createRounds(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
@@ -261,20 +258,16 @@ function createRounds(
 
 const explainSchema = z.looseObject({ explain: z.boolean().optional() });
 
-/** Conversations: their list, and what becomes of one. */
 function createThreads(
   runtime: Runtime<ResolvedConfig>,
   startNote: (ref: ThreadRef) => Promise<void>,
 ): Memory["threads"] {
   const { db, config, hasModel } = runtime;
+  const leavesNote = hasModel && leavesNotes(config.notes);
   return {
     list: (page) => listThreads(db, page),
     async end(input) {
-      const { threadRef, noteDue, ...ended } = await endThread(
-        runtime,
-        input,
-        hasModel && leavesNotes(config.notes),
-      );
+      const { threadRef, noteDue, ...ended } = await endThread(runtime, input, leavesNote);
       if (noteDue) await startNote(threadRef);
       return ended;
     },
@@ -284,7 +277,6 @@ function createThreads(
   };
 }
 
-/** How ways in tell of what happened to them. */
 function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultScope: Scope | null): WayIn {
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");

@@ -38,10 +38,7 @@ export type MemoryErrorCode =
   | "NOT_FOUND"
   /** An optional package is not installed, or the database lacks pgvector; the message says which. */
   | "PEER_MISSING"
-  /**
-   * The database's role may not do that, or the process may not write in the embedded database's folder; the message says
-   * what is lacking. With `isolation: "rls"` also what does not say whose rows it sees.
-   */
+  /** The role, or the process in the embedded database's folder, may not do that; the message says what is lacking. */
   | "PERMISSION_DENIED"
   /** `redact` failed, so nothing was stored. */
   | "REDACTION_FAILED"
@@ -68,15 +65,10 @@ export interface MemoryErrorDetails {
 
 const brand = Symbol.for("mnemograph.MemoryError");
 
-/**
- * The one error class of this package.
- *
- * Recognise it with `MemoryError.is`, which also works when two copies of the package are installed,
- * where `instanceof` does not.
- */
+/** Recognise it with `MemoryError.is`, which also works across two copies of the package. */
 export class MemoryError extends Error {
   readonly code: MemoryErrorCode;
-  /** Not shown where errors are printed: it may hold what is remembered. */
+  /** Not printed with the error: it may hold what is remembered. */
   declare readonly details: MemoryErrorDetails;
 
   constructor(

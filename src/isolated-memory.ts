@@ -4,10 +4,7 @@ import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import type { Scope } from "./scope/scope.js";
 import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
 
-/**
- * Whose rows each call of a memory sees. The compiler asks for every member, and allows only what its arguments can say:
- * a call that can name a scope is never across tenants by default.
- */
+/** The compiler asks for every member; a call that can name a scope is never across tenants by default. */
 const reaches: Reaches<MemoryWithWayIn> = {
   setup: "itself",
   record: "0.scope",
@@ -65,11 +62,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   close: "itself",
 };
 
-/**
- * `memory`, whose calls each see the rows of the tenant of the scope they are given, or what the table says.
- *
- * @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table.
- */
+/** @throws MemoryError `PERMISSION_DENIED` for a member that is not in the table */
 export function isolatedMemory(memory: Memory): Memory {
   return isolated(memory, reaches) as Memory;
 }
@@ -93,7 +86,6 @@ type Reach<Args extends readonly unknown[]> =
   | "itself"
   | ([ScopePlace<Args>] extends [never] ? "all" : ScopePlace<Args>);
 
-/** Where the arguments of a call name a scope. */
 type ScopePlace<Args extends readonly unknown[]> = {
   [Index in keyof Args & `${number}`]: Args[Index] extends Scope
     ? Index
@@ -104,7 +96,6 @@ type ScopePlace<Args extends readonly unknown[]> = {
         : never;
 }[keyof Args & `${number}`];
 
-/** The table without the names in it. */
 type Table = Readonly<Record<string | symbol, unknown>>;
 
 function isolated(api: object, table: Table): object {
@@ -132,7 +123,6 @@ function isolatedCall(call: Call, reach: string): Call {
   };
 }
 
-/** What runs a call for the tenant that its arguments name. */
 function runIn(reach: string, args: readonly unknown[]): Run {
   if (reach === "all") return acrossTenants;
   const argument = args[Number.parseInt(reach, 10)];

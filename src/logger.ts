@@ -17,20 +17,15 @@ export interface LogFields {
   readonly attempt?: number;
   /** Milliseconds until the next one; null when there is none. */
   readonly retryMs?: number | null;
-  /** Of a `MemoryError`. */
   readonly code?: string;
   /** How many facts came to what: `{ created: 2, merged: 1 }`. */
   readonly outcomes?: Readonly<Record<string, number>>;
   /** How many notes of an app were shown. */
   readonly notes?: number;
-  /** What was learned. */
   readonly memoryIds?: readonly string[];
 }
 
-/**
- * Where log lines go: the message, then its fields. `console` and winston fit as they are; pino takes fields first, see
- * `fieldsFirst`.
- */
+/** The message, then its fields, as `console` and winston take them; for pino see `fieldsFirst`. */
 export interface Logger {
   debug(message: string, fields?: LogFields): void;
   info(message: string, fields?: LogFields): void;
@@ -79,19 +74,13 @@ export function lineLogger(logger: Logger): Logger {
   return { debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
-/**
- * What may be told of `error` in logs and tables, in one line of at most 500 characters: the message of a
- * `MemoryError`, which quotes no conversation, and of any other only what kind it is.
- */
+/** One line of at most 500 characters: a `MemoryError`'s message, which quotes no conversation, else the kind. */
 export function errorLine(error: unknown): string {
   if (MemoryError.is(error)) return oneLine(error.message, mostErrorCharacters);
   return `unexpected ${errorKind(error)}${placeOf(error)}`;
 }
 
-/**
- * Which error it is, without its message, since providers quote prompts and parsers quote texts in theirs:
- * "BadRequestError (400, context_length_exceeded)".
- */
+/** Without its message, in which providers quote prompts: "BadRequestError (400, context_length_exceeded)". */
 export function errorKind(error: unknown): string {
   if (typeof error !== "object" || error === null) return `error of type ${typeof error}`;
   const causes = [error, propertyOf(error, "cause")].filter(

@@ -5,11 +5,11 @@ import { storableText } from "./text/parse-input.js";
 const isObject = (value: unknown) => typeof value === "object" && value !== null;
 const isFunction = (value: unknown) => typeof value === "function";
 
-const isPgBoss = (value: unknown) =>
-  isObject(value) &&
-  ["getQueues", "createQueue", "insert", "fetch", "complete", "fail"].every((name) =>
-    isFunction((value as Record<string, unknown>)[name]),
-  );
+const hasFunctions = (names: readonly string[]) => (value: unknown) =>
+  isObject(value) && names.every((name) => isFunction((value as Record<string, unknown>)[name]));
+
+const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
+const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 
 /** What JavaScript may have passed. Settings have a schema of their own, `openDatabase` looks at the database. */
 export const memoryOptionsSchema = z.strictObject({
@@ -30,16 +30,7 @@ export const memoryOptionsSchema = z.strictObject({
     .optional(),
   isolation: z.literal("rls").optional(),
   defaultScope: z.unknown().optional(),
-  logger: z
-    .custom(
-      (value) =>
-        isObject(value) &&
-        ["debug", "info", "warn", "error"].every((level) =>
-          isFunction((value as Record<string, unknown>)[level]),
-        ),
-      "must have the functions debug, info, warn and error",
-    )
-    .optional(),
+  logger: z.custom(isLogger, "must have the functions debug, info, warn and error").optional(),
   redact: z.custom(isFunction, "must be a function").optional(),
   clock: z.custom(isFunction, "must be a function").optional(),
 });

@@ -7,17 +7,11 @@ import {
 } from "./consolidation/consolidation-options.js";
 import {
   type ConversationConfig,
-  type ConversationOptions,
   conversationConstants,
   conversationOptionsSchema,
 } from "./conversation/conversation-options.js";
 import { MemoryError, messageOf } from "./errors.js";
-import {
-  type InsightsConfig,
-  type InsightsOptions,
-  insightConstants,
-  insightsOptionsSchema,
-} from "./insights/insights-options.js";
+import { type InsightsConfig, insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
 import {
   type JobsConfig,
   jobConstants,
@@ -29,16 +23,10 @@ import {
 import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
 import {
   type ConsentConfig,
-  type ConsentPolicy,
   consentConfigSchema,
   consentPolicy,
 } from "./memories/guard/consent-policy.rule.js";
-import {
-  type CategoryConfig,
-  type CategoryPolicy,
-  categoryConfigSchema,
-  categoryPolicy,
-} from "./memories/item/category.rule.js";
+import { type CategoryConfig, categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
 import { type MemoriesConfig, memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
 import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
@@ -50,14 +38,12 @@ import {
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import {
   type SummaryConfig,
-  type SummaryOptions,
   summaryConstants,
   summaryOptionsSchema,
 } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
 import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
-/** What a config may say. */
 export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
   conversation: conversationOptionsSchema.prefault({}),
@@ -129,30 +115,10 @@ export type ChangedConstants = {
   readonly [Group in keyof typeof constants]?: Partial<(typeof constants)[Group]>;
 };
 
-type ParsedConfig = z.output<typeof configSchema>;
+export type ResolvedConfig = Readonly<ReturnType<typeof resolveConfig>>;
 
-/** Everything tunable, with defaults filled in, and the constants that go with it. */
-export type ResolvedConfig = Omit<
-  ParsedConfig,
-  "categories" | "allowlists" | "consent" | "summaries" | "insights" | "conversation"
-> &
-  Readonly<Omit<typeof constants, "summaries" | "insights" | "conversation">> & {
-    readonly summaries: SummaryOptions;
-    readonly insights: InsightsOptions;
-    readonly conversation: ConversationOptions;
-    readonly policy: CategoryPolicy;
-    readonly consent: ConsentPolicy;
-  };
-
-/**
- * `config`, an object or the path of a YAML file, with defaults filled in.
- *
- * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option.
- */
-export function resolveConfig(
-  config: MemoryConfig | string | undefined,
-  changed: ChangedConstants = {},
-): ResolvedConfig {
+/** @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option */
+export function resolveConfig(config: MemoryConfig | string | undefined, changed: ChangedConstants = {}) {
   const given = typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
   const parsed = configSchema.safeParse(given, { error: namesKeys });
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));

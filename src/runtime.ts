@@ -22,7 +22,6 @@ export interface Runtime<Config = unknown> {
   readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
-  /** What background calls cost. */
   readonly usage: Usage;
   /** Told when work that failed may be tried again. */
   readonly onRetry: (delayMs: number) => void;

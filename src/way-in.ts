@@ -3,7 +3,6 @@ import type { ConsentPolicy } from "./memories/guard/consent-policy.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
 
-/** A failure that a turn survived. */
 interface TurnFailure extends ThreadAddress {
   readonly node: "recall" | "consent" | "remember";
   readonly error: unknown;
@@ -26,7 +25,6 @@ export interface WayIn {
 /** Registered, so that two copies of the package understand each other's memories. */
 export const wayInKey: unique symbol = Symbol.for("mnemograph.wayIn") as never;
 
-/** A memory as `createMemory` makes it. */
 export interface MemoryWithWayIn extends Memory {
   readonly [wayInKey]: WayIn;
 }
@@ -48,7 +46,6 @@ export function reportSearch(
   return wayIn(memory).emit({ ...asked, step: "tool", op: "search", status: "ok", similarity, shownIds });
 }
 
-/** Whether `value` is what `createMemory` returns. */
 export function isMemory(value: unknown): value is Memory {
   return typeof value === "object" && value !== null && wayInKey in value;
 }

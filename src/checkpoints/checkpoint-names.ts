@@ -19,18 +19,13 @@ export async function existingTables<Table extends { readonly table: string }>(
   return tables.filter(({ table }) => found.has(table));
 }
 
-/** Where LangGraph's checkpoints of threads are, as their column `thread_id` says it. */
 export interface CheckpointNames {
-  /** Those of the threads alone. */
   readonly own: readonly string[];
   /** Ids of threads under which checkpoints of other tenants lie as well: they hold the state of both. */
   readonly shared: readonly string[];
 }
 
-/**
- * Where the checkpoints of a tenant's threads are: under their own names, and under the thread ids, unless another
- * tenant uses these as well. There are those of runs that named no user, or had another checkpointer.
- */
+/** Own names, and thread ids that no other tenant uses: runs without a user or our checkpointer wrote there. */
 export async function checkpointNamesOf(
   db: Connection,
   { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },
@@ -50,7 +45,6 @@ export async function checkpointNamesOf(
   };
 }
 
-/** Those of `threadIds` that have checkpoints. */
 async function findCheckpointed(db: Connection, threadIds: readonly string[]): Promise<string[]> {
   const rows = await db.query<{ id: string }>(sql`
     select t.id from unnest(${threadIds}::text[]) t (id)

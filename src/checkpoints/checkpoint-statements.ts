@@ -2,14 +2,13 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { CheckpointNode } from "./superseded-checkpoints.rule.js";
 
-/** The first name after `after` under which there are checkpoints. */
 export async function nextName(db: Connection, after: string): Promise<string | undefined> {
   const [row] = await db.query<{ name: string }>(sql`
     select c.thread_id as name from ${db.schema}.checkpoints c where c.thread_id > ${after} order by 1 limit 1`);
   return row?.name;
 }
 
-/** Every checkpoint under a name. `recent` are those not older than `before`. */
+/** `recent` are those not older than `before`. */
 export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointNode[]> {
   const { schema } = db;
   return db.query<CheckpointNode & Record<string, unknown>>(sql`
@@ -36,7 +35,6 @@ export async function findCheckpoints(db: Connection, name: string, before: Sql)
     where c.thread_id = ${name}`);
 }
 
-/** Deletes checkpoints under a name with what was written at them. */
 export async function deleteCheckpoints(db: Connection, name: string, nodes: readonly CheckpointNode[]) {
   const { schema } = db;
   const doomed = (row: Sql) => sql`using k
@@ -51,7 +49,7 @@ export async function deleteCheckpoints(db: Connection, name: string, nodes: rea
   return row ?? { checkpoints: 0, writes: 0 };
 }
 
-/** Deletes at most `limit` values of channels under a name that no checkpoint refers to; returns how many. */
+/** Deletes values of channels that no checkpoint refers to. */
 export async function deleteUnusedValues(db: Connection, name: string, limit: number): Promise<number> {
   const { schema } = db;
   const rows = await db.query(sql`

@@ -36,15 +36,11 @@ export interface Pruned {
   readonly blobs: number;
 }
 
-/** Retention of LangGraph's checkpoints. */
 export interface CheckpointsApi {
   /**
-   * Deletes the checkpoints of `PostgresSaver` that are superseded, and says how much that was.
-   *
-   * What stays is exactly as it was: the state of every checkpoint that is kept, of the graphs within it, and runs
-   * that start from it. In short statements, beside running graphs with `memory.checkpointer()`; only travelling back to
-   * a checkpoint in the moment in which it goes can fail. With LangGraph's own saver, prune while no graph runs.
-   *
+   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their inner graphs, and runs from them stay the
+   * same. Runs beside graphs with `memory.checkpointer()`: only time travel to a checkpoint while it is deleted can
+   * fail. With LangGraph's own saver, prune while no graph runs.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;
@@ -59,7 +55,6 @@ const optionsSchema = z.strictObject({
 /** Rows that one statement deletes at most: some hundred milliseconds. */
 const rowsAtOnce = 500;
 
-/** The `CheckpointsApi` on `db`. */
 export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database): CheckpointsApi {
   return {
     async prune(options) {
@@ -73,16 +68,11 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
         );
       }
       const pruned = { threads: 0, checkpoints: 0, writes: 0, blobs: 0 };
-      for await (const name of namesOf(
-        db,
-        scope,
-        threadId === undefined ? threadId : parseThreadId(threadId),
-      )) {
+      const onlyThread = threadId === undefined ? undefined : parseThreadId(threadId);
+      for await (const name of namesOf(db, scope, onlyThread)) {
         pruned.threads += 1;
-        const doomed = supersededCheckpoints(
-          await findCheckpoints(db, name, timeOf(db, olderThan)),
-          keepLast,
-        );
+        const found = await findCheckpoints(db, name, timeOf(db, olderThan));
+        const doomed = supersededCheckpoints(found, keepLast);
         for (let from = 0; from < doomed.length; from += rowsAtOnce) {
           signal?.throwIfAborted();
           const gone = await deleteCheckpoints(db, name, doomed.slice(from, from + rowsAtOnce));
@@ -100,7 +90,6 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
   };
 }
 
-/** Names under which there may be checkpoints: those of one thread, of a scope, or all. */
 async function* namesOf(
   db: Connection,
   scope: Scope | null,

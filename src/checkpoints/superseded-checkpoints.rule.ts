@@ -1,4 +1,3 @@
-/** What is needed of a LangGraph checkpoint to know whether it may go. */
 export interface CheckpointNode {
   /** "" for the outermost graph; for an inner one the path of nodes, each with ":" and a task unless it keeps its state. */
   readonly ns: string;
@@ -16,9 +15,9 @@ export interface CheckpointNode {
 }
 
 /**
- * Those of a thread's checkpoints that nothing needs any more: not the outermost graph's last `keepLast`, not what inner
- * graphs wrote since the oldest of these, and not what a channel is replayed from. Each comes before what it needs itself:
- * the newest first, those of inner graphs last.
+ * Checkpoints that nothing needs: neither the outermost graph's last `keepLast`, nor what inner graphs wrote since
+ * the oldest of these, nor what a channel is replayed from. Each comes before what it needs: newest first, inner
+ * graphs last.
  */
 export function supersededCheckpoints(nodes: readonly CheckpointNode[], keepLast: number): CheckpointNode[] {
   const newestFirst = nodes.toSorted((a, b) => (a.id < b.id ? 1 : -1));
@@ -41,10 +40,7 @@ export function supersededCheckpoints(nodes: readonly CheckpointNode[], keepLast
   return [...roots, ...inner].filter((node) => !kept.has(node));
 }
 
-/**
- * `nodes` and the earlier ones of their namespace that their values are made from, back to one that replays nothing: so
- * that these are whole as well. Of the old format only the one before, or everything would stay.
- */
+/** Adds what replayed values are made from. Of the old format only the parent, or everything would stay. */
 function withSources(nodes: readonly CheckpointNode[], all: readonly CheckpointNode[]): Set<CheckpointNode> {
   const byId = new Map(all.map((node) => [node.id, node]));
   const parentOf = ({ parentId }: CheckpointNode) => byId.get(parentId ?? "") ?? [];

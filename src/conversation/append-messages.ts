@@ -14,17 +14,14 @@ export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   readonly actorTerms: string;
 }
 
-/** What one round's end writes. */
 export interface AppendedRound {
   readonly scope: Scope;
   readonly threadId: string;
   readonly messages: readonly NewMessage[];
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
-  /** The agent and the run that it was said in. */
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
-  /** What the round was shown. */
   readonly shown?: ShownRound | undefined;
   /** When new user messages make the extraction of facts due. @default they do not */
   readonly extract?: ExtractAfter | undefined;
@@ -38,12 +35,9 @@ export interface ExtractAfter {
   readonly idleMs: number;
 }
 
-/** A conversation is over once it was silent so long. */
-export interface NoteAfter {
-  readonly idleMs: number;
-}
+export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 
-/** CTEs `input`, the messages in their order, and `term`, the words of each: its `frequency` in it and its `length`. */
+/** CTEs `input`, the messages in order, and `term`, the `frequency` of each word in a message of `length` words. */
 export function inputMessages(db: Connection, { messages }: AppendedRound): Sql {
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
   return sql`
@@ -62,11 +56,10 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
 }
 
 /**
- * The CTEs of `threadAndOwner`, and three more:
- *
- * `owned (id, owner_ref, turns, ended)`: the thread's row, locked, made where it is new, with the new rounds counted and, where
- * it had ended, opened by what is new but for the round that ended it; no row when the thread is another scope's. `before (last_seq)`: its last message. `fresh`: the messages of `input` that the
- * thread does not have, with their places in it (`thread_ref`, `owner_ref`, `seq`).
+ * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row, locked, made where new,
+ * with the new rounds counted; no row when the thread is another scope's. New messages reopen a thread that had
+ * ended, except those of the round that ended it. `before (last_seq)`; and `fresh`: the messages of `input` that the
+ * thread lacks, with `thread_ref`, `owner_ref` and `seq`.
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
@@ -122,10 +115,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
     )`;
 }
 
-/**
- * CTEs that write `fresh` down: `counted (id)`, what an owner that was there before counts; `added`, the messages; `indexed`,
- * their words and the speakers' names.
- */
+/** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; and `indexed`. */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
   const { schema } = db;
   return sql`
@@ -158,11 +148,8 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 }
 
 /**
- * CTEs for what a recorded round means elsewhere: the extraction of facts is due (`due (kind, retry_at)` says when), and its
- * conversation's note, now or once it goes silent; its search counts as an event, and what it was shown is kept, and counts
- * as used.
- *
- * Reading `counted` locks the owner before the rows below, in the order in which writers of memories do.
+ * Extraction and note come due (`due (kind, retry_at)`), the search is an event, shown memories count as used.
+ * Reading `counted` locks the owner before other rows, as writers of memories do.
  */
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
@@ -215,7 +202,6 @@ export function notedRound(db: Connection, round: AppendedRound): Sql {
     ${shownTurn(db, shown)}`;
 }
 
-/** Rows of `due` for the note of a conversation that goes on, once it is silent, or that this round ended. */
 function noteAfter(db: Connection, { idleMs }: NoteAfter): Sql {
   return sql`union all
       select owned.id, 'notes', -1,

@@ -4,19 +4,14 @@ import { collided, retryOn } from "../postgres/retry.js";
 import { nobody, ownNamePrefix, type Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
-/** What an owner counts, where it begins with something. */
-interface OwnerCounts {
-  readonly turns: Sql;
-  readonly messages: Sql;
-  readonly messageLength: Sql;
-}
+type OwnerCounts = Readonly<Record<"turns" | "messages" | "messageLength", Sql>>;
 
 const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
 /**
- * CTEs that find a thread and the owner of its scope, and make the owner where it is new:
- * `known_thread (id, owned, checkpoint_name)`, `known_owner (id, revision)` and `its_owner (id, revision)`, which is empty when another
- * makes the same owner at the moment. A thread of another scope (`not owned`) makes no owner.
+ * CTEs that find a thread and its scope's owner, made where it is new: `known_thread (id, owned, checkpoint_name)`,
+ * `known_owner (id, revision)`, and `its_owner (id, revision)`, empty while another transaction makes the same owner.
+ * Another scope's thread (`not owned`) makes no owner.
  */
 export function threadAndOwner(
   db: Connection,
@@ -46,7 +41,6 @@ export function threadAndOwner(
     )`;
 }
 
-/** A thread of a scope. */
 export interface OwnedThread {
   readonly threadRef: number;
   /** The thread id that its checkpoints are kept under; null until somebody asks for them. */
@@ -59,12 +53,7 @@ interface Row {
   name: string | null;
 }
 
-/**
- * The thread named, which becomes the scope's if its tenant has none of that id; `null` when it belongs to another
- * scope. One round trip; nothing is written when the thread is there.
- *
- * @throws MemoryError `BUSY`
- */
+/** Null when the tenant's thread of that id is another scope's. One round trip. @throws MemoryError `BUSY` */
 export async function claimThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },
@@ -78,7 +67,7 @@ export async function claimThread(
   return claimed.owned ? ownedThread(claimed) : null;
 }
 
-/** The thread named: `undefined` when there is none, `null` when it belongs to another scope. */
+/** Undefined when there is none, null when it is another scope's. */
 export async function findThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },
@@ -92,7 +81,6 @@ export async function findThread(
   return found.owned ? ownedThread(found) : null;
 }
 
-/** One try; a thread that it makes has no messages yet. */
 async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise<Row | typeof collided> {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
@@ -122,12 +110,10 @@ function ownedThread({ id, name }: Row): OwnedThread {
 }
 
 /**
- * The name that the thread's checkpoints are kept under; it is given here where there is none. That is the thread id,
- * or a name of the thread's own where the id is taken. For a tenant an id is taken when another tenant has a thread of
- * that id; for nobody when a tenant's checkpoints are there.
+ * Names the thread's checkpoints where they have no name yet: by the thread id, or uniquely where that is taken, by
+ * another tenant's thread or, for nobody, by a tenant's checkpoints. Null when the thread was forgotten.
  *
- * Call it in a statement after the one that made the thread: of two tenants that make theirs at once, at least one then
- * sees the other. Null when the thread was forgotten.
+ * Call it after the statement that made the thread: of two tenants at once, at least one then sees the other.
  */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
@@ -145,18 +131,16 @@ export async function nameCheckpoints(db: Connection, threadRef: number): Promis
   return named?.name ?? null;
 }
 
-/** A thread id that other tenants use as well. */
 export interface ThreadElsewhere {
   readonly id: string;
   /** How many other tenants do. */
   readonly tenants: number;
-  /** Whether the checkpoints under the id itself are one's of those. */
+  /** Whether one of those has the checkpoints under the id itself. */
   readonly isTaken: boolean;
-  /** Whether they are nobody's: of runs that named no user. */
+  /** Whether runs that named no user have them. */
   readonly isTakenByNobody: boolean;
 }
 
-/** The ids among `threadIds` that other tenants use as well. */
 export async function findThreadsElsewhere(
   db: Connection,
   { tenantId, threadIds }: { tenantId: string; threadIds: readonly string[] },

@@ -1,35 +1,28 @@
 /** Longest round that is shown again after it was summarised; of a longer one, which an agent alone made, the question. */
 export const mostRoundMessages = 50;
 
-/** What a conversation's context is made of. `Item` is any message with an id. */
+/** `Item` is any message with an id. */
 export interface ContextSources<Item> {
   /** Recorded messages after `endId`, in order. */
   readonly gap: readonly Item[];
-  /**
-   * Id of the last message that is not shown for itself: the summary covers it, or there are too many after it. Null when
-   * the gap begins with the conversation.
-   */
+  /** Id of the last message that a summary covers or that is over the limit; null when the gap begins the thread. */
   readonly endId: string | null;
-  /** The last messages before it that are to be shown all the same, in order. */
+  /** The last messages before it, shown all the same. */
   readonly recent: readonly Item[];
   /** The round that the summary ends with, where no later one is recorded. */
   readonly lastRound: readonly Item[];
   /** The messages in the graph's state, in order; the current one is the last. */
   readonly state: readonly Item[];
   readonly idOf: (item: Item) => string | undefined;
-  /** Whether it is a user's message. */
   readonly opensRound: (item: Item) => boolean;
 }
 
 /**
- * The messages to show beside the summary: the recent ones that it covers, everything after its end, then what is not
- * recorded yet. Where no user's message is among them, the last round before them as well: models are not asked without
- * one.
+ * The messages to show beside the summary: recent ones that it covers, everything after its end, then what is not
+ * recorded yet. Without a user's message among them also the last round before: models need one.
  *
- * The state is believed where it overlaps the transcript (it holds edits, forks and the current message);
- * the transcript fills in what the state no longer has or never had, and says in which order things were said. In a
- * conversation without forks nothing after `endId` is ever missing. After a fork, the abandoned branch's
- * recorded tail is left out.
+ * The state wins where it overlaps the transcript: it has edits, forks and the current message. The transcript adds
+ * what the state lacks, and has the order. After a fork the abandoned branch's tail is left out.
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
   const { gap, recent, lastRound, idOf, opensRound } = sources;
@@ -56,11 +49,7 @@ function shownOf<Item>(sources: ContextSources<Item>): Item[] {
   return [...recentOf(recent, covered, isRecent, idOf), ...after.filter((item) => !isRecent(item))];
 }
 
-/**
- * The recent messages as the state has them, `covered` being what it holds of those before the end. What it does not
- * reach back to comes from the transcript; where it reaches further back, what it lacks was removed, or is of a branch
- * that was abandoned.
- */
+/** What the state lacks of `recent` at its end was removed, or is of an abandoned branch. */
 function recentOf<Item>(
   recent: readonly Item[],
   covered: readonly Item[],
@@ -71,13 +60,8 @@ function recentOf<Item>(
   if (covered.length === 0) return [...recent];
   const [first] = recentCovered;
   if (first === undefined || covered[0] !== first) return recentCovered;
-  return [
-    ...recent.slice(
-      0,
-      recent.findIndex((item) => idOf(item) === idOf(first)),
-    ),
-    ...recentCovered,
-  ];
+  const place = recent.findIndex((item) => idOf(item) === idOf(first));
+  return [...recent.slice(0, place), ...recentCovered];
 }
 
 function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item[] {
@@ -91,20 +75,17 @@ function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item
   if (firstShared < 0) return [...gap, ...state];
 
   const sharedId = idOf(state[firstShared] as Item);
-  const before = gap.slice(
-    0,
-    gap.findIndex((message) => idOf(message) === sharedId),
-  );
-  return [...before, ...(endId === null ? state : state.slice(firstShared))];
+  const place = gap.findIndex((message) => idOf(message) === sharedId);
+  return [...gap.slice(0, place), ...(endId === null ? state : state.slice(firstShared))];
 }
 
-/** `state` without what stands there twice, as it was said last. */
+/** Of duplicates the last version. */
 function distinct<Item>(state: readonly Item[], idOf: (item: Item) => string | undefined): readonly Item[] {
   const latest = new Map(state.map((message) => [idOf(message) ?? message, message]));
   return latest.size === state.length ? state : [...latest.values()];
 }
 
-/** `state`, in which what is recorded stands in the order of the transcript: a node may have put it back in another. */
+/** A node may have put recorded messages back in another order. */
 function inOrder<Item>(
   gap: readonly Item[],
   state: readonly Item[],

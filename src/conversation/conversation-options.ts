@@ -6,13 +6,11 @@ export const conversationOptionsSchema = z.strictObject({
    * Most tokens of messages shown that no summary covers, four bytes each; older ones are left out, and the prompt says how
    * many. It holds where there is no model, or its summaries fail for long: else a summary comes long before. Half of a
    * window of 128,000: raise it for a model with a larger one.
-   *
    * @default 64_000
    */
   maxGapTokens: z.int().min(200).default(64_000),
 });
 
-/** What goes with the settings and is none. */
 export const conversationConstants = {
   /** Most messages shown that no summary covers. A long round of an agent's has a hundred. */
   maxGapMessages: 400,
@@ -25,35 +23,21 @@ export interface ConversationConfig extends z.input<typeof conversationOptionsSc
 export type ConversationOptions = z.output<typeof conversationOptionsSchema> &
   Readonly<typeof conversationConstants>;
 
-/** How much of a thread recall reads. */
-export interface ReadLimits {
-  /** Messages that the summary covers, moved back to the start of a round; 0 for none. */
-  readonly recentMessages: number;
-  /** Longest result of a tool among them; a longer one is not shown in any case. */
-  readonly recentBytes: number;
-  /** Messages that it does not cover. */
-  readonly gapMessages: number;
-  /** Bytes of those. */
-  readonly gapBytes: number;
-}
+export type ReadLimits = Readonly<ReturnType<typeof readLimits>>;
 
 /** A token of any text takes at most so many bytes. */
 const mostBytesPerToken = 8;
 
-/** What `config` says of the reading of a thread: of the gap never less than a summary waits for. */
+/** The gap is never less than a summary waits for. */
 export function readLimits({
   conversation,
   summaries,
 }: {
   readonly conversation: ConversationOptions;
-  readonly summaries: {
-    readonly keepRecentMessages: number;
-    readonly keepRecentTokens: number;
-    readonly everyMessages: number;
-    readonly afterSeq: number;
-    readonly afterTokens: number;
-  };
-}): ReadLimits {
+  readonly summaries: Readonly<
+    Record<"keepRecentMessages" | "keepRecentTokens" | "everyMessages" | "afterSeq" | "afterTokens", number>
+  >;
+}) {
   const { everyMessages, afterSeq, afterTokens, keepRecentMessages, keepRecentTokens } = summaries;
   // While one summary is made, as much again may be said.
   const awaited = 2 * Math.max(everyMessages, afterSeq + 1);

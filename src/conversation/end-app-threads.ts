@@ -3,23 +3,18 @@ import type { Connection } from "../postgres/connection.js";
 import type { AppScope, ThreadRef } from "../scope/scope.js";
 import { scopeColumns, withinScope } from "../scope/scope-predicates.js";
 
-/** What is said of conversations that ended with their app. */
 const endedReason = "uninstalled";
 
 /** Conversations ended in one statement, whose rounds wait for it: some milliseconds. */
 const atOnce = 500;
 
-/** Conversations that ended together. */
 export interface EndedThreads {
   readonly count: number;
   /** Those whose note is to be made now. */
   readonly due: readonly ThreadRef[];
 }
 
-/**
- * Ends every conversation of an app that goes on, its users' and its own. Where they leave notes, these are due from then
- * on: of what was said since the last note, and of no conversation that was never to leave one.
- */
+/** Ends all open conversations of an app. With `leaveNotes` their notes are due, where they leave any. */
 export async function endAppThreads(
   db: Connection,
   { scope, leaveNotes }: { readonly scope: AppScope; readonly leaveNotes: boolean },
@@ -49,10 +44,7 @@ export async function endAppThreads(
   return { count, due };
 }
 
-/**
- * Has no conversation of an app leave a note of what was said until now, also not where a worker is at it: its lease is
- * lost. One statement.
- */
+/** The app's conversations leave no note of what was said until now; workers at one lose their lease. */
 export async function skipAppNotes(db: Connection, scope: AppScope): Promise<void> {
   const { schema } = db;
   await db.query(sql`

@@ -8,6 +8,7 @@ import {
   parseThreadId,
   type Scope,
   scopeField,
+  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -16,16 +17,12 @@ import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
-/** Which conversation is over, and why. */
 export interface EndThread {
   readonly scope: Scope;
   readonly threadId: string;
   /** For people: "resolved", "The user said goodbye". Longer than 300 characters it is cut. @default none */
   readonly reason?: string | undefined;
-  /**
-   * Whether a round is under way, as where an agent's tool ends the conversation: what is recorded within the next ten
-   * minutes still belongs to it, and the note is made then. @default false
-   */
+  /** Whether a round is under way: what it records within ten minutes still belongs to it. @default false */
   readonly afterRound?: boolean | undefined;
 }
 
@@ -37,7 +34,6 @@ export interface EndedThread {
   readonly endedReason: string | null;
 }
 
-/** A conversation that was ended now. */
 export interface Ending extends EndedThread {
   readonly threadRef: number;
   /** Whether its note is to be made now. */
@@ -58,11 +54,8 @@ const endSchema = z.strictObject({
 });
 
 /**
- * Ends a conversation, once: a message after it opens it again. With an app and `leavesNote`, its note is due from then
- * on, in the same statement.
- *
- * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`,
- *   `REDACTION_FAILED`
+ * Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due.
+ * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `REDACTION_FAILED`
  */
 export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
@@ -73,12 +66,13 @@ export async function endThread(
   const threadId = parseThreadId(end.threadId);
   const reason = end.reason === undefined ? null : await reasonOf(redactor, end.reason);
   const ending = { scope, threadId, reason, afterRound, leavesNote };
-  const ended = await writeEnd(db, ending);
-  if (ended !== undefined) return ownEnding(ended, threadId);
+  let ended = await writeEnd(db, ending);
   // The first round of a graph that claims no thread is recorded after its tools ran.
-  if (afterRound && (await claimThread(db, { scope, threadId }))) {
-    return ownEnding((await writeEnd(db, ending)) ?? null, threadId);
+  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId }))) {
+    ended = (await writeEnd(db, ending)) ?? null;
   }
+  if (ended) return { threadId, ...ended };
+  if (ended === null) throw threadForbidden(threadId);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
 }
 
@@ -87,31 +81,15 @@ async function reasonOf(redactor: Runtime["redactor"], reason: string): Promise<
   return line === "" ? null : clipped(line, mostReasonCharacters);
 }
 
-function ownEnding(ended: Omit<Ending, "threadId"> | null, threadId: string): Ending {
-  if (ended === null) throw threadForbidden(threadId);
-  return { threadId, ...ended };
-}
-
-/** One statement; undefined when there is no such thread, null when it is another scope's. */
+/** Undefined when there is no such thread, null when it is another scope's. */
 async function writeEnd(
   db: Connection,
-  input: {
-    readonly scope: Scope;
-    readonly threadId: string;
-    readonly reason: string | null;
-    readonly afterRound: boolean;
-    readonly leavesNote: boolean;
-  },
+  input: ThreadAddress & { reason: string | null; afterRound: boolean; leavesNote: boolean },
 ): Promise<Omit<Ending, "threadId"> | null | undefined> {
   const { schema } = db;
   const { reason, afterRound, leavesNote } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
-  const [row] = await db.query<{
-    id: string | null;
-    endedAt: Date;
-    endedReason: string | null;
-    due: boolean;
-  }>(
+  const [row] = await db.query<Omit<EndedThread, "threadId"> & { id: string | null; due: boolean }>(
     sql`
     with known as (
       select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.ended_at, t.closing_until,
@@ -142,7 +120,7 @@ async function writeEnd(
   return id === null ? null : { threadRef: Number(id), endedAt, endedReason, noteDue: due };
 }
 
-/** A CTE that makes the note of `ended` due; one that failed keeps to the time of its next try. */
+/** A note that failed keeps the time of its next try. */
 function dueNote(db: Connection) {
   return sql`,
     task as (
@@ -154,7 +132,7 @@ function dueNote(db: Connection) {
     )`;
 }
 
-/** Ends a conversation of an app in which nothing was said for `idleMs`. Whether it is over; it is given back otherwise. */
+/** Ends an app's conversation after `idleMs` of silence. Whether it is over. */
 export async function endIdleThread(
   db: Connection,
   { threadRef, idleMs }: { threadRef: number; idleMs: number },

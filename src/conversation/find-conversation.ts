@@ -6,26 +6,22 @@ import type { TranscriptMessage } from "../text/message-text.js";
 import { mostRoundMessages } from "./conversation-context.rule.js";
 import type { ReadLimits } from "./conversation-options.js";
 
-/** A completed summary, as recall needs it. */
 interface ConversationSummary {
   readonly id: number;
   readonly startSeq: number;
   readonly endSeq: number;
   readonly text: string;
-  /** Id of the message at `endSeq`. */
   readonly endMessageId: string;
   /** The rounds of the thread that it stands for, counted from 1. */
   readonly startTurn: number;
   readonly endTurn: number;
 }
 
-/** What is known of a thread at the start of a round. */
 export interface Conversation {
   /** Null before the first message. */
   readonly lastMessageId: string | null;
   /** −1 before the first message. */
   readonly lastSeq: number;
-  /** The latest completed summary. */
   readonly summary: ConversationSummary | null;
   /** A newer summary that is being made. */
   readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
@@ -33,34 +29,23 @@ export interface Conversation {
   readonly gap: TranscriptMessage[];
   /** The oldest of them that are left out, since they are too many to be shown; null when all are there. */
   readonly leftOut: LeftOut | null;
-  /**
-   * The last messages that the summary covers, from the start of a round, in order. Of a long round the question and what
-   * came last; results of tools that are too long are not there.
-   */
+  /** The last messages that the summary covers, from a round's start; long rounds and long results are cut. */
   readonly recent: TranscriptMessage[];
-  /** The round that the summary ends with, where the gap holds no user's message; of a long one the question. */
+  /** The round that the summary ends with, where the gap has no user's message; of a long one the question. */
   readonly lastRound: TranscriptMessage[];
 }
 
-/** A stretch of a conversation that is not shown. */
 interface LeftOut {
   readonly messages: number;
-  /** Id of the last of them. */
   readonly endMessageId: string;
 }
 
-/** A row of `conversationRow`. */
-export interface ConversationRow {
+export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent"> {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly summary: ConversationSummary | null;
-  readonly processing: Conversation["processing"];
-  readonly gap: TranscriptMessage[];
   readonly omitted: LeftOut | null;
-  readonly recent: TranscriptMessage[];
 }
 
-/** Which conversation, and from which branch of it one looks. */
 export interface ConversationAddress {
   readonly scope: Scope;
   readonly threadId: string;
@@ -68,10 +53,7 @@ export interface ConversationAddress {
   readonly messageIds?: readonly string[] | null | undefined;
 }
 
-/**
- * Query for the one row of a conversation: none for a thread not seen before, all but `owned` and `rev_seen` empty for
- * another scope's. The schema's function `conversation` makes it.
- */
+/** No row for a new thread; of another scope's only `owned` and `rev_seen`. */
 export function conversationRow(
   db: Connection,
   { scope, threadId, messageIds = null }: ConversationAddress,
@@ -103,7 +85,6 @@ export function conversationOf(row: ConversationRow | null | undefined): Convers
   };
 }
 
-/** The last round among `recent`, a long one's question alone; nothing where no user's message is there. */
 function lastRoundOf(recent: readonly TranscriptMessage[]): TranscriptMessage[] {
   const asked = recent.findLastIndex(({ role }) => role === "user");
   if (asked < 0) return [];

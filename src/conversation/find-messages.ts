@@ -2,37 +2,32 @@ import type { BaseMessage } from "@langchain/core/messages";
 import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { storedMessage } from "../text/message-codec.js";
-import type { MessageRole, TranscriptMessage } from "../text/message-text.js";
+import type { TranscriptMessage } from "../text/message-text.js";
 
-/** In whose run, and with which agent, something was said. */
 export interface SaidIn {
   readonly agentId?: string | null | undefined;
   readonly runId?: string | null | undefined;
 }
 
-/**
- * The agent and the run that all of `said` have in common. What comes of several runs is not one of them's: then it has
- * none.
- */
+/** The agent and run that all of `said` share: what comes of several runs has none. */
 export function commonOrigin(said: readonly SaidIn[]): { agentId?: string; runId?: string } {
   const agentId = common(said.map((each) => each.agentId));
   const runId = common(said.map((each) => each.runId));
   return { ...(agentId && { agentId }), ...(runId && { runId }) };
 }
 
-/** What all of `values` are; undefined where they differ, or there are none. */
 export function common<Value>(values: readonly Value[]): Value | undefined {
   const [first, ...others] = values;
   return others.every((other) => other === first) ? first : undefined;
 }
 
-/** A stretch of a thread's turns, counted from 1, both ends included. */
+/** Counted from 1, both ends included. */
 export interface TurnRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** The messages `fromSeq` to `toSeq` of a thread, system messages excepted, in order. */
+/** In order, without system messages. */
 export async function findThreadMessages(
   db: Connection,
   input: { threadRef: number; fromSeq: number; toSeq: number },
@@ -45,7 +40,7 @@ export async function findThreadMessages(
     order by m.seq`);
 }
 
-/** The last message of a thread that no tool gave, and the results of tools after it, in order; system messages excepted. */
+/** The last message that no tool gave, and the results of tools after it; without system messages. */
 export async function findLastCall(db: Connection, threadRef: number): Promise<BaseMessage[]> {
   const rows = await db.query<TranscriptMessage & Record<string, unknown>>(sql`
     select m.message_id as "messageId", m.role, m.actor, '' as text, m.serialised
@@ -58,16 +53,10 @@ export async function findLastCall(db: Connection, threadRef: number): Promise<B
   return rows.map(storedMessage);
 }
 
-/** One message of a stretch of turns. */
-export interface TurnMessage extends SaidIn {
-  readonly seq: number;
-  readonly role: MessageRole;
-  readonly actor: string | null;
-  readonly text: string;
+export interface TurnMessage extends SaidIn, Pick<TranscriptMessage, "seq" | "role" | "actor" | "text"> {
   readonly saidAt: Date;
 }
 
-/** What users and assistants said in a stretch of a thread's turns, in order. */
 export async function findTurnMessages(
   db: Connection,
   { threadRef, start, end }: TurnRange & { readonly threadRef: number },

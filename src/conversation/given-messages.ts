@@ -9,22 +9,18 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { saidMessage } from "./recalled-mark.js";
 
-/** What `givenMessages` takes. */
 export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
   Array.isArray,
   "must be a list of messages",
 );
 
-/** Ids of what was given without one and cannot be given one: what is frozen, and plain objects, which are the caller's. */
+/** Ids for frozen messages, and for plain objects, which are the caller's. */
 const idsOfOthers = new WeakMap<object, string>();
 
 /**
- * `given` as messages that were said: in all forms that LangGraph takes, without what was recalled and without those
- * that only tell a graph's state what to drop.
- *
- * Each has an id, and a message keeps it, as in a graph's state: given again, it is the same. Two objects are two messages.
- *
- * @throws MemoryError `INVALID_INPUT` for what is no message.
+ * `given`, in any form that LangGraph takes, as messages that were said: without recalled ones and removals. A
+ * message keeps the id that it gets: given again, it is the same. Two objects are two messages.
+ * @throws MemoryError `INVALID_INPUT` for what is no message
  */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
   if (!Array.isArray(given)) {
@@ -54,7 +50,6 @@ function asMessage(given: BaseMessageLike, index: number): BaseMessage {
   }
 }
 
-/** `message` with an id; where it has none, with the one that `given` is known by from then on. */
 function withId(message: BaseMessage, given: object): BaseMessage {
   if (message.id !== undefined && message.id !== null && message.id !== "") return message;
   const id = idsOfOthers.get(given) ?? randomUUID();

@@ -29,7 +29,6 @@ export interface ThreadMessage {
   readonly saidAt: Date;
 }
 
-/** Which messages of a thread. */
 export interface ListMessages {
   readonly scope: Scope;
   readonly threadId: string;
@@ -56,16 +55,12 @@ const listSchema = z
   );
 
 /**
- * Messages of a thread, in their order; none of a thread that there is not. One round trip.
- *
+ * Messages of a thread, in order; none of an unknown thread. One round trip.
  * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
-  const { scope, limit, before, after, mostCharacters, ...asked } = parseScoped(
-    listSchema,
-    input,
-    "page of messages",
-  );
+  const asked = parseScoped(listSchema, input, "page of messages");
+  const { scope, limit, before, after, mostCharacters } = asked;
   const threadId = parseThreadId(asked.threadId);
   const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await db.query<{ owned: boolean; message: MessageJson | null }>(sql`
@@ -88,5 +83,4 @@ export async function listMessages(db: Connection, input: ListMessages): Promise
   );
 }
 
-/** A message as JSON of the database. */
 type MessageJson = Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number };

@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
 import { nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
-import { isId, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
+import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
 /** A conversation and whom it belongs to. */
@@ -21,7 +21,6 @@ export interface Thread {
   readonly cursor: string;
 }
 
-/** Which threads to list. */
 export interface ListThreads {
   readonly scope: Scope;
   /** Rows, 1 to 1000. @default 100 */
@@ -30,30 +29,18 @@ export interface ListThreads {
   readonly after?: string | undefined;
 }
 
-interface Row {
-  thread_id: string;
-  tenant_id: string;
-  user_id: string;
-  app_id: string;
-  messages: number;
-  created_at: Date;
-  last_activity_at: Date;
-  ended_at: Date | null;
-  ended_reason: string | null;
-  cursor: string;
-}
+type Row = Omit<Thread, "scope"> & ScopeRow;
 
 /**
- * Threads of a user (in all apps when `scope.appId` is not set), or of an app when `scope.userId` is not
- * set; most recently active first.
- *
- * @throws MemoryError `SCOPE_REQUIRED`; `INVALID_INPUT` for a limit or a cursor that is none, and for what is misspelt.
+ * Threads of a user (in all apps without `scope.appId`) or of an app, most recently active first.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after } = parsePage(input);
   const rows = await db.query<Row>(sql`
-    select t.thread_id, t.tenant_id, t.user_id, t.app_id, t.created_at, t.last_activity_at, t.ended_at,
-      case when t.ended_at is not null then t.ended_reason end as ended_reason,
+    select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, t.created_at as "createdAt",
+      t.last_activity_at as "lastActivityAt", t.ended_at as "endedAt",
+      case when t.ended_at is not null then t.ended_reason end as "endedReason",
       (
         select coalesce(max(m.seq) + 1, 0) from ${db.schema}.message m where m.thread_ref = t.id
       ) as messages,
@@ -63,15 +50,9 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
     order by t.last_activity_at desc, t.id desc
     limit ${limit}`);
-  return rows.map((row) => ({
-    threadId: row.thread_id,
-    scope: scopeOf(row),
-    messages: row.messages,
-    createdAt: row.created_at,
-    lastActivityAt: row.last_activity_at,
-    endedAt: row.ended_at,
-    endedReason: row.ended_reason,
-    cursor: row.cursor,
+  return rows.map(({ tenant_id, user_id, app_id, ...thread }) => ({
+    ...thread,
+    scope: scopeOf({ tenant_id, user_id, app_id }),
   }));
 }
 
@@ -97,7 +78,6 @@ export async function countTranscripts(db: Connection): Promise<{ threads: numbe
   return { threads: row?.threads ?? 0, messages: row?.messages ?? 0 };
 }
 
-/** A thread of a scope. */
 export interface ErasableThread {
   readonly ref: string;
   readonly threadId: string;
@@ -108,7 +88,7 @@ export interface ErasableThread {
 const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
 
-/** Locks up to `limit` of the scope's threads against whoever records in them, not against memories that name them. */
+/** Locks threads against recording, not against memories that name them. */
 export async function lockErasableThreads(
   tx: Connection,
   scope: ErasureScope,
@@ -119,7 +99,7 @@ export async function lockErasableThreads(
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
-/** Up to `limit` of the scope's threads after the one with `after` as ref, in their order. @default all */
+/** Those after the thread with `after` as ref, in their order. @default all */
 export async function findErasableThreads(
   db: Connection,
   scope: ErasureScope,
@@ -130,14 +110,12 @@ export async function findErasableThreads(
     where ${hasScope(scope)} and x.id > ${after}::bigint order by x.id limit ${limit}`);
 }
 
-/** The threads with this id, of whatever tenants. */
 export async function findThreadsOfId(db: Connection, threadId: string): Promise<ErasableThread[]> {
   return db.query<ErasableThread & Record<string, unknown>>(sql`
     select ${columns} from ${db.schema}.thread x
     where ${isId(sql`x.thread_id`, threadId)}`);
 }
 
-/** Deletes locked threads. Returns how many. */
 export async function eraseThreads(tx: Connection, threads: readonly ErasableThread[]): Promise<number> {
   const rows = await tx.query(sql`
     delete from ${tx.schema}.thread where id = any (${threads.map(({ ref }) => ref)}::bigint[]) returning id`);

@@ -3,7 +3,6 @@ import { readTokens } from "../text/estimate-tokens.js";
 import { spokenText } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
 
-/** What is shown word for word of what a summary covers. */
 export interface RecentMessages {
   readonly messages: readonly BaseMessage[];
   /** Ids of those whose text is not whole. */
@@ -11,11 +10,9 @@ export interface RecentMessages {
 }
 
 /**
- * Of `covered`, the last messages that a summary covers, what is shown beside it within `mostTokens`.
- *
- * Whole rounds from the last one back, as many as fit. Of a last round that alone does not fit: without its first calls of
- * tools, and if its question and answers are still too long, without the middle of their texts. A call of a tool is never
- * there without its results, nor a result without its call: one that is not complete is left out.
+ * What is shown of `covered` beside its summary within `mostTokens`: the last whole rounds that fit. A last round too
+ * long alone loses its first tool calls, then the middle of long texts. Calls without results and results without
+ * calls are left out.
  */
 export function recentMessages(covered: readonly BaseMessage[], mostTokens: number): RecentMessages {
   const rounds = roundsOf(withoutBrokenCalls(covered));
@@ -30,7 +27,7 @@ export function recentMessages(covered: readonly BaseMessage[], mostTokens: numb
   return shorterRound(last, mostTokens);
 }
 
-/** Each round by itself, and what stands before the first. */
+/** Each round, and what precedes the first. */
 function roundsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
   const rounds: BaseMessage[][] = [];
   for (const message of messages) {
@@ -40,7 +37,6 @@ function roundsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
   return rounds;
 }
 
-/** `messages` without calls of tools that lack a result, and without results that lack their call. */
 function withoutBrokenCalls(messages: readonly BaseMessage[]): BaseMessage[] {
   const results = new Set(messages.map(answeredCall));
   results.delete(undefined);
@@ -78,52 +74,45 @@ function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): Rec
   return { messages: shorter, shortened };
 }
 
-/** What `message` says, and how many files it has that are not shown. */
 function textOnly(message: BaseMessage): string {
   const files = otherParts(message).filter(({ type }) => /image|audio|video|file|document/.test(`${type}`));
   const mark = files.length === 0 ? "" : `\n[… ${files.length} attachments left out …]`;
   return spokenText(message) + mark;
 }
 
-/** A copy of `message` that says `text` and has no other parts. */
 function withText(message: BaseMessage, text: string): BaseMessage {
   const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
   copy.content = text;
   return copy;
 }
 
-/** Ids of the tool calls that `message` makes. */
 function callsOf(message: BaseMessage): (string | undefined)[] {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   return calls.map(({ id }: { id?: string }) => id);
 }
 
-/** Id of the tool call that `message` answers. */
 function answeredCall(message: BaseMessage): string | undefined {
   if (message.getType() !== "tool") return undefined;
   return (message as { tool_call_id?: string }).tool_call_id ?? "";
 }
 
-/** Most tokens that a part counts which is no text: what providers count for a picture. */
+/** What providers count for a picture. */
 const mostPartTokens = 1_000;
 
 function tokensOf(messages: readonly BaseMessage[]): number {
-  return messages.reduce(
-    (sum, message) =>
-      otherParts(message).reduce((total, part) => total + partTokens(part), sum) +
-      readTokens(spokenText(message)).tokens,
-    0,
-  );
+  let tokens = 0;
+  for (const message of messages) {
+    tokens += readTokens(spokenText(message)).tokens;
+    for (const part of otherParts(message)) {
+      tokens += readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
+    }
+  }
+  return tokens;
 }
 
-/** The parts of a message that are no text. */
 function otherParts({ content }: BaseMessage): { readonly type?: unknown }[] {
   const parts: unknown[] = Array.isArray(content) ? content : [];
   return parts.filter(
     (part): part is object => typeof part === "object" && part !== null && !("text" in part),
   );
-}
-
-function partTokens(part: unknown): number {
-  return readTokens(JSON.stringify(part) ?? "", 0, mostPartTokens).tokens;
 }

@@ -11,7 +11,6 @@ import {
   writtenMessages,
 } from "./append-messages.js";
 
-/** A thread's messages without its system messages. */
 interface RecordedTalk {
   /** How many there are, of the first `triggerMessages` and those just recorded. */
   readonly messages: number;
@@ -24,7 +23,6 @@ interface RecordedTalk {
   readonly earliestSeq: number;
 }
 
-/** How much of a thread is looked at. */
 interface TalkWindow {
   /** How many of the last messages fill a window; system messages fill none. */
   readonly windowMessages: number;
@@ -35,10 +33,9 @@ interface TalkWindow {
 }
 
 /**
- * CTEs about the talk of the thread `owned`: of what was there `before`, which Citus shows with what was added, and its `fresh` messages:
- * `recent (seq, role, bytes)`, the last window and one more; `first (seq)`, the beginning and what is fresh;
- * `summarised (seq)`, where the latest summary ends; and `starts (seq)`, of the window's rounds and the last one of all.
- * None reads more of a longer thread.
+ * CTEs about the thread `before` and its `fresh` messages: `recent (seq, role, bytes)`, the last window and one more;
+ * `first (seq)`; `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's rounds and the last
+ * one. None reads more of a longer thread. Citus shows `before` with what was added: hence `last_seq`.
  */
 function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow): Sql {
   const { schema } = db;
@@ -87,7 +84,6 @@ function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMess
     )`;
 }
 
-/** A `RecordedTalk` as JSON, from the CTEs of `threadTalk`. */
 function talkObject({ windowMessages }: TalkWindow): Sql {
   return sql`json_build_object(
         'messages', (select count(*) from first),
@@ -102,23 +98,19 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
       )`;
 }
 
-/** A round to record, and how much of the thread to look at. */
 type RecordStatement = AppendedRound & TalkWindow;
 
-/** A thread's state right after messages were recorded. */
 export interface RecordedThread {
   readonly threadRef: number;
   /** How many of the messages were new. */
   readonly recorded: number;
   /** −1 when the transcript is empty. */
   readonly lastSeq: number;
-  /** Its messages without system messages. */
   readonly talk: RecordedTalk;
   /** Seqs of the user messages among the last `windowMessages` of the talk, and the last one of all; ascending. */
   readonly roundStarts: number[];
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
-  /** Rounds of the thread. */
   readonly turns: number;
   /** The last of them that has been compressed; 0 for none. */
   readonly compressedTurns: number;
@@ -135,14 +127,12 @@ const collisions = {
 };
 
 /**
- * Appends the messages whose ids the thread does not have yet, in order, and makes the thread if it is new. One
- * statement, atomic; `null` when the thread belongs to another scope.
+ * Appends the messages whose ids the thread lacks, and makes the thread where new. One atomic statement; null when
+ * the thread is another scope's.
  *
- * The thread's row is locked while messages are added, but the statement's snapshot may be older than the lock. Then it
- * collides with the (thread, seq) or (thread, message id) key, nothing is written, and the next try takes a new snapshot.
- * So seqs have no gaps and no message is stored twice. A message that the index refuses is recorded without being
- * indexed.
- *
+ * The thread's row is locked, but the snapshot may be older than the lock. Then the insert collides with the key
+ * (thread, seq) or (thread, message id), and the next try has a new snapshot: so seqs have no gaps and no message is
+ * stored twice. A message that the index refuses is recorded without it.
  * @throws MemoryError `BUSY`
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
@@ -161,7 +151,6 @@ function isTooMuch(error: unknown): boolean {
   return error instanceof Error && errorCodeOf(error.cause).startsWith("54");
 }
 
-/** `input` with nothing indexed of the message that has the most to index; null when nothing is. */
 function withFewerTerms(input: RecordStatement): RecordStatement | null {
   const lengthOf = ({ terms, actorTerms }: NewMessage) => terms.length + actorTerms.length;
   const most = input.messages.reduce((longest, message) => Math.max(longest, lengthOf(message)), 0);
@@ -175,7 +164,7 @@ function withFewerTerms(input: RecordStatement): RecordStatement | null {
 
 interface Row extends Omit<RecordedThread, "threadRef"> {
   readonly [column: string]: unknown;
-  /** Whether another makes the owner's or the thread's row at the moment: this statement's snapshot does not have it. */
+  /** Whether another transaction makes the owner's or the thread's row, which this snapshot lacks. */
   readonly unsettled: boolean;
   readonly id: string | null;
 }

@@ -39,13 +39,7 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** Longest message id in bytes: an index entry holds at most 2,704, and providers' ids have some dozens. */
 const longestIdBytes = 1_000;
 
-/**
- * `message` as a transcript entry, whatever is in it. A message without an id gets a fresh one, and so is new each
- * time.
- *
- * @throws MemoryError `INVALID_INPUT` for an id that is too long or that PostgreSQL cannot hold.
- * @param language the text search configuration that `terms` are prepared for.
- */
+/** One without an id gets a fresh one, and so is new each time. @throws MemoryError `INVALID_INPUT` for an id */
 export function toNewMessage(message: BaseMessage, language: string): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
@@ -72,10 +66,7 @@ function messageId({ id }: BaseMessage): string {
   );
 }
 
-/**
- * `message`, with a digest of its id where that cannot be kept. In a graph's state ids are clients' to choose, and one
- * that is refused would cost this round and all that come after it.
- */
+/** Clients choose the ids in a graph's state: refusing one would cost this round and all that follow. */
 export function withKeptId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
@@ -96,7 +87,6 @@ export interface RecordInput {
    * Without one the same object is the same message, and two objects are two: give ids to what may be sent again.
    */
   readonly messages: readonly BaseMessageLike[];
-  /** The agent that was talked with, and the run: what is learned from the messages carries both. @default none */
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   /** When it was said. @default now */
@@ -115,18 +105,11 @@ const roundSchema = z.strictObject({
   shown: shownRoundSchema.optional(),
 });
 
-/** The settings that decide whether a summary is due: the transcript answers it with each round. */
 export interface RecordConfig {
-  readonly summaries: {
-    readonly windowMessages: number;
-    readonly afterSeq: number;
-    readonly everyMessages: number;
-  };
+  readonly summaries: Readonly<Record<"windowMessages" | "afterSeq" | "everyMessages", number>>;
 }
 
-/** A thread right after messages were recorded. */
 export interface RecordedRound extends RecordedThread {
-  /** What was given, as messages that were said. */
   readonly messages: readonly BaseMessage[];
 }
 
@@ -138,7 +121,7 @@ function tellsAnything(message: BaseMessage): boolean {
 /** Longest stretch of work before others have their turn: a request that waits less is not felt. */
 const longestStretchMs = 20;
 
-/** `messages` as transcript entries, redacted; between two of them, others in this process have their turn. */
+/** Redacts `messages`; between two of them, others in this process have their turn. */
 export async function newMessages(
   redactor: Redactor,
   messages: readonly BaseMessage[],
@@ -157,13 +140,13 @@ export async function newMessages(
 }
 
 /**
- * Appends the messages that the transcript does not have yet: recording twice is harmless. Of several with the same id
- * the last one counts. What was recalled is left out, and so is what memory put in front of a user's words.
+ * Appends the messages that the transcript lacks: recording twice is harmless, and of one id the last message counts.
+ * Leaves out what was recalled.
  *
- * @param due.extract when new user messages that say more than "ok" make the extraction of facts due. @default they do not
- * @param due.note when a conversation with an app leaves a note. @default it leaves none
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, or
- *   `THREAD_FORBIDDEN` when the thread belongs to another scope; `REDACTION_FAILED`.
+ * @param due.extract when user messages that say more than "ok" make extraction due. @default never
+ * @param due.note when a conversation with an app leaves a note. @default never
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, `THREAD_FORBIDDEN` when the
+ * thread is another scope's, `REDACTION_FAILED`
  */
 export async function record(
   { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,

@@ -14,7 +14,6 @@ import { pageRows, smallCount } from "../text/parse-input.js";
 
 /** The parts of the memory block that memories stand in. */
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
-/** A part of the memory block, as `RecalledMemories` calls it. */
 export type ShownPart = (typeof shownParts)[number];
 
 /** What a round was shown: it counts as seen once the round is recorded. `shownBy` makes it of a recall. */
@@ -51,10 +50,7 @@ export const shownRoundSchema = z.strictObject({
   leftOut: smallCount.optional(),
 });
 
-/**
- * CTE `shown_turn`: writes down what the new round of `fresh` was shown, beside the user's message that it answers, or
- * beside the last message where there is none.
- */
+/** CTE `shown_turn`: keeps what the round was shown, beside the user's message, else beside the last message. */
 export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, leftOut = 0 } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
@@ -73,7 +69,6 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
     )`;
 }
 
-/** A memory that a turn was shown. */
 interface ShownMemory {
   readonly id: string;
   readonly part: ShownPart;
@@ -101,7 +96,6 @@ export interface ShownTurn {
   readonly leftOut: number;
 }
 
-/** Of which thread, and how many turns. */
 export interface ListShown {
   readonly scope: Scope;
   readonly threadId: string;
@@ -118,21 +112,18 @@ const listSchema = z.strictObject({
   before: smallCount.optional(),
 });
 
-interface Row extends Omit<ShownTurn, "memories"> {
-  readonly [column: string]: unknown;
-  readonly memories: ShownMemory[];
-}
-
 /**
- * What the turns of a thread were shown, latest first; none of a thread that there is not. One round trip.
- *
+ * What the turns of a thread were shown, latest first; none of an unknown thread. One round trip.
  * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
   const { scope, limit, before, ...asked } = parseScoped(listSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);
   const { tenantId, userId, appId } = scopeColumns(scope);
-  const rows = await db.query<{ owned: boolean; turn: Row | null }>(sql`
+  const rows = await db.query<{
+    owned: boolean;
+    turn: (Omit<ShownTurn, "at"> & { readonly at: number }) | null;
+  }>(sql`
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
@@ -150,5 +141,5 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     where ${threadIs(tenantId, threadId)}
     order by x.seq desc`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(Number(turn.at)) }));
+  return rows.flatMap(({ turn }) => (turn === null ? [] : { ...turn, at: new Date(turn.at) }));
 }

@@ -32,33 +32,18 @@ import {
   writeProcedure,
 } from "./write-procedure.js";
 
-/** A thread and its owner as work found them; forgetting ends one or both. */
-interface SeenThread {
-  /** Null: nothing of it was recorded yet. */
-  readonly threadRef: number | null;
-  readonly ownerRef: number;
-}
+/** `threadRef` is null where nothing of it was recorded yet. */
+type SeenThread = Awaited<ReturnType<typeof seeThread>>;
 
-/**
- * The thread named, before long work on what was said in it.
- *
- * Its owner is made where it is new: only what is there can be missed when it was forgotten.
- *
- * @throws MemoryError `THREAD_FORBIDDEN`
- */
-async function seeThread(db: Database, address: ThreadAddress): Promise<SeenThread> {
+/** Makes a new owner: only what exists can be missed when it was forgotten. */
+async function seeThread(db: Database, address: ThreadAddress) {
   const thread = await findThread(db, address);
   if (thread === null) throw threadForbidden(address.threadId);
   const owner = await db.transaction((tx) => lockOwner(tx, address.scope));
   return { threadRef: thread?.threadRef ?? null, ownerRef: owner.ref };
 }
 
-/**
- * Sees to it that what was seen of a thread is still there: else it was forgotten, and nothing may be written that was
- * made of it. Belongs in the transaction of the write.
- *
- * @throws MemoryError `FORGOTTEN`
- */
+/** Forgetting deletes the owner or the thread: then nothing may be written. For the transaction of the write. */
 async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThread): Promise<void> {
   const owner = await lockOwner(tx, address.scope);
   const thread = seen.threadRef === null ? null : await findThread(tx, address);
@@ -69,7 +54,6 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
   );
 }
 
-/** Which conversation becomes numbered steps. */
 interface ProcedureInput {
   readonly scope: Scope;
   readonly threadId: string;
@@ -96,11 +80,10 @@ interface ProcedureInput {
 /** Numbered steps learned from conversations; found only by their category, "procedural". */
 export interface ProceduresApi {
   /**
-   * Writes down the steps by which a conversation reached its result; null when there is nothing to repeat. Steps
-   * that read as instructions to a model against its user come back in quarantine.
-   *
-   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN` when the thread
-   *   or its user was forgotten meanwhile, and what the model fails with: `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`.
+   * The steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
+   * against its user come back in quarantine.
+   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN`,
+   * `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }
@@ -122,7 +105,6 @@ const inputSchema = z.strictObject({
   toSeq: smallCount.default(2_147_483_647),
 });
 
-/** The `ProceduresApi` on `deps`. */
 export function createProceduresApi(deps: ProceduresRuntime): ProceduresApi {
   return { write: (input) => write(deps, input) };
 }
@@ -173,7 +155,6 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
 }
 
-/** Messages that have no place in the transcript yet. */
 async function unrecorded(
   { db, redactor }: ProceduresRuntime,
   messages: readonly BaseMessageLike[],

@@ -11,42 +11,37 @@ import type { Connection } from "../postgres/connection.js";
 import { candidatesOf, type FoundMemory, type MemoryCandidate } from "../search/memory-hits.js";
 import { type RecallStatement, recallStatement } from "./recall-statement.js";
 
-/** A line of the delta header. */
 export interface RecalledChange {
   readonly rev: number;
   readonly event: ChangeEvent;
   readonly line: string;
 }
 
-/** All that one recall found. */
 export interface RecallResult {
   /** Undefined for a thread not seen before, null for another scope's: then nothing else was read. */
   readonly conversation: Conversation | null | undefined;
-  /** Revision of the owner's memories. */
   readonly revision: number;
-  /** The revision the thread was last told of. */
+  /** What the thread was last shown. */
   readonly revSeen: number;
   readonly changeCount: number;
   /** The most important changes since, most important first. */
   readonly changes: readonly RecalledChange[];
-  /** What waits for the user's consent, newest first. */
+  /** Open requests for consent, newest first. */
   readonly consents: readonly PendingConsent[];
-  /** Whether the question asks for no memory in particular. */
   readonly broad: boolean;
   /** What is always shown: pinned memories first, then most important first. */
   readonly profile: readonly MemoryItem[];
-  /** What is shown while there is room, most important first. */
+  /** Fills the room that is left, most important first. */
   readonly rest: readonly MemoryItem[];
   /** How many memories might be shown unasked. */
   readonly knownCount: number;
-  /** Whether there are more than were counted. */
+  /** Whether counting stopped before the end. */
   readonly knownCut: boolean;
-  /** The app's notes, latest first. */
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
 }
 
-/** A row of a list; without its memory where a hit has that. */
+/** Null where a hit has the memory. */
 type ListedMemory = Omit<FoundMemory, "memory"> & { readonly memory: MemoryJson | null };
 
 interface Row extends Pick<RecallResult, "changes" | "consents"> {
@@ -60,7 +55,7 @@ interface Row extends Pick<RecallResult, "changes" | "consents"> {
   memories: ListedMemory[];
 }
 
-/** Everything the prompt of a turn needs, in one round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
+/** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
 export async function findRecall(
   db: Connection,
   input: RecallStatement,
@@ -68,9 +63,13 @@ export async function findRecall(
 ): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, input), { prepare: true, timeoutMs });
   const found = row as Row;
-  const written = found.memories.filter(isWritten);
+  const written = found.memories.filter((row): row is FoundMemory => row.memory !== null);
   const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
-  const listOf = (name: string) => listed(found.memories, name, memories);
+  const listOf = (name: string) =>
+    found.memories
+      .filter(({ list }) => list === name)
+      .toSorted((first, second) => Number(first.signals) - Number(second.signals))
+      .flatMap(({ ref }) => memories.get(ref) ?? []);
   return {
     conversation: conversationOf(found.conversation),
     revision: found.revision ?? 0,
@@ -87,20 +86,4 @@ export async function findRecall(
     notes: listOf("note"),
     candidates: candidatesOf(written, memories),
   };
-}
-
-function isWritten(row: ListedMemory): row is FoundMemory {
-  return row.memory !== null;
-}
-
-/** The memories of one list, in its order. */
-function listed(
-  rows: readonly ListedMemory[],
-  name: string,
-  memories: ReadonlyMap<number, MemoryItem>,
-): MemoryItem[] {
-  return rows
-    .filter(({ list }) => list === name)
-    .toSorted((first, second) => Number(first.signals) - Number(second.signals))
-    .flatMap(({ ref }) => memories.get(ref) ?? []);
 }

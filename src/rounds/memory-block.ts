@@ -11,16 +11,9 @@ import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
 import { durationOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
-/** What the memory block ends with. */
 const memoryRequest = "Answer consistently using the memory and conversation above.";
 
-/**
- * What recall found as text for the prompt, or null when there is nothing to say: how to use it, delta header, profile,
- * what nobody vouches for, relevant memories and episodes, what else is known, app notes, how much is left out; then the
- * conversation, of which the summary stands here and the messages follow.
- *
- * The block is delimited, and nothing remembered can close it or look like a part of it.
- */
+/** Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. */
 export function memoryBlock(recalled: Recalled): string | null {
   const { said, listed } = partsOf(recalled);
   const [news, after] = said;
@@ -39,12 +32,7 @@ export function memoryBlock(recalled: Recalled): string | null {
   return `${opening}\n\n${[...sections, conversation.join("\n")].join("\n\n")}${closing}`;
 }
 
-/**
- * Tokens of the block of `recalled` without its conversation, not rounded. The block is not written for that: what it is
- * made of is added up, and lines of memories are counted once.
- *
- * @param most nothing more is added up beyond it.
- */
+/** Without the conversation, not rounded. @param most counting stops beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
   const { said, listed } = partsOf(recalled);
   const texts = said.flat();
@@ -60,7 +48,6 @@ export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY)
   return tokens;
 }
 
-/** Tokens that a section adds. */
 function sectionTokens(text: string): number {
   return readTokens(`\n\n${text}`).tokens;
 }
@@ -71,18 +58,16 @@ const closing = "\n</memory>";
 const frameTokens =
   readTokens(opening).tokens + sectionTokens(`${conversationHeading}\n${memoryRequest}${closing}`);
 
-/** What the heading of a section adds; nothing of notes, which have more than that in front. */
+/** Without notes, which have a longer beginning. */
 export function headingTokens(section: MemorySection): number {
   return section === "notes" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
-/** Memories under a heading. */
 interface ListedSection {
   readonly section: keyof typeof sectionHeadings;
   readonly lines: readonly MemoryLine[];
 }
 
-/** What the block has above the conversation: sections of memories, and those before and after them. */
 function partsOf(recalled: Recalled): {
   readonly said: readonly [before: readonly string[], after: readonly string[]];
   readonly listed: readonly ListedSection[];
@@ -94,18 +79,15 @@ function partsOf(recalled: Recalled): {
   };
 }
 
-/** The memories that stand under a heading: the profile, what nobody vouches for, what fits, what else is known. */
-function listedSections({ profile, relevant, related, episodes, rest }: RecalledMemories): ListedSection[] {
-  const lines: Record<keyof typeof sectionHeadings, MemoryLine[]> = {
-    ...{ profile: [], unverified: [], context: [], rest: [] },
+function listedSections(memories: RecalledMemories): ListedSection[] {
+  const lines: Record<MemorySection, MemoryLine[]> = {
+    ...{ profile: [], unverified: [], context: [], rest: [], notes: [] },
   };
-  for (const memory of profile) {
-    lines[sectionOf("profile", memory) as "profile" | "unverified"].push(lineOf("profile", memory, 0));
+  for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
+    for (const memory of partOf(memories, part)) {
+      lines[sectionOf(part, memory)].push(lineOf(part, memory, 0));
+    }
   }
-  for (const { memory } of relevant) lines.context.push(lineOf("relevant", memory, 0));
-  for (const memory of related) lines.context.push(lineOf("related", memory, 0));
-  for (const { memory } of episodes) lines.context.push(lineOf("episodes", memory, 0));
-  for (const memory of rest) lines.rest.push(lineOf("rest", memory, 0));
   return headed.flatMap((section) =>
     lines[section].length === 0 ? [] : [{ section, lines: lines[section] }],
   );
@@ -113,7 +95,7 @@ function listedSections({ profile, relevant, related, episodes, rest }: Recalled
 
 const headed = ["profile", "unverified", "context", "rest"] as const;
 
-/** The same for the front of a user's message: a summary stands there alone, and all else without the delimiters. */
+/** For the front of a user's message: a summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
   const memories = memoryBlock({ ...recalled, summary: null, leftOut: null });
   if (memories === null && recalled.summary && !recalled.leftOut) return summaryText(recalled.summary);
@@ -126,7 +108,7 @@ function delta({ changes }: Recalled): string | null {
   return deltaHeader({ ...changes, top });
 }
 
-/** What there is no room for. Not every agent has a tool to ask for it with. */
+/** Not every agent has a tool to ask for it. */
 function notShown({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): string[] {
   if (count === 0 && !leftOutAtLeast) return [];
   const one = count === 1 && !leftOutAtLeast;
@@ -159,7 +141,7 @@ function summary(found: Summary): string {
   return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
 }
 
-/** What is said of messages that are not shown, so that an agent does not take the beginning for what it sees. */
+/** Else an agent takes the first message that it sees for the first one. */
 function leftOut({ messages }: NonNullable<Recalled["leftOut"]>): string {
   return (
     `[${messages.toLocaleString("en")} earlier messages are not shown: they are too many, and no summary has them. ` +
@@ -198,8 +180,8 @@ export function contextPrefix(recalled: Recalled): string {
 }
 
 /**
- * The same for a message in a graph's state; null also for one of the transcript that a node put there. A user's words are changed only where memory was surely put into them: they
- * bear a mark, or begin with what this round was shown.
+ * What was said in a message of a graph's state; null also for one that a node brought from the transcript. A user's
+ * words change only where they have a mark, or begin with what this round was shown.
  */
 export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;

@@ -4,14 +4,12 @@ import { noteLine } from "../notes/note-block.rule.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { headAtWord, onOneLine } from "../text/storable-text.js";
 
-/** What a memory adds to the block: its line, and what that adds to its tokens. */
 export interface MemoryLine {
   readonly line: string;
   /** With the end of the line before; not rounded. */
   readonly tokens: number;
 }
 
-/** What sections of memories begin with; that of an app's notes is longer. */
 export const sectionHeadings = {
   profile: "## User Profile",
   unverified: "## Unverified",
@@ -19,16 +17,15 @@ export const sectionHeadings = {
   rest: "## Also Known",
 } as const;
 
-/** The parts of the block that memories stand in. */
 export type MemorySection = keyof typeof sectionHeadings | "notes";
 
-/** The section in which `part` shows `memory`: what nobody vouches for stands in no profile. */
+/** What nobody vouches for is in no profile. */
 export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
   if (part === "profile") return unverified(memory) === null ? part : "unverified";
   return part === "rest" || part === "notes" ? part : "context";
 }
 
-/** The line with which `part` shows `memory`. @param place in the part: notes are numbered */
+/** @param place in the part: notes are numbered */
 export function lineOf(part: ShownPart, memory: MemoryItem, place: number): MemoryLine {
   const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, wordsOf(memory, part))}`;
   // A line's end is no part of the words around it: lines and sections can be counted one by one.
@@ -44,7 +41,6 @@ function wordsOf({ key, value, text, category, turns }: MemoryItem, part: ShownP
 /** Characters of an episode that are shown; all of it is found by `memory.query`. */
 const episodeCharacters = 150;
 
-/** `text` cut after the last whole word of what is shown of an episode. */
 function beginning(text: string): string {
   const line = onOneLine(text);
   return line.length <= episodeCharacters ? line : `${headAtWord(line, episodeCharacters)}...`;

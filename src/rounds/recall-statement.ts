@@ -11,7 +11,6 @@ import type { HitSelection, SearchedVector } from "../search/memory-signals.js";
 import { asksForAll, questionTerms, type SeenOwners, seenOwners } from "../search/question-terms.js";
 import type { Question } from "../search/read-question.js";
 
-/** What one recall asks for. */
 export interface RecallStatement {
   readonly address: ConversationAddress;
   readonly limits: ReadLimits;
@@ -29,9 +28,7 @@ export interface RecallStatement {
     readonly shownWhole: readonly string[];
     /** Slots of the other categories are always shown from this importance on. */
     readonly minImportance: number;
-    /** Most that are always shown. */
     readonly most: number;
-    /** Most of the rest. */
     readonly rest: number;
     /** Most free statements of a category that are looked at. */
     readonly statements: number;
@@ -41,14 +38,9 @@ export interface RecallStatement {
   readonly consents: number;
 }
 
-/** Of a database and what is asked of it, all that the statement's text depends on. */
-type Shape = Readonly<Record<"user" | "app" | "branch" | "clock" | "asked", boolean>> & {
-  readonly schema: string;
-  readonly language: string;
-  readonly vector: readonly string[] | null;
-};
+type Shape = Readonly<ReturnType<typeof shapeOf>>;
 
-function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: RecallStatement): Shape {
+function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: RecallStatement) {
   const space = asked?.selection.vector?.space;
   return {
     schema: db.schema.text,
@@ -62,7 +54,6 @@ function shapeOf(db: Connection, { address: { scope, messageIds }, asked }: Reca
   };
 }
 
-/** A recall with the time that it happens at, where a clock tells that. */
 interface RecallCall extends RecallStatement {
   readonly now: unknown;
 }
@@ -72,12 +63,11 @@ const composed = new Map<string, ComposedStatement<RecallCall>>();
 /** Shapes of some dozens of schemas; those of more are composed again. */
 const mostComposed = 500;
 
-/** The statement of one recall. Its text is composed once for all that have the same shape. */
+/** Its text is composed once for each shape. */
 export function recallStatement(db: Connection, input: RecallStatement): Sql {
   return composedRecall(db, input).bind({ ...input, now: db.now().values[0] });
 }
 
-/** The statement of recalls like `input`, without its values. */
 export function composedRecall(db: Connection, input: RecallStatement): ComposedStatement<RecallCall> {
   const shape = shapeOf(db, input);
   const key = JSON.stringify(shape);
@@ -213,10 +203,9 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
 }
 
 /**
- * CTE `listed_known` (list, ref, place): "profile", what is always shown, pinned memories first; and "rest", what is shown
- * while there is room. Of each category, and of all, the most important and then the latest; insights come after the others.
- *
- * All slots are read, which are few, and of a category's free statements no more than may be shown.
+ * CTE `listed_known` (list, ref, place): "profile" is always shown, pinned memories first; "rest" fills the room.
+ * Most important, then latest; insights last. Slots are few, and all read; of free statements as many as may be
+ * shown.
  */
 function knownMemories(
   db: Connection,
@@ -273,7 +262,6 @@ function knownMemories(
     )`;
 }
 
-/** The app's notes, latest first. */
 function noteRows(db: Connection, owners: SeenOwners, { known, notes }: RecallStatement): Sql {
   return sql`
       union all

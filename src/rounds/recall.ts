@@ -12,7 +12,6 @@ import {
   parseThreadId,
   type Scope,
   scopeField,
-  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -24,7 +23,7 @@ import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
-import { findRecall, type RecallResult } from "./find-recall.js";
+import { findRecall } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import type { RecallStatement } from "./recall-statement.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
@@ -33,10 +32,7 @@ import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 export interface RecallInput {
   readonly scope: Scope;
   readonly threadId: string;
-  /**
-   * Ids of the messages of one branch of the conversation: then the summary is the latest one that ends with
-   * one of them, or before all of them.
-   */
+  /** Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
   /** What the user says now: memories that fit it go before others. @default nothing, so that the most important are shown */
   readonly query?: string | undefined;
@@ -57,7 +53,6 @@ const fewTokens = 15;
 /** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
 const shownConsents = 3;
 
-/** What a recall takes. */
 type RecallRuntime = SearchRuntime &
   Runtime<{
     readonly summaries: SummaryOptions;
@@ -67,20 +62,17 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * All that memory knows for a round, in one round trip (after the embedding of the question, where there are
- * embeddings). A thread not seen before has no conversation yet, and is not made by this.
+ * All that memory knows for a round, in one round trip after the embedding. Makes no thread.
  *
- * A search that takes longer than two seconds is stopped, and a second round trip reads all but what fits the
- * question.
- *
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, or `THREAD_FORBIDDEN` when the thread
- *   belongs to another scope.
+ * A search that takes longer than two seconds is stopped, and a second round trip reads the rest.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` when the thread is another scope's
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const startedAt = performance.now();
   const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
-  const { retrieval, policy } = deps.config;
+  const { appId } = scope;
+  const { retrieval, policy, notes } = deps.config;
   const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
@@ -103,7 +95,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     shortened: shownAgain.shortened,
     lastRound: lastRound.map(storedMessage),
     memories: { ...memories, ...(timedOut && { timedOut }) },
-    ...nameOfApp(deps, scope, found),
+    ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
     changes: {
       since: found.revSeen,
       // What is not shown is not seen either.
@@ -114,33 +106,15 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     consents: found.consents,
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
-  reportNotes(deps, { scope, threadId }, fitting);
+  const shownNotes = fitting.memories.notes.length;
+  if (appId !== undefined && shownNotes > 0) {
+    const fields = { threadId, step: "recall", appId, notes: shownNotes };
+    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
+  }
   noteDuration(fitting, performance.now() - startedAt);
   return fitting;
 }
 
-/** What the app is called that notes were found of. */
-function nameOfApp(
-  { config }: RecallRuntime,
-  { appId }: Scope,
-  { notes }: RecallResult,
-): Pick<Recalled, "appName"> {
-  if (appId === undefined || notes.length === 0) return {};
-  return { appName: appNotes(config.notes, appId).name };
-}
-
-/** Logs how many notes the agent is shown. */
-function reportNotes(
-  { logger }: RecallRuntime,
-  { scope: { appId }, threadId }: ThreadAddress,
-  { memories: { notes } }: Recalled,
-): void {
-  if (appId === undefined || notes.length === 0) return;
-  const fields = { threadId, step: "recall", appId, notes: notes.length };
-  logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
-}
-
-/** What one recall asks for, read. */
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
   readonly query: string;
   /** Not embedded yet. */
@@ -148,28 +122,18 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
   readonly categories: readonly string[];
 }
 
-/** What is asked of the database, without the question's vector. */
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
   const { scope, threadId, messageIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance } = config.retrieval;
+  const selection = {
+    ...{ scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit },
+    ...searchedBy(question),
+  };
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
     limits: readLimits(config),
-    asked:
-      query.trim() === ""
-        ? null
-        : {
-            question,
-            selection: {
-              scope,
-              kinds: askedKinds,
-              categories,
-              filter: noFilter,
-              limit: candidateLimit,
-              ...searchedBy(question),
-            },
-          },
+    asked: query.trim() === "" ? null : { question, selection },
     known: {
       categories,
       ...categoriesShown(config.policy, categories),
@@ -186,7 +150,6 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStateme
   };
 }
 
-/** How much is shown of each of `names`. */
 function categoriesShown(
   { categories }: CategoryPolicy,
   names: readonly string[],
@@ -215,51 +178,29 @@ const unseen: Conversation = {
   ...{ lastSeq: -1, lastMessageId: null },
 };
 
-/** What a recall found. */
-interface FoundInTime {
-  readonly found: RecallResult;
-  /** What was asked. */
-  readonly question: EmbeddedQuestion;
-  readonly timedOut: boolean;
-}
-
-/** What there is for a recall; without its search when that takes too long, which a warning and an event tell of. */
-async function findInTime(deps: RecallRuntime, asks: ReadRecall): Promise<FoundInTime> {
-  const { db, config } = deps;
+async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
+  const { db, config, logger } = deps;
   const { timeoutMs } = config.retrieval;
   const statement = statementOf(deps, asks);
   try {
-    const question = await embed(deps, asks);
+    const question = { ...asks.question, vector: await questionVector(deps, asks.query) };
     const found = await findRecall(db, withVector(statement, question), timeoutMs);
     return { found, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
   }
   const found = await findRecall(db, { ...statement, asked: null }, timeoutMs);
-  await reportTimeout(deps, statement.address);
+  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
+  const { scope, threadId } = asks;
+  const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
+  await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
+    logger.error(`an event could not be kept: ${messageOf(error)}`);
+  });
   return { found, question: asks.question, timedOut: true };
-}
-
-async function embed(deps: RecallRuntime, { query, question }: ReadRecall): Promise<EmbeddedQuestion> {
-  const vector = await questionVector(deps, query);
-  return vector === null ? question : { ...question, vector };
 }
 
 function withVector(statement: RecallStatement, question: EmbeddedQuestion): RecallStatement {
   const { asked } = statement;
   if (asked === null || question.vector === null) return statement;
   return { ...statement, asked: { ...asked, selection: { ...asked.selection, ...searchedBy(question) } } };
-}
-
-/** Tells that the search of a recall took too long. */
-async function reportTimeout(
-  { db, config: { retrieval }, logger }: RecallRuntime,
-  { scope, threadId }: ThreadAddress,
-): Promise<void> {
-  const { timeoutMs } = retrieval;
-  logger.warn(`recall found nothing for the question within ${timeoutMs} ms and goes on without`);
-  const event = { step: "recall", op: "search", status: "error", detail: "timeout" } as const;
-  await insertEvent(db, { scope, threadId, ...event }, { timeoutMs }).catch((error: unknown) => {
-    logger.error(`an event could not be kept: ${messageOf(error)}`);
-  });
 }

@@ -10,7 +10,6 @@ import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
 import type { RecalledChange, RecallResult } from "./find-recall.js";
 
-/** Durable memories for a round. */
 export interface RecalledMemories {
   /** What is always shown: what is pinned, then slots and statements, most important first. */
   readonly profile: readonly MemoryItem[];
@@ -24,12 +23,9 @@ export interface RecalledMemories {
   readonly rest: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
-  /**
-   * How many memories are known that the reader might be shown and is not: for want of room, or because a category's
-   * `rag_length` is reached. Episodes and notes count only where they were found.
-   */
+  /** Known memories over budget, or beyond the `rag_length` of their category; episodes and notes only where found. */
   readonly leftOut: number;
-  /** Set where there are more than that: of a category's free statements some two hundred are counted. */
+  /** Set where there are more: counting stops at some two hundred free statements of a category. */
   readonly leftOutAtLeast?: boolean;
   /** Set when the search for what fits the question took longer than two seconds, so that nothing of that is here. */
   readonly timedOut?: boolean;
@@ -74,51 +70,36 @@ export interface Recalled {
   readonly consents: readonly PendingConsent[];
 }
 
-/** Kept beside the recalls: it says nothing about what is known. */
+/** Not part of the recall: it says nothing about what is known. */
 const durations = new WeakMap<Recalled, number>();
 
-/** Notes how long `recalled` took. */
 export function noteDuration(recalled: Recalled, milliseconds: number): void {
   durations.set(recalled, milliseconds);
 }
 
-/** How many milliseconds `recalled` took; undefined of a copy. */
 export function durationOf(recalled: Recalled): number | undefined {
   return durations.get(recalled);
 }
 
-/** No memories. */
 export const noMemories: RecalledMemories = {
   ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
   leftOut: 0,
 };
 
-/** The parts in the order in which there is room for them. */
+/** In the order in which there is room for them. */
 export const memoryParts: readonly ShownPart[] = [
   ...(["profile", "relevant", "episodes", "notes", "related", "rest"] as const),
 ];
 
-/** The memories of a part. */
 export function partOf(memories: RecalledMemories, part: ShownPart): readonly MemoryItem[] {
   return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
-/** What is shown unasked. */
-export interface SelectedMemories {
-  readonly memories: RecalledMemories;
-  /** Ids of those in the profile that fit the question, best first. */
-  readonly asked: readonly string[];
-}
-
 /**
- * Of what a recall found, what is shown unasked: best first, as many as configured, no more of a category than its
- * `rag_length` says, of which what is pinned goes first, and then what fits the question.
+ * Chooses what is shown unasked. A category's `rag_length` goes to pinned memories first, then to what fits.
+ * @returns `asked`: ids of those in the profile that fit the question, best first
  */
-export function selectMemories(
-  deps: SearchRuntime,
-  question: EmbeddedQuestion,
-  found: RecallResult,
-): SelectedMemories {
+export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
   const always = new Set(found.profile.map(({ id }) => id));
@@ -151,10 +132,10 @@ export function selectMemories(
   const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
   const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
-  return { memories: { ...shown, ...leftOut }, asked: fits };
+  return { memories: { ...shown, ...leftOut } satisfies RecalledMemories, asked: fits };
 }
 
-/** How many of the known memories are not among `shown`: all facts and insights are known, and what is pinned. */
+/** All facts and insights are known, and pinned episodes. */
 function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
   const known = memoryParts
     .flatMap((part) => partOf(shown, part))
@@ -162,7 +143,6 @@ function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
   return Math.max(0, knownCount - known.length);
 }
 
-/** What fits the question, best first; of episodes what is near enough. */
 function fittingHits(
   runtime: SearchRuntime,
   { dates, names, vector }: EmbeddedQuestion,
@@ -182,11 +162,8 @@ function fittingHits(
   const others = candidates.filter((candidate) => !measured(candidate));
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
-    ...rankMemories(near, { ...question, floor: noFloor }),
+    ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),
   ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
 }
 
-/** What gives way is chosen after the others. */
 const lateness = ({ memory }: MemoryHit) => (givesWay(memory) ? 1 : 0);
-
-const noFloor = { best: 0, each: 0 } as const;

@@ -4,13 +4,11 @@ import { readsAsInstruction } from "../text/reads-as-instruction.js";
 import { clipped, mostThatFit, visibleText } from "../text/storable-text.js";
 import type { MemoryHit } from "./rank-memories.rule.js";
 
-/** "bullets": a line each. "full": with metadata. */
 export const answerForms = ["bullets", "full"] as const;
 
 /** How hits are answered to a model: "bullets", a line each, or "full", with metadata. */
 export type AnswerForm = (typeof answerForms)[number];
 
-/** How hits are answered. */
 export interface AnswerShape {
   /** Null: as they are. */
   readonly form: AnswerForm | null;
@@ -18,22 +16,22 @@ export interface AnswerShape {
   readonly budgetTokens: number | null;
 }
 
-/** A hit as models are given it. One that is cut to fit a budget may have its text alone. */
+/** A hit as a model reads it. One that is cut to fit a budget may have its text alone. */
 export interface MemoryBullet {
   readonly id?: string;
   readonly category?: string;
   readonly text: string;
   readonly similarity?: number;
   readonly reason?: string;
-  /** Of what nobody vouches for. */
+  /** Says that nobody has confirmed it. */
   readonly caution?: string;
-  /** What it is linked to, of what is no hit itself. */
+  /** Linked memories that are no hits themselves. */
   readonly related?: readonly string[];
   /** With "full". */
   readonly metadata?: object;
 }
 
-/** `hits` as they are within the budget: the first is cut to fit, others that are too long are left out. */
+/** `hits` within the budget: the first is cut to fit, others that are too long are left out. */
 export function fittingHits(hits: readonly MemoryHit[], budgetTokens: number | null): MemoryHit[] {
   let left = budgetTokens ?? Number.POSITIVE_INFINITY;
   return hits.flatMap((hit, index) => {
@@ -53,32 +51,28 @@ function tokensOfHit({ memory, related = [] }: MemoryHit): number {
     .reduce((tokens, text) => tokens + estimateTokens(text), 0);
 }
 
-/** Characters beyond which no text need be tried: a token is at most eight. */
+/** A token has at most eight characters: longer cuts cannot fit. */
 const longestOf = (budgetTokens: number) => budgetTokens * 8;
 
-/** `hit` with as much of its text and value as fits; without its value where even that is too much. */
 function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean): MemoryHit | null {
-  const cut = (characters: number, value: string | null) => ({
-    ...hit,
-    memory: {
-      ...hit.memory,
-      text: clipped(hit.memory.text, characters),
-      value: value === null ? null : clipped(value, characters),
-    },
-  });
-  for (const value of [hit.memory.value, null]) {
-    const characters = mostThatFit(1, longestOf(most), (count) => fits(cut(count, value)));
-    if (characters !== null) return cut(characters, value);
+  const { key, value } = hit.memory;
+  for (const kept of [
+    { key, value },
+    { key, value: null },
+    { key: null, value: null },
+  ]) {
+    const cut = (characters: number) => {
+      const shorter = (text: string) => clipped(text, characters);
+      const text = shorter(hit.memory.text);
+      return { ...hit, memory: { ...hit.memory, ...kept, text, value: kept.value && shorter(kept.value) } };
+    };
+    const characters = mostThatFit(1, longestOf(most), (count) => fits(cut(count)));
+    if (characters !== null) return cut(characters);
   }
-  const bare = (characters: number) => {
-    const shorter = cut(characters, null);
-    return { ...shorter, memory: { ...shorter.memory, key: null } };
-  };
-  const characters = mostThatFit(1, longestOf(most), (count) => fits(bare(count)));
-  return characters === null ? null : bare(characters);
+  return null;
 }
 
-/** `hits` in the form of models, as JSON within the budget: the first is cut to fit, others are left out. */
+/** `hits` as JSON for a model, within the budget: the first is cut to fit, others are left out. */
 export function bulletsOf(
   hits: readonly MemoryHit[],
   form: AnswerForm,
@@ -99,16 +93,14 @@ function bullet({ memory, similarity, reason, related = [] }: MemoryHit): Memory
     id: memory.id,
     category: memory.category,
     text: labelled(memory),
-    similarity: round(similarity),
+    similarity: Math.round(similarity * 1_000) / 1_000,
     reason,
     ...(doubt !== null && { caution: doubt }),
     ...(related.length > 0 && { related: related.map(labelledWithDoubt) }),
   };
 }
 
-function labelled({ category, text }: MemoryItem): string {
-  return `[${category}] ${visibleText(text)}`;
-}
+const labelled = ({ category, text }: MemoryItem) => `[${category}] ${visibleText(text)}`;
 
 function labelledWithDoubt(memory: MemoryItem): string {
   const doubt = unverified(memory);
@@ -120,7 +112,7 @@ function full(hit: MemoryHit): MemoryBullet {
     hit.memory;
   const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
   const source = hit.memory.source && { ...hit.memory.source };
-  // The user's very words may hold what the memory made of them does not.
+  // The quote may hold an instruction that the memory does not.
   if (source?.quote !== undefined && readsAsInstruction(source.quote)) delete source.quote;
   return {
     ...bullet(hit),
@@ -135,10 +127,7 @@ function full(hit: MemoryHit): MemoryBullet {
 /** Shorter strings are ids and dates, which are of no use when they are cut. */
 const shortestCut = 40;
 
-/**
- * `result` as it is where it fits, else with its strings cut, the longest first; without what it is linked to, then without
- * its metadata where that is not enough, then without all but id, category and text, and as text alone in the end.
- */
+/** Cuts the longest strings first; then drops links, metadata, all but id, category and text, and all but text. */
 function cutToFit(
   result: MemoryBullet,
   fits: (results: readonly object[]) => boolean,
@@ -162,11 +151,6 @@ function cutToFit(
   return { text: "" };
 }
 
-/** `value` as JSON has it, with each string in it changed. */
 function withStrings(value: object, change: (text: string) => string): object {
   return JSON.parse(JSON.stringify(value, (_, each) => (typeof each === "string" ? change(each) : each)));
-}
-
-function round(similarity: number): number {
-  return Math.round(similarity * 1_000) / 1_000;
 }

@@ -1,10 +1,7 @@
 import { plainWords } from "../text/plain-words.js";
 
 /**
- * Words that people ask for everything with, "What do you know about me?", by text search configuration, or by language
- * where PostgreSQL has none: what is said in such questions of asking, knowing, memory and the user, and the small words
- * around that.
- *
+ * Words of questions for everything, "What do you know about me?", by text search configuration, else by language.
  * None may be what a question is about: "like" and "work" are not here.
  */
 const words: Readonly<Record<string, string>> = {
@@ -112,22 +109,16 @@ const wholeQuestions = new RegExp(
   "u",
 );
 
-/** The pictures of a question without words, as words: what they show, they ask for. */
+/** A question of emoji alone asks for what they show. */
 function pictured(question: string): string {
   const pictures = question.match(/\p{Extended_Pictographic}/gu) ?? [];
   return pictures.map((picture) => `u${picture.codePointAt(0)?.toString(16)}`).join(" ");
 }
 
-/** Longest question that is looked at: a longer one has words that tell something. */
+/** A longer question has words that say what it is about. */
 const mostCharacters = 300;
 
-/**
- * The words of `question` that tell what it is about: none where it asks for all that is known. Stop words of the index
- * may be among them.
- *
- * @param language the text search configuration: words to ask with are those of its language. A question of several
- *   such words of another language alone tells nothing either.
- */
+/** The words of `question` that say what it is about, maybe with stop words; none where it asks for everything. */
 export function tellingWords(question: string, language: string): string {
   if (question.length > mostCharacters) return question;
   // "List" and "far" are asked with in these places, and about elsewhere.

@@ -1,25 +1,23 @@
 import { raw, Sql } from "sql-template-tag";
 
-/** The name of a CTE that has these columns: whoever is handed one may read them. */
+/** The name of a CTE with these columns. */
 export type Cte<Column extends string> = Sql & { readonly columns?: Readonly<Record<Column, true>> };
 
-/** The CTE called `name`. */
 export function cte<Column extends string>(name: string): Cte<Column> {
   return raw(name);
 }
 
-/** `value` written into the statement. Without its type PostgreSQL would reckon in `numeric`, which is three times slower. */
+/** A literal. Without its type PostgreSQL would compute in `numeric`, which is three times slower. */
 export function float(value: number): Sql {
   return raw(`${value}::float8`);
 }
 
-/** What stands in a composed statement for a value that comes with each call. */
 interface Slot<Input> {
   readonly slot: string;
   readonly read: (input: Input) => unknown;
 }
 
-/** Stands for a value that `read` takes from the input of each call. It is bound as it is; reckoning with it throws. */
+/** A placeholder for a value of each call. It is bound as it is; computing with it throws. */
 export function slot<Input, Value>(name: string, read: (input: Input) => Value): Value {
   const made = {
     ...{ slot: name, read },
@@ -38,11 +36,11 @@ function isSlot(value: unknown): value is Slot<unknown> {
 export interface ComposedStatement<Input> {
   /** With its values by name, for people. */
   readonly shown: string;
-  /** With the values of `input`: to be run, not to be made a part of another statement. */
+  /** With the values of `input`: to run, not to put into another statement. */
   bind(input: Input): Sql;
 }
 
-/** `statement`, with one parameter for each slot however often it stands there. */
+/** `statement` with one parameter for each slot, however often it occurs. */
 export function compose<Input>({ strings, values }: Sql): ComposedStatement<Input> {
   const parameters: unknown[] = [];
   let [text, shown] = [strings[0] as string, strings[0] as string];
@@ -55,7 +53,7 @@ export function compose<Input>({ strings, values }: Sql): ComposedStatement<Inpu
   const valuesOf = (input: Input) => parameters.map((value) => (isSlot(value) ? value.read(input) : value));
   return {
     shown,
-    // The text is the same string at each call, which is joined and hashed once.
+    // The text is the same string in each call: it is joined and hashed once.
     bind: (input) =>
       Object.create(Sql.prototype, { text: { value: text }, values: { value: valuesOf(input) } }),
   };

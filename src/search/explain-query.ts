@@ -26,30 +26,25 @@ import {
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import { defaultFloor, type SearchRuntime } from "./retrieval-options.js";
 
-/** A hit with its score taken apart. */
 interface ExplainedHit extends MemoryHit {
   /** From 1. */
   readonly rank: number;
   /** What each signal adds; together, `score`. */
   readonly parts: ScoreParts & {
-    /** What it loses because better hits have mostly said it; 0 or less. */
+    /** What it loses because better hits say mostly the same; 0 or less. */
     readonly repeated: number;
-    /** Of an answer to "all there is": what is pinned goes first. */
+    /** Of an answer to a question for everything: pinned memories go first. */
     readonly pinned: number;
   };
 }
 
-/** Why a memory is no hit, though the question has to do with it. */
 type LeftOutReason =
   /** Hardly alike: below the floor, or the `threshold` asked for. */
   | "floor"
   /** Better ones are `topK` already. */
   | "limit"
-  /** It does not fit the budget. */
   | "budget"
-  /** The agent may not read its category. */
   | "allowlist"
-  /** Its category, or its kind, was not asked for. */
   | "category"
   | "kind"
   | "filter"
@@ -57,7 +52,6 @@ type LeftOutReason =
   | "state"
   | "expired";
 
-/** A memory that is no hit, and why. */
 interface LeftOutMemory {
   readonly memory: MemoryItem;
   readonly reason: LeftOutReason;
@@ -71,11 +65,10 @@ interface LeftOutMemory {
 export interface Explanation {
   readonly question: {
     readonly text: string;
-    /** What is looked for in the index of words. */
+    /** Its words in the index. */
     readonly lexemes: readonly string[];
-    /** Whether vectors were compared as well. */
     readonly embedded: boolean;
-    /** Whether it asks for all there is. */
+    /** Whether it asks for everything. */
     readonly broad: boolean;
   };
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
@@ -91,11 +84,7 @@ const mostLeftOut = 50;
 const mostHidden = 20;
 
 /**
- * What `queryMemories` finds, with the score of each hit taken apart, and what it leaves out.
- *
- * The same search and the same rules; then the search once more without categories, kinds and filters. Four round trips: it is
- * made for people who look.
- *
+ * What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns.
  * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
@@ -143,13 +132,16 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       .map(leftByFloor),
     ...outside.map((each) => leftBySelection(each, query, deps)),
   ];
-  const parts = new Map(weighed.map((each) => [each.memory.id, each]));
+  const byId = new Map(weighed.map((each) => [each.memory.id, each]));
   return {
     ...explanation,
-    hits: hits.map((hit, index) => explainHit(hit, index, parts.get(hit.memory.id) as WeighedMemory)),
+    hits: hits.map((hit, index) => {
+      const { score, parts } = byId.get(hit.memory.id) as WeighedMemory;
+      return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - score, pinned: 0 } };
+    }),
     leftOut: [
       ...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut),
-      ...hidden.map(leftByState),
+      ...hidden,
     ],
   };
 }
@@ -158,7 +150,6 @@ function idsOf(found: readonly { readonly memory: MemoryItem }[]): string[] {
   return found.map(({ memory }) => memory.id);
 }
 
-/** The ids of those of `hits` that the budget leaves. */
 function fitting(
   hits: readonly MemoryHit[],
   { shape: { form, budgetTokens } }: ReadQuery,
@@ -169,10 +160,6 @@ function fitting(
   const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
   // The first is cut to fit, if need be to its text alone.
   return new Set(first ? [first.memory.id, ...ids] : []);
-}
-
-function explainHit(hit: MemoryHit, index: number, { score, parts }: WeighedMemory): ExplainedHit {
-  return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - score, pinned: 0 } };
 }
 
 const noParts: ScoreParts = {
@@ -215,23 +202,11 @@ function leftBySelection(
   return left("filter", "The filters leave it out.");
 }
 
-function leftByState({ memory, expired }: HiddenMemory): LeftOutMemory {
-  return expired
-    ? { memory, score: null, reason: "expired", detail: `It expired at ${memory.expiresAt?.toISOString()}.` }
-    : { memory, score: null, reason: "state", detail: `Its state is ${memory.state}.` };
-}
-
-interface HiddenMemory {
-  readonly memory: MemoryItem;
-  readonly expired: boolean;
-}
-
-/** The question's lexemes, and memories that have some of them and are not in use, those with most of them first. */
 async function findHidden(
   db: Connection,
   { terms }: EmbeddedQuestion,
   { scope }: VisibleMemories,
-): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly HiddenMemory[] }> {
+): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly LeftOutMemory[] }> {
   const { ctes, owners } = seenOwners(db, scope);
   const rows = await db.query<{ lexemes: string[]; memory: MemoryJson | null; expired: boolean }>(sql`
     with ${ctes},
@@ -250,11 +225,17 @@ async function findHidden(
     order by h.shared desc, h.ref desc`);
   return {
     lexemes: rows[0]?.lexemes ?? [],
-    hidden: rows.flatMap(({ memory, expired }) => (memory ? [{ memory: memoryOf(memory), expired }] : [])),
+    hidden: rows.flatMap(({ memory: row, expired }): LeftOutMemory[] => {
+      if (!row) return [];
+      const memory = memoryOf(row);
+      const detail = expired
+        ? `It expired at ${memory.expiresAt?.toISOString()}.`
+        : `Its state is ${memory.state}.`;
+      return [{ memory, score: null, reason: expired ? "expired" : "state", detail }];
+    }),
   };
 }
 
-/** Which of `ids` a search does not see. One statement. */
 async function findInvisible(
   db: Connection,
   search: VisibleMemories,

@@ -5,13 +5,10 @@ import { visible } from "./memory-signals.js";
 import { asksForAll, type SeenOwners } from "./question-terms.js";
 import type { Question } from "./read-question.js";
 
-/** What memories `m` of an owner are listed by, in the form of their index: pinned ones (above 10), then by importance. */
+/** Pinned memories (above 10), then by importance; the expression of their index. */
 export const importanceRank: Sql = sql`(m.importance + 10 * m.pinned::integer)`;
 
-/**
- * CTE `important`, with the rows of `FoundMemory`: of a question that asks for all there is, the `most` important of the
- * memories that are wanted. No row is read for another.
- */
+/** CTE `important`, rows of `FoundMemory`. Reads no row unless the question asks for everything. */
 export function importantMemories(
   db: Connection,
   owners: SeenOwners,

@@ -1,6 +1,5 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import type { MemoryMetadata } from "../memories/item/memory-metadata.rule.js";
 import { metadataField } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
 import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
@@ -9,7 +8,7 @@ const optionalText = storableText.nullish();
 
 /** The filters of `memory.query`, as a model or a caller writes them. */
 export const memoryFilterSchema = z.strictObject({
-  /** Whose memories are searched is the scope's to say: the same user may be named here, no other. */
+  /** May name the scope's own user, no other. */
   user_id: optionalText,
   agent_id: optionalText,
   run_id: optionalText,
@@ -28,49 +27,7 @@ export const memoryFilterSchema = z.strictObject({
 /** Which memories are asked for. Unset fields filter nothing. */
 export type MemoryFilter = z.input<typeof memoryFilterSchema>;
 
-/** A filter as the store applies it. */
-export interface StoreFilter {
-  readonly agentId: string | null;
-  readonly runId: string | null;
-  readonly actorId: string | null;
-  readonly role: string | null;
-  readonly category: string | null;
-  readonly pinned: boolean | null;
-  readonly importanceMin: number | null;
-  readonly importanceMax: number | null;
-  readonly updatedAfter: Date | null;
-  readonly updatedBefore: Date | null;
-  readonly metadata: MemoryMetadata | null;
-}
-
-/** No filter. */
-export const noFilter: StoreFilter = {
-  agentId: null,
-  runId: null,
-  actorId: null,
-  role: null,
-  category: null,
-  pinned: null,
-  importanceMin: null,
-  importanceMax: null,
-  updatedAfter: null,
-  updatedBefore: null,
-  metadata: null,
-};
-
-/**
- * `filter`, checked, of a search of the memories of `scope`.
- *
- * @throws MemoryError `INVALID_INPUT` for unknown keys, which would otherwise widen a search, and wrong values.
- */
-export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
-  const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
-  if ((data.user_id ?? scope.userId) !== scope.userId) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "Invalid filters: `user_id` names another user than the one whose memories are searched. Leave it out: the scope says whose they are.",
-    );
-  }
+function storeFilter(data: z.output<typeof memoryFilterSchema>) {
   const toDate = (value: string | Date | null | undefined) => (value == null ? null : new Date(value));
   return {
     agentId: data.agent_id ?? null,
@@ -85,4 +42,18 @@ export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
     updatedBefore: toDate(data.updated_before),
     metadata: data.metadata ?? null,
   };
+}
+
+export type StoreFilter = Readonly<ReturnType<typeof storeFilter>>;
+
+export const noFilter: StoreFilter = storeFilter({});
+
+/** @throws MemoryError `INVALID_INPUT` also for unknown keys, which would otherwise widen a search */
+export function parseFilter(filter: unknown, scope: Scope): StoreFilter {
+  const data = parseInput(memoryFilterSchema, filter ?? {}, "filters");
+  if ((data.user_id ?? scope.userId) === scope.userId) return storeFilter(data);
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "Invalid filters: `user_id` names another user than the one whose memories are searched. Leave it out: the scope says whose they are.",
+  );
 }

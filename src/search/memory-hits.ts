@@ -10,6 +10,7 @@ import {
   bestVisible,
   datedRows,
   type FoundBySignal,
+  type FoundMatches,
   type HitSelection,
   type MemorySearch,
   nearest,
@@ -25,22 +26,20 @@ import {
 } from "./memory-signals.js";
 import { messageScores } from "./message-scores.js";
 import { type AskedTerms, questionTerms, type SeenOwners, seenOwners } from "./question-terms.js";
-import type { MemoryLinks } from "./rank-memories.rule.js";
+import type { MemoryLinks, MemorySignals } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
-/** Links of a candidate that are told: some are of memories that are shown anyway. */
+/** More than are shown: some links are of memories that are hits. */
 const toldLinks = 3;
 
 /** Memories from which on the least similar one is unrelated to any question. */
 const manyMemories = 20;
 
-/** What a search finds. */
 export interface SearchedMemories {
-  /** The memories that may answer a question, in the order they were written. */
   readonly candidates: readonly MemoryCandidate[];
-  /** Where the question asks for all there is: the most important memories, in their order. */
+  /** The most important memories, where the question asks for everything. */
   readonly important: readonly MemoryItem[];
 }
 
@@ -68,45 +67,26 @@ export async function searchMemories(
   };
 }
 
-/** What a search for memories takes of a question besides its words. */
 export function searchedBy({ vector, spans }: EmbeddedQuestion): Pick<HitSelection, "vector" | "times"> {
   return {
     times: { since: spans.map(({ from }) => from), before: spans.map(({ before }) => before) },
     vector: vector && {
-      ...vector,
+      space: vector.space,
+      value: vector.vector,
       from: similarityScale(vector.space.unrelated ?? assumedUnrelated).from,
     },
   };
 }
 
-/** A memory that may answer a question, with the signals for its final rank. */
-export interface MemoryCandidate {
-  readonly memory: MemoryItem;
-  /** How well its text fits the question, 0 to 1: comparable between questions. */
-  readonly lexical: number;
-  /** The same of the best message it was learned from, with those around that. */
-  readonly source: number;
-  /** The same of the thread it was learned in. */
-  readonly thread: number;
-  /** 1 − cosine distance; null without a vector. */
-  readonly similarity: number | null;
-  /** Strength of its strongest link to another candidate; 0 without. */
-  readonly relation: number;
+export interface MemoryCandidate extends MemorySignals {
   /** Those that it is most strongly linked to, strongest first: candidates or not, but visible. */
   readonly linked: readonly MemoryItem[];
-  /** The least similarity that any visible memory has, where there are many and all are known; else null. */
-  readonly leastSimilarity: number | null;
 }
 
-/** A row for each candidate ("hit"), and for each memory beside them that one is most strongly linked to ("link"). */
+/** A row for each candidate ("hit"), and for each other memory that one is most strongly linked to ("link"). */
 export type FoundMemories = Cte<keyof FoundMemory>;
 
-/**
- * CTEs up to the candidates for an answer.
- *
- * Filters hold before anything is cut off, so the best of what they leave is never missed: where they leave too few of
- * the best matches, all that is visible is gone through (`rest`).
- */
+/** CTEs up to the candidates. Filters apply before limits; where they leave too few of the best, `rest` reads all. */
 export function memoryHits(
   db: Connection,
   asked: { readonly owners: SeenOwners; readonly terms: AskedTerms },
@@ -144,7 +124,6 @@ export function memoryHits(
   };
 }
 
-/** CTE `candidate`: the best memories by all that speaks for them. */
 function candidates(search: MemorySearch, { words, near, sources }: FoundBySignal, sizes: SearchSizes): Sql {
   const { vector } = search.selection;
   return sql`
@@ -174,7 +153,6 @@ function candidates(search: MemorySearch, { words, near, sources }: FoundBySigna
     )`;
 }
 
-/** CTE `found`, with the rows of `FoundMemory`. */
 function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql, least: Sql): Sql {
   const { schema } = db;
   return sql`
@@ -216,7 +194,7 @@ function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql,
     )`;
 }
 
-function nearRows({ top, visible }: Readonly<Record<"top" | "visible", RankedMemories>>): Sql {
+function nearRows({ top, visible }: FoundMatches): Sql {
   return sql`
       union all
       select ref, 0, 0, value, 0, true from ${visible}
@@ -226,7 +204,6 @@ function nearRows({ top, visible }: Readonly<Record<"top" | "visible", RankedMem
       select ref, 0, 0, value, 0, true from rest_near`;
 }
 
-/** A row of `found`. */
 export interface FoundMemory {
   readonly list: string;
   readonly ref: number;
@@ -253,7 +230,6 @@ export function candidatesOf(
     });
 }
 
-/** What each candidate is linked to, strongest first. */
 export function linksOf(candidates: readonly MemoryCandidate[]): MemoryLinks {
   return new Map(candidates.map(({ memory, linked }) => [memory.id, linked]));
 }
@@ -268,7 +244,6 @@ type Signals = readonly [
   leastSimilarity: number | null,
 ];
 
-/** `nearness`, for the choice of candidates. */
 function nearnessOf({ from }: SearchedVector): Sql {
   return sql`greatest(0, coalesce(max(similarity), 0) - ${from}::float8) / (1 - ${from}::float8)`;
 }
@@ -280,7 +255,7 @@ function similarityOf(db: Connection, { space }: SearchedVector): Sql {
         ))`;
 }
 
-/** The least similarity of all visible memories, where those are many and none was cut off. */
+/** Null where the memories are few, or the nearest ones were cut off. */
 function leastOf(near: RankedMemories, most: Sql): Sql {
   return sql`(
           select case when count(*) >= ${manyMemories} and count(*) < ${most} then min(value) end

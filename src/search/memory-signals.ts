@@ -11,7 +11,6 @@ import type { SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import type { MemoryScores } from "./word-scores.js";
 
-/** Which memories a search may return. */
 export interface VisibleMemories {
   readonly scope: Scope;
   readonly kinds: readonly MemoryKind[];
@@ -19,54 +18,43 @@ export interface VisibleMemories {
   readonly filter: StoreFilter;
 }
 
-/** Times that a question names: each from its first moment to the one that is no longer part of it. */
-interface AskedTimes {
-  readonly since: readonly Date[];
-  readonly before: readonly Date[];
-}
-
-/** A question's vector, as a search compares it. */
 export interface SearchedVector {
   readonly space: Pick<EmbeddingSpace, "ref" | "type" | "product" | "indexed">;
   readonly value: string;
-  /** Similarity from which on one says anything in this space. */
+  /** Lower similarities mean nothing in this space. */
   readonly from: number;
 }
 
-/** Which memories a search looks for. */
 export interface HitSelection extends VisibleMemories {
   /** Null without embeddings. */
   readonly vector: SearchedVector | null;
-  /** What holds since then is found without a word of the question. */
-  readonly times: AskedTimes;
+  /** What is valid since then is found without a word of the question. */
+  readonly times: Readonly<Record<"since" | "before", readonly Date[]>>;
   /** Candidates for the final ranking. */
   readonly limit: number;
 }
 
-/** What a search for memories selects with. */
 export interface MemorySearch {
   readonly db: Connection;
   readonly owners: SeenOwners;
   readonly selection: HitSelection;
 }
 
-/** The best memories by one signal, which is their `value`. */
+/** The best memories by one signal, their `value`. */
 export type RankedMemories = Cte<"ref" | "value">;
 
-/** How many memories or messages are looked at for each candidate. */
+/** Rows read for each candidate. */
 const lookedAt = {
   /** Best matches of the question's words, of memories and of messages. */
   matches: 8,
-  /** Nearest vectors, and of them those of visible memories: words bring in others. */
+  /** Nearest vectors, and those of visible memories among them: words find others. */
   nearest: 4,
   nearestVisible: 2,
 } as const;
 
-/** The same of a search, as expressions. */
-export type SearchSizes = Readonly<Record<"candidates" | keyof typeof lookedAt, Sql>>;
+export type SearchSizes = ReturnType<typeof searchSizes>;
 
-/** The sizes of a search for `limit` candidates. */
-export function searchSizes(limit: number): SearchSizes {
+export function searchSizes(limit: number) {
   const times = (factor: number) => sql`${limit}::int * ${raw(String(factor))}`;
   return {
     candidates: sql`${limit}::int`,
@@ -76,10 +64,7 @@ export function searchSizes(limit: number): SearchSizes {
   };
 }
 
-/**
- * CTE `wanted`, of one row, with which memories are. Said once, as each condition is asked in many places; and its text
- * is the same for all filters: a session keeps the plan of every text there is.
- */
+/** CTE `wanted`, one row of filters: the text of the statement, and so its plan, is the same for all filters. */
 export function wantedMemories(db: Connection, { scope, kinds, categories, filter }: VisibleMemories): Sql {
   const { appId } = scopeColumns(scope);
   const { agentId, runId, actorId, role, category, pinned } = filter;
@@ -96,7 +81,7 @@ export function wantedMemories(db: Connection, { scope, kinds, categories, filte
     )`;
 }
 
-/** Whether the row `m` of `memory` is active, of this user or app, and as the row `w` of `wanted` says. */
+/** Whether the row `m` of `memory` passes the filters of the row `w` of `wanted`. */
 export const visible: Sql = sql`(
   m.state = 'active' and (m.expires_at is null or m.expires_at > w.now) and m.app_id in ('', w.app_id)
   and m.kind = any (w.kinds) and m.category = any (w.categories)
@@ -113,17 +98,11 @@ export const visible: Sql = sql`(
   and (w.metadata is null or m.metadata @> w.metadata)
 )`;
 
-/**
- * The memory `ref`, as the row `m`: whether it is visible is asked of what was found. Where both are one condition, a plan
- * that was made when the table was next to empty looks through all memories of a kind for each.
- */
+/** Filtered only after the lookup: as one condition, a plan from a near-empty table scans all memories for each row. */
 const memoryAt = ({ schema }: Connection, ref: Sql): Sql =>
   sql`(select * from ${schema}.memory where ref = ${ref} limit 1) m`;
 
-/**
- * CTE `name`: of the memories `from`, the `most` best that are visible. They are looked up one by one, best first, until
- * there are enough.
- */
+/** CTE `name`: the `most` best visible memories of `from`, looked up one by one until there are enough. */
 export function bestVisible(
   { db }: MemorySearch,
   { name, from, most }: { readonly name: RankedMemories; readonly from: RankedMemories; readonly most: Sql },
@@ -140,7 +119,7 @@ export function bestVisible(
     )`;
 }
 
-/** CTEs up to how well the best messages fit that visible memories were learned from. */
+/** CTEs up to `source_best`: visible memories by the score of the best message that they were learned from. */
 export function bestSources(
   { db, owners }: MemorySearch,
   { messages }: MessageScores,
@@ -168,16 +147,16 @@ export function bestSources(
   };
 }
 
-/** CTEs up to the nearest vectors, and those of visible memories. */
 export function nearest(
   search: MemorySearch,
   { space, value }: SearchedVector,
   sizes: SearchSizes,
-): { readonly ctes: Sql; readonly top: RankedMemories; readonly visible: RankedMemories } {
-  const [top, best]: RankedMemories[] = [cte("near_top"), cte("near_best")];
+): FoundMatches & { readonly ctes: Sql } {
+  const top: RankedMemories = cte("near_top");
+  const best: RankedMemories = cte("near_best");
   const { db, owners } = search;
   return {
-    ...{ top: top as RankedMemories, visible: best as RankedMemories },
+    ...{ top, visible: best },
     ctes: sql`
     -- The question's vector, read once.
     question_vector as materialized (select ${value}::${space.type} as value),
@@ -190,31 +169,31 @@ export function nearest(
       order by value desc, ref limit ${sizes.nearest}
     ),
     -- Those of visible memories.
-    ${bestVisible(search, { name: best as RankedMemories, from: top as RankedMemories, most: sizes.nearestVisible })},`,
+    ${bestVisible(search, { name: best, from: top, most: sizes.nearestVisible })},`,
   };
 }
 
-/** Of the row `e` of `memory_embedding`, in a statement that has the CTEs of `nearest`. */
+/** Of the row `e` of `memory_embedding`, after the CTEs of `nearest`. */
 export function similarityIn({ product }: Pick<EmbeddingSpace, "product">): Sql {
   return sql`least(1, -(e.embedding ${product} (select value from question_vector)))`;
 }
 
-/** The signals that memories are found by. */
+/** The best of all, and the visible ones among them. */
+export type FoundMatches = Readonly<Record<"top" | "visible", RankedMemories>>;
+
 export interface FoundBySignal {
   readonly scores: MemoryScores;
   readonly messages: MessageScores;
-  /** Best by words: of all, and of visible memories. */
-  readonly words: { readonly top: RankedMemories; readonly visible: RankedMemories };
-  readonly near: { readonly top: RankedMemories; readonly visible: RankedMemories } | null;
+  readonly words: FoundMatches;
+  readonly near: FoundMatches | null;
   readonly sources: RankedMemories;
 }
 
 /**
- * CTEs `rest_word`, `rest_near` and `rest_source` (ref, value): the best of all visible memories, each by one signal. Only
- * a signal by which something was cut off, and filters left less of the best than is wanted, is gone through.
+ * CTEs `rest_word`, `rest_near`, `rest_source` (ref, value): the best of all visible memories by one signal, read
+ * only where a limit cut it off and filters left too few.
  *
- * What is large is joined in full, and looked at only then (`offset 0`): a condition on both sides would make the join one
- * that may compare all with all.
+ * Large inputs are joined in full and filtered after (`offset 0`): a condition on both sides may make a nested loop.
  */
 export function rest(
   { db, owners, selection: { vector } }: MemorySearch,
@@ -281,7 +260,7 @@ function restNear({ schema }: Connection, { space }: SearchedVector, sizes: Sear
       order by e.value desc, r.ref limit ${sizes.nearestVisible}`;
 }
 
-/** The memories that hold since one of the times asked about, and what that adds to their rank. */
+/** What becomes valid at a time that the question names, and what that adds to its rank. */
 export function datedRows({ db, owners, selection: { times } }: MemorySearch): Sql {
   return sql`
       union all

@@ -5,47 +5,37 @@ import type { AskedTerms, SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { ideal, normed, rarity, saturated, type WeightedTerms, weighted } from "./word-scores.js";
 
-/** Whose words make up the score of a message. */
 export interface MessageSelection {
   /** Only this app's threads; all where it is empty. */
   readonly appId: string;
   /** Only those of the rows `h` of `thread` for which it holds. @default all */
   readonly inThread?: Sql | undefined;
-  /** The terms as they weigh among memories: then the words of facts learned from a message are taken for its own as well. */
+  /** Weights of the terms among memories: then words of facts learned from a message count for it as well. */
   readonly factWeights?: WeightedTerms;
-  /** Only for what was learned from messages: nothing is scored where nothing was learned from any. @default false */
+  /** Only for sources of memories: scores nothing where nothing was learned. @default false */
   readonly sources?: boolean;
-  /** Messages looked at with their neighbours, as an expression. */
+  /** Messages whose neighbours are smoothed, as an expression. */
   readonly most: Sql;
 }
 
-/** What is known of messages and threads that fit a question. */
 export interface MessageScores {
   readonly ctes: Sql;
   /** The messages with the question's words: a row for each word, numbered by `nth`, with the message's `total`. */
   readonly words: Cte<"thread_ref" | "seq" | "total" | "nth">;
-  /** What a message would score that has them all. */
+  /** Upper bound of a message's score. */
   readonly ideal: Cte<"gain">;
-  /** How well each message fits: with its neighbours (`score`) and alone (`own`). */
+  /** Scores smoothed with neighbours (`score`) and alone (`own`). */
   readonly messages: Cte<"thread_ref" | "seq" | "score" | "own">;
-  /** How well each thread fits as a whole. */
   readonly threads: Cte<"thread_ref" | "score">;
 }
 
 /**
- * CTEs up to the scores of messages and threads.
+ * CTEs up to the scores of messages and threads, by BM25F: words of neighbours, and where asked of facts learned from
+ * a message, count at a lower weight before saturation. A word said by everyone counts once; different words add up.
  *
- * Only the `most` best messages, alone, lend their words to their neighbours: in a transcript of years, words in
- * thousands of messages make tens of thousands of neighbours that no answer is among.
- *
- * A message is scored as BM25F scores a text of several fields: the neighbours' words (and where asked those of the
- * facts learned from it) are taken for its own, at a lower weight, before saturation. So one word said by everyone
- * counts once, and different words add up. What messages are ordered by is of single precision, so that those that fit equally
- * well are equals, in whatever order their words are summed up.
- *
- * Every term's rarity is counted in the index before its rows are read. What may be large is joined in full: how
- * often a word is said differs a thousandfold, so the planner is wrong about it, and only a full join is never made
- * by comparing all with all.
+ * Only the `most` best messages are smoothed: words in thousands of messages have tens of thousands of neighbours.
+ * Scores are of single precision: equal fits tie, whatever the order of summation. Large inputs are joined in full:
+ * frequencies differ a thousandfold, so the planner is wrong about them, and a full join is never a nested loop.
  */
 export function messageScores(
   db: Connection,
@@ -114,14 +104,13 @@ export function messageScores(
   };
 }
 
-/** Each message around one, how many places further on it stands, and what words count that are lent to it. */
+/** By distance, what a neighbour's words count. */
 const near = sql`(values
         (0, 1::float8),
         (1, ${float(weights.previousTurn)}), (-1, ${float(weights.nextTurn)}),
         (2, ${float(weights.secondPreviousTurn)}), (-2, ${float(weights.secondNextTurn)})
       ) as near (seqs, weight)`;
 
-/** The same of the message `m`, of those that a memory was learned from. */
 function learnedNear({ schema }: Connection): Sql {
   return sql`lateral (
         select seq - m.seq as seqs, case seq - m.seq
@@ -136,7 +125,6 @@ function learnedNear({ schema }: Connection): Sql {
       ) as near`;
 }
 
-/** Whether a memory was learned from any of the threads: asked thread by thread, until one is found. */
 function whereLearned({ schema }: Connection): Sql {
   return sql`where (select exists (
         select from (select distinct thread_ref from thread_match) t
@@ -144,7 +132,6 @@ function whereLearned({ schema }: Connection): Sql {
       ))`;
 }
 
-/** CTE `thread_score`, from the messages that have the question's words. */
 function threadScores({ schema }: Connection, owners: SeenOwners, appId: string): Sql {
   const { k1, b } = weights.message;
   return sql`
@@ -186,7 +173,6 @@ function threadScores({ schema }: Connection, owners: SeenOwners, appId: string)
     )`;
 }
 
-/** The words of facts, as words of the messages that they were learned from. */
 function factFields(db: Connection, appId: string, factWeights: WeightedTerms, searched: Sql): Sql {
   return sql`
       union all

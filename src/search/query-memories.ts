@@ -6,20 +6,16 @@ import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./memory-hits.js";
-import type { VisibleMemories } from "./memory-signals.js";
 import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 
-/**
- * What is asked of memory. The request of the tool `memory.query` is one as well: `top_k` and `budget_tokens` are other
- * names of `topK` and `budgetTokens`. Null stands for what is not set.
- */
+/** What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set. */
 export interface MemoryQuery {
   readonly scope: Scope;
   /**
-   * What is looked for. What asks for all there is ("", "What do you know about me?") lists what is pinned, then the most
-   * important and latest memories, whatever the `threshold`.
+   * What is looked for. A question for everything ("", "What do you know about me?") lists pinned memories, then the
+   * most important and latest ones, whatever the `threshold`.
    */
   readonly query: string;
   /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
@@ -47,7 +43,7 @@ export interface MemoryQuery {
   readonly budget_tokens?: number | null | undefined;
 }
 
-/** A query that is answered in the form that models are given: see `MemoryBullet`. */
+/** A query whose answer is written for models: see `MemoryBullet`. */
 export interface MemoryRequest extends MemoryQuery {
   readonly return: AnswerForm;
 }
@@ -70,33 +66,21 @@ const querySchema = z.strictObject({
   budget_tokens: budgetTokens,
 });
 
-/** Kinds that are found unasked: procedures are found by their category only. */
+/** Procedures are found by their category only. */
 export const defaultKinds: readonly MemoryKind[] = ["fact", "episode", "note", "insight"];
 
-/** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
+/** The final signals reorder the head of the list only. */
 const candidatesPerHit = 4;
 
-/** A query that was read: what is asked, of whom, and how it is to be answered. */
-export interface ReadQuery {
-  readonly text: string;
-  readonly agent: string | null;
-  /** Which memories are searched, and how many of them are ranked and wanted. */
-  readonly search: VisibleMemories & { readonly limit: number; readonly most: number };
-  readonly threshold: number | undefined;
-  readonly shape: AnswerShape;
-}
+export type ReadQuery = ReturnType<typeof readQuery>;
 
-/** What was found, and how it is to be answered. */
 export interface FoundHits extends AnswerShape {
   readonly hits: readonly MemoryHit[];
 }
 
 /**
- * The memories that fit `query` best, best first, the best of them with what they are linked to; none when nothing fits.
- * The most important ones where it asks for all there is.
- * One round trip, after the embedding call if there are embeddings; when that fails, the search goes on without it.
- *
- * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`.
+ * The most important ones for a question for everything. One round trip after the embedding, which may fail.
+ * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const { text, search, threshold, shape } = readQuery(deps, input);
@@ -108,7 +92,7 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
 }
 
 /** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
-export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery): ReadQuery {
+export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery) {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;
   const agent = asks.agent ?? null;
@@ -127,7 +111,6 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
   };
 }
 
-/** How the memories that a question finds are ranked. */
 export function rankedFor(
   runtime: SearchRuntime,
   question: EmbeddedQuestion,
@@ -137,14 +120,13 @@ export function rankedFor(
   return { ...question, threshold, unrelated, now: timeOf(runtime) };
 }
 
-/** `hits`, best first, the best of them with what they are linked to. */
 export function withRelated(hits: readonly MemoryHit[], candidates: readonly MemoryCandidate[]): MemoryHit[] {
   return relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
     memories.length > 0 ? { ...hit, related: memories } : hit,
   );
 }
 
-/** A memory that answers a question which asks for all there is: it is like no word of it. */
+/** Of an answer to a question for everything: nothing is compared. */
 export function listedHit(memory: MemoryItem): MemoryHit {
   const { pinned, importance } = memory;
   return {
@@ -155,7 +137,6 @@ export function listedHit(memory: MemoryItem): MemoryHit {
   };
 }
 
-/** What is said under either of two names. @throws MemoryError `INVALID_INPUT` when it is said twice, and not alike */
 function sameOf<Name extends string>(
   asks: Readonly<Partial<Record<Name, number | null | undefined>>>,
   name: Name,
@@ -169,7 +150,6 @@ function sameOf<Name extends string>(
   );
 }
 
-/** The categories to search. @throws MemoryError `CATEGORY_DENIED` */
 function allowedCategories(
   policy: CategoryPolicy,
   agent: string | null,

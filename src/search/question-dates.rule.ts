@@ -2,27 +2,14 @@ import { relativeTimes } from "./relative-times.rule.js";
 import type { NamedDate, NamedTime } from "./time-span.rule.js";
 import { wordedDates } from "./worded-dates.rule.js";
 
-/** In English, lower case, January first. */
-const monthNames = [
-  "january",
-  "february",
-  "march",
-  "april",
-  "may",
-  "june",
-  "july",
-  "august",
-  "september",
-  "october",
-  "november",
-  "december",
-];
+const monthNames =
+  "january february march april may june july august september october november december".split(" ");
 
 const monthName = `(${monthNames.map((month) => `${month.slice(0, 3)}(?:${month.slice(3)})?`).join("|")}|sept)\\.?`;
 const dayNumber = "([0-3]?\\d)(?:st|nd|rd|th|\\.(?=\\s))?";
 const yearNumber = "((?:19|20)\\d\\d)";
 const [begins, ends] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
-/** The most telling first: what one has matched is not looked at again. */
+/** The most specific first: what one matched is not read again. */
 const patterns = [
   { pattern: `${begins}${yearNumber}-(\\d\\d)-(\\d\\d)${ends}`, order: "ynd" },
   {
@@ -45,7 +32,6 @@ export function questionDates(question: string, now: Date): NamedTime[] {
   return [...dates, ...wordedDates(rest), ...relativeTimes(rest, now)];
 }
 
-/** The dates that `question` names in English or as ISO 8601, and the rest of it. */
 function englishDates(question: string): { dates: NamedDate[]; rest: string } {
   let rest = question;
   const dates: NamedDate[] = [];
@@ -79,10 +65,7 @@ const tellsWhen = new RegExp(
 /** Characters of a text that are looked at: a time that is said later is not what the text is about. */
 const mostCharacters = 10_000;
 
-/**
- * For `question` in English, whether a text says a time, as an answer to a question for one must; of no text when it
- * does not ask for a time.
- */
+/** Whether a text says a time, if `question` asks, in English, for one. */
 export function answersWhen(question: string): (text: string) => boolean {
   return asksWhen.test(question) ? (text) => tellsWhen.test(text.slice(0, mostCharacters)) : () => false;
 }

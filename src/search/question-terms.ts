@@ -9,16 +9,13 @@ import { retrievalWeights as weights } from "./retrieval-options.js";
 /** Words that are corrected: each costs some milliseconds, hundreds of edits to stem and to look up. */
 const mostCorrected = 6;
 
-/**
- * Terms asked for: of a longer question the rarest that some text has. Ten sentences have no more; a question of
- * thousands of words would make a match of each message for each of them.
- */
+/** Of a longer question the rarest: each term matches messages. Ten sentences have no more. */
 const mostTerms = 64;
 
-/** Texts of an owner counted to tell which terms are rare: those with more all count as common. */
+/** Terms in more texts all count as common. */
 const mostCounted = 20;
 
-/** Whose memories are searched: a row for the user and one for the app, where the scope names them. */
+/** The user and the app, where the scope names them. */
 export type SeenOwners = Cte<
   | "id"
   | "is_user"
@@ -51,30 +48,23 @@ export function seenOwners(
   };
 }
 
-/**
- * The terms asked for: a row for each owner and each term (numbered `n`), with the texts that have it. A corrected word's
- * readings have the `term` that they stand for, and a `lexeme` each.
- */
+/** A row for each owner and term `n`, with document counts; readings of a misspelt word share its `term`. */
 export type AskedTerms = Cte<"n" | "term" | "lexeme" | "weight" | "owner_ref" | "memories" | "messages">;
 
-/** How many of an owner's `texts` have the lexeme of the row `w`, counted no further than `mostCounted`. */
+/** Counted no further than `mostCounted`. */
 const countedTexts = (owners: SeenOwners, texts: Sql) => sql`
           select count(*) from (
             select from ${owners} s join ${texts} t on t.owner_ref = s.id and t.lexeme = w.lexeme limit ${mostCounted}
           ) c`;
 
-/** Whether any memory or message has a term `t` of which `condition` holds. */
 const hasTerm = ({ schema }: Connection, owners: SeenOwners, condition: Sql) => sql`(
         exists (select from ${owners} s join ${schema}.memory_term t on t.owner_ref = s.id and ${condition})
         or exists (select from ${owners} s join ${schema}.message_term t on t.owner_ref = s.id and ${condition})
       )`;
 
 /**
- * CTEs up to the terms asked for.
- *
- * When no text has most of what is asked, terms that none has are replaced by those one edit away (a letter but the first
- * dropped, added, doubled, changed, or two swapped) that some text does have: people get the first letter right, and with
- * another one "mouse" is "house".
+ * CTEs up to the terms asked for. Where no text has most of the question, unknown terms are replaced by known ones
+ * one edit away with the same first letter: people get that right, and with another one "mouse" is "house".
  */
 export function questionTerms(
   db: Connection,
@@ -155,7 +145,7 @@ export function questionTerms(
   };
 }
 
-/** The texts one edit away from the word of `m`, with spaces between. */
+/** Deletions, swaps, replacements and insertions, with spaces between. */
 const oneEditAway = sql`(
         select string_agg(edit, ' ') from (
           select left(m.word, i - 1) || substr(m.word, i + 1) as edit from generate_series(1, length(m.word)) i
@@ -168,12 +158,11 @@ const oneEditAway = sql`(
         ) edits
       )`;
 
-/** Whether a question has no word that tells what it is about: it asks for all there is. */
+/** Whether a question asks for everything. */
 export function asksForAll(db: Connection, { telling }: Pick<Question, "telling">): Sql {
   return sql`to_tsvector(${db.language}::regconfig, ${telling}::text) = ''::tsvector`;
 }
 
-/** In how many texts of the owner `s` a word is: one row (memories, messages). */
 function textsWith({ schema }: Connection, lexeme: Sql): Sql {
   return sql`
         select m.memories, g.messages

@@ -11,11 +11,7 @@ import {
 import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
 import { fitsTime, type NamedTime } from "./time-span.rule.js";
 
-/**
- * Those of `hits` that are alike enough: all with at least `threshold` as similarity, where one is given; else by their
- * `evidence` (similarity, unless that is said apart) and by `floor`, which leaves nothing when there is hardly any even
- * for the best hit.
- */
+/** By `threshold` of similarity, else by `evidence` and `floor`: no hit where the best is below `floor.best`. */
 export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
   hits: readonly Hit[],
   threshold: number | undefined,
@@ -28,17 +24,13 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
     : [];
 }
 
-/**
- * `hits` (best first) in the order that says most: a free statement that was learned only from turns that better hits
- * of its kind were learned from too loses in score, since they have mostly said it already. A slot's value is said by
- * no other memory, and an episode does not say all that its turns do.
- */
+/** Lowers statements learned only from turns of better hits. No other memory says a slot's value. */
 export function demoteRepeats<Hit extends { readonly memory: MemoryItem; readonly score: number }>(
   hits: readonly Hit[],
 ): Hit[] {
   const told = new Set<string>();
   const ordered: Hit[] = [];
-  // In order of their scores, since those were in order before: only the first needs to be looked at.
+  // In order of their scores already: only the first needs to be compared.
   const repeats: Hit[] = [];
   let next = 0;
   const takeAbove = (score: number) => {
@@ -68,13 +60,10 @@ function turnsOf({ kind, key, source }: MemoryItem): string[] {
 /** What a memory is linked to, by its id, strongest first. */
 export type MemoryLinks = ReadonlyMap<string, readonly MemoryItem[]>;
 
-/** Related memories told with hits: one or two say what else is about it, more would crowd out what was asked for. */
+/** One or two say what else there is; more would crowd out what was asked for. */
 const mostRelated = 2;
 
-/**
- * For each of `hits`, best first, the memories of `links` that are told beside it: two in all,
- * each once, none that is among `hits` or `known`, and what gives way only where others leave room.
- */
+/** Links to show beside `hits`, best first: `mostRelated` in all, none among `hits` or `known`, insights last. */
 export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   hits: readonly Hit[],
   links: MemoryLinks,
@@ -97,14 +86,20 @@ export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   return beside;
 }
 
-/** A memory with the signals of its rank: see `MemoryCandidate`. */
+/** A memory with the signals of its rank. */
 export interface MemorySignals {
   readonly memory: MemoryItem;
+  /** How well its text fits the question, 0 to 1: comparable between questions. */
   readonly lexical: number;
+  /** The same of the best message that it was learned from, smoothed with its neighbours. */
   readonly source: number;
+  /** The same of the thread it was learned in. */
   readonly thread: number;
+  /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
+  /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
+  /** The least similarity of all visible memories; null where they are few or not all are known. */
   readonly leastSimilarity?: number | null;
 }
 
@@ -128,19 +123,16 @@ export interface MemoryHit {
 /** Nearness from which a text is said to mean something similar. */
 const similarNearness = 0.3;
 
-/** What a question says of how memories are ranked. */
 export interface RankedFor {
   readonly dates: readonly NamedTime[];
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
-  /** @default `defaultFloor` */
   readonly floor?: { readonly best: number; readonly each: number };
-  /** Of the vectors' space. @default not known */
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
-/** What each signal adds to a score: together they are all of it, before repeats lose (see `demoteRepeats`). */
+/** What each signal adds to a score; their sum is the score before `demoteRepeats`. */
 export interface ScoreParts {
   /** The question's words in the memory. */
   readonly words: number;
@@ -162,39 +154,27 @@ export interface ScoreParts {
   readonly insight: number;
 }
 
-/** A candidate with its score, before anything is left out. */
-export interface WeighedMemory {
-  readonly memory: MemoryItem;
-  readonly score: number;
-  readonly parts: ScoreParts;
-  readonly similarity: number;
-  /** What the floor asks of: see `aboveFloor`. */
-  readonly evidence: number;
-  /** Whether the question names whom it is about. */
-  readonly isNamed: boolean;
-}
+export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
-/**
- * Hits in their final order: a weighted sum of the signals, without those below the threshold (see `aboveFloor`), and
- * with those later that repeat others (see `demoteRepeats`).
- *
- * Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`).
- */
+/** Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
   return orderWeighed(weighMemories(candidates, question), question);
 }
 
-/** Those of `weighed` that are alike enough, in their final order. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): MemoryHit[] {
   const above = aboveFloor(weighed, threshold, floor ?? defaultFloor);
-  return demoteRepeats(above.toSorted(byScore).map(hitOf));
+  return demoteRepeats(
+    above.toSorted(byScore).map((weighed) => {
+      const { memory, similarity, score } = weighed;
+      return { memory, similarity, score, reason: reasonOf(weighed) };
+    }),
+  );
 }
 
-/** Each candidate with what its signals are worth. */
-export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor): WeighedMemory[] {
+export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
   const space = similarityScale(question.unrelated ?? assumedUnrelated);
   const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
   const nowMs = question.now.getTime();
@@ -213,23 +193,17 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
       parts.date,
     );
     const similarity = Math.max(cosine, shared);
+    // What `aboveFloor` compares.
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
     return { memory, score: scoreOf(parts), parts, similarity, evidence, isNamed };
   });
 }
 
-/** What is asked of a candidate beside its signals. */
-interface WeighedFor {
-  readonly ageDays: number;
-  readonly date: number;
-  readonly isNamed: boolean;
-  readonly scale: SimilarityScale;
-}
-
 function partsOf(
   { memory, lexical, source, thread, similarity, relation }: MemorySignals,
-  { ageDays, date, isNamed, scale }: WeighedFor,
+  weighed: { ageDays: number; date: number; isNamed: boolean; scale: SimilarityScale },
 ): ScoreParts {
+  const { ageDays, date, isNamed, scale } = weighed;
   const parts = {
     words: lexical,
     vector: weights.vector * nearness(similarity, scale),
@@ -247,7 +221,6 @@ function partsOf(
   return parts;
 }
 
-/** What the question's own signals add. */
 function fitOf({ words, sourceMessage, thread, vector, relation, date }: ScoreParts): number {
   return words + sourceMessage + thread + vector + relation + date;
 }
@@ -256,27 +229,17 @@ function scoreOf(parts: ScoreParts): number {
   return fitOf(parts) + parts.speaker + (parts.importance + parts.recency) + parts.insight;
 }
 
-/** Best first; equals, which are many when only a day is asked about, as they were told. */
+/** Equals, which are many when only a day is asked about, in the order in which they were said. */
 function byScore(first: WeighedMemory, second: WeighedMemory): number {
   return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
 }
 
-function toldAt({ memory }: WeighedMemory): number {
-  return memory.validFrom.getTime();
-}
-
-function placeOf({ memory }: WeighedMemory): number {
-  return memory.source?.seqs[0] ?? 0;
-}
+const toldAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
+const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
 
 /** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
 function shareOfWords(score: number, k1: number): number {
   return Math.min(1, score * (1 + k1));
-}
-
-function hitOf(weighed: WeighedMemory): MemoryHit {
-  const { memory, similarity, score } = weighed;
-  return { memory, similarity, score, reason: reasonOf(weighed) };
 }
 
 function reasonOf({ parts, isNamed }: WeighedMemory): string {

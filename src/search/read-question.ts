@@ -1,16 +1,16 @@
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
-import type { EmbeddingSpace } from "../models/embedding-space.js";
+import type { Embedder } from "../models/embedder.js";
+import type { Runtime } from "../runtime.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 import { tellingWords } from "./broad-question.rule.js";
 import { answersWhen, questionDates } from "./question-dates.rule.js";
 import { isQuestion } from "./relative-times.rule.js";
-import type { SearchRuntime } from "./retrieval-options.js";
+import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
 import { type NamedTime, namedSpans, type TimeSpan } from "./time-span.rule.js";
 
-/** What a question names besides its words. */
 export interface QuestionWords {
   /** Its words in lower case, once each: a speaker's name may be among them. */
   readonly words: readonly string[];
@@ -21,18 +21,12 @@ export interface QuestionWords {
 /** Shorter words have too many neighbours to be corrected. */
 const shortestCorrectable = 5;
 
-/**
- * Longer ones are no words: "uncharacteristically" has 20 letters. A word of n letters has 54 n neighbours of n letters,
- * which are made and looked up all: 24 letters are 30 kB of them, 500 are 13 MB.
- */
+/** "uncharacteristically" has 20 letters. Of n letters there are 54 n edits: 30 kB for 24 letters, 13 MB for 500. */
 const longestCorrectable = 24;
 
 const correctable = new RegExp(`^[a-z]{${shortestCorrectable},${longestCorrectable}}$`);
 
-/**
- * Words that people ask with: a store that does not know them does not make them misspelt, and looking for other
- * spellings of a word costs more than all the rest of a search.
- */
+/** Never corrected: looking for other spellings costs more than the rest of a search. */
 const askedWith = new Set(
   (
     "about again anything anyone ask asked been could ever everything find found gave give happen happened happens have " +
@@ -61,7 +55,6 @@ export function namesActor({ words }: QuestionWords, language: string): (actor: 
       .some((word) => asked.has(word));
 }
 
-/** A question as every search reads it. */
 export interface Question extends QuestionWords {
   /** The question as `searchText` prepares it. */
   readonly terms: string;
@@ -70,26 +63,18 @@ export interface Question extends QuestionWords {
   readonly dates: readonly NamedTime[];
   /** The times that the question names: what was said or began then is found without a word of it. */
   readonly spans: readonly TimeSpan[];
-  /** Whether the question names an actor. */
   readonly names: (actor: string) => boolean;
   /** Whether a text says a time, if the question asks for one. */
   readonly when: (text: string) => boolean;
 }
 
-/** A question with its vector. */
 export interface EmbeddedQuestion extends Question {
   /** Null without embeddings. */
   readonly vector: QuestionVector | null;
 }
 
-/** A question in an embedding space. */
-interface QuestionVector {
-  readonly space: EmbeddingSpace;
-  /** In pgvector's text form. */
-  readonly value: string;
-}
+export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
-/** `text`, asked `now`, read for a search in `language`, a text search configuration. */
 export function readQuestion(text: string, language: string, now: Date): Question {
   const terms = searchText(text, language);
   const asked = questionWords(terms);
@@ -105,12 +90,10 @@ export function readQuestion(text: string, language: string, now: Date): Questio
   };
 }
 
-/** The time that a question is asked at: by the caller's clock, or the process's. */
 export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date {
   return clock?.() ?? new Date();
 }
 
-/** The same with its vector, where there is one. */
 export async function embedQuestion(runtime: SearchRuntime, text: string): Promise<EmbeddedQuestion> {
   return {
     ...readQuestion(text, runtime.db.language, timeOf(runtime)),
@@ -118,15 +101,14 @@ export async function embedQuestion(runtime: SearchRuntime, text: string): Promi
   };
 }
 
-/** The vector of a question. Null without one, with which a search goes on: by words alone is better than no answer. */
+/** Null without embeddings, or where they fail: words alone are better than no answer. */
 export async function questionVector(
-  { embedder, logger, config: { retrieval } }: SearchRuntime,
+  { embedder, logger, config: { retrieval } }: Runtime<{ readonly retrieval: RetrievalOptions }>,
   text: string,
 ): Promise<QuestionVector | null> {
   if (!embedder || text.trim() === "") return null;
   try {
-    const { space, vector } = await embedder.query(text, retrieval.embedTimeoutMs);
-    return { space, value: vector };
+    return await embedder.query(text, retrieval.embedTimeoutMs);
   } catch (error) {
     if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
     logger.warn(`searching without vectors: ${errorLine(error)}`);

@@ -3,44 +3,33 @@ import { withPlainFigures } from "../text/normal-value.js";
 import { anyStem, plainWords } from "../text/plain-words.js";
 import { midnight, type TimeSpan } from "./time-span.rule.js";
 
-/**
- * Words for a time that is over, reckoned from now, in some twenty languages; stems as `anyStem` reads them. What is
- * still under way ("today", "this week") is none: messages say it of what they are about, and ask for nothing by it.
- */
-const words = {
-  yesterday: `
+const reads = (stems: string) => new RegExp(anyStem(stems, true), "u");
+
+/** Stems as `anyStem` reads them. Without "today" and "this week", by which messages ask for nothing. */
+const named = {
+  yesterday: reads(`
     yesterday last_night gestern ayer anoche ieri ontem gisteren i_gar eilen tegnap wczoraj vcera jucer вчера вчора χθες χτες dun
-    أمس البارحة אתמול 昨天 昨日 昨晚 きのう 어제 kemarin hom_qua เมื่อวาน`,
-  dayBefore: `
+    أمس البارحة אתמול 昨天 昨日 昨晚 きのう 어제 kemarin hom_qua เมื่อวาน`),
+  dayBefore: reads(`
     day_before_yesterday vorgestern avant-hier anteayer antes_de_ayer l'altro_ieri altroieri anteontem eergisteren i_forrgar
-    toissapaivana przedwczoraj predevcirem позавчера 前天 一昨日 おととい 그저께`,
-  week: `
+    toissapaivana przedwczoraj predevcirem позавчера 前天 一昨日 おととい 그저께`),
+  week: reads(`
     last_week past_week letzte_woche letzter_woche letzten_woche vergangene_woche vorige_woche semaine_derniere semaine_passee
     semana_pasada semana_passada settimana_scorsa vorige_week afgelopen_week forra_veckan sidste_uge forrige_uke viime_viikolla
     mult_heten zeszlym_tygodniu ubieglym_tygodniu minuly_tyden прошлой_неделе минулого_тижня gecen_hafta
-    الأسبوع_الماضي שבוע_שעבר 上周 上週 上星期 上个星期 上個星期 上礼拜 先週 지난주 지난_주 minggu_lalu tuan_truoc`,
-  month: `
+    الأسبوع_الماضي שבוע_שעבר 上周 上週 上星期 上个星期 上個星期 上礼拜 先週 지난주 지난_주 minggu_lalu tuan_truoc`),
+  month: reads(`
     last_month past_month letzten_monat vergangenen_monat vorigen_monat mois_dernier mois_passe mes_pasado mes_passado
     mese_scorso vorige_maand afgelopen_maand forra_manaden sidste_maned forrige_maned viime_kuussa mult_honapban
     zeszlym_miesiacu ubieglym_miesiacu minuly_mesic прошлом_месяце минулого_місяця gecen_ay الشهر_الماضي חודש_שעבר
-    上个月 上個月 上月 先月 지난달 지난_달 bulan_lalu thang_truoc`,
-  year: `
+    上个月 上個月 上月 先月 지난달 지난_달 bulan_lalu thang_truoc`),
+  year: reads(`
     last_year past_year letztes_jahr letzten_jahr vergangenes_jahr vergangenen_jahr annee_derniere an_dernier ano_pasado
     ano_passado anno_scorso vorig_jaar afgelopen_jaar i_fjol forra_aret sidste_ar viime_vuonna tavaly zeszlym_roku
     ubieglym_roku loni прошлом_году торік минулого_року gecen_yil gecen_sene العام_الماضي السنة_الماضية שנה_שעברה 去年 昨年
-    작년 지난해 tahun_lalu nam_ngoai`,
+    작년 지난해 tahun_lalu nam_ngoai`),
 };
 
-type Unit = "day" | "week" | "month" | "year";
-
-const reads = (stems: string) => new RegExp(anyStem(stems, true), "u");
-const named = {
-  yesterday: reads(words.yesterday),
-  dayBefore: reads(words.dayBefore),
-  week: reads(words.week),
-  month: reads(words.month),
-  year: reads(words.year),
-};
 /** "Hier" is "here" in German and Dutch, and "yesterday" among words of French. */
 const frenchYesterday = /(?<!avant-)(?<![\p{L}])hier(?!\p{L})/u;
 const french =
@@ -56,8 +45,10 @@ const numbers =
     .map((forms) => forms.split("/"));
 const number = `(\\d{1,3}|${numbers.flat().join("|")})`;
 
+const unitDays = { day: 1, week: 7, month: 30.44, year: 365.25 };
+
 /** Units by their stems, as "ago" is said with them. */
-const units: readonly (readonly [Unit, string])[] = [
+const units: readonly (readonly [keyof typeof unitDays, string])[] = [
   ["day", "days?|tag(?:e|en)?|jours?|dias?|giorn[oi]|dag(?:en)?|дн(?:я|ей)|день|dni|dzien|天|日|일"],
   [
     "week",
@@ -87,10 +78,10 @@ const lastWeekday = new RegExp(`\\blast (${weekdays.join("|")})\\b`, "u");
 const asks =
   /[?？؟]|^\W*(?:what|when|where|who|which|whose|how|did|was|were|have|has|had|remind|recall|tell|list|show)\b/u;
 
-/** How far a day reaches beyond midnight of UTC either way: nobody says in which time zone a user is. */
+/** Nobody says in which time zone a user is. */
 const zoneMs = dayMs / 2;
 
-/** Whether `text` asks, as far as its signs and its English tell. */
+/** Whether `text` asks, by its signs and by English words. */
 export function isQuestion(text: string): boolean {
   return asks.test(text.slice(0, mostCharacters).toLowerCase());
 }
@@ -133,8 +124,6 @@ function periodsNamed(text: string, now: Date): TimeSpan[] {
     ...(named.year.test(text) ? [{ from: midnight(year - 1, 0), before: midnight(year, 0) }] : []),
   ];
 }
-
-const unitDays: Readonly<Record<Unit, number>> = { day: 1, week: 7, month: 30.44, year: 365.25 };
 
 /** "Three weeks ago" is half a week more or less. */
 function timesAgo(text: string, now: Date): TimeSpan[] {

@@ -2,12 +2,7 @@ import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 
-/**
- * Every weight of retrieval, in one place.
- *
- * Scores are shares of what a text would get that has every word of the question endlessly often, so they can be
- * compared between questions and a weight means the same in each.
- */
+/** A score is a share of the question's upper bound: scores and weights compare between questions. */
 export const retrievalWeights = {
   /** BM25's saturation and length norm (customary: 1.2 and 0.75). Chat wants less of both, being short. */
   message: { k1: 0.6, b: 0.3 },
@@ -19,7 +14,6 @@ export const retrievalWeights = {
   secondNextTurn: 0.1,
   /** What a word of a fact counts for in the turns that it was learned from. */
   factWord: 0.5,
-  /** What a turn gains from the one before it, if that asks. */
   answer: 0.2,
   /** What the score of the whole conversation adds to each of its turns, and to what was learned in it. */
   thread: 0.2,
@@ -57,16 +51,13 @@ export const recencyHalfLifeDays = 30;
 export const substanceCharacters = 150;
 
 /**
- * Evidence below which nothing is found, when the caller names no threshold: by the best hit, or there is no answer at
- * all, and by each. Of LoCoMo's questions 1 in 100 falls below `best`; of questions that have nothing to do with
- * the conversation, every second one. A higher `each` would cost recall: context finds much that is hardly alike.
+ * Least evidence of the best hit, or there is no answer, and of each, where the caller names no threshold. 1 in 100
+ * of LoCoMo's questions falls below `best`, and every second unrelated one. A higher `each` costs recall.
  */
 export const defaultFloor = { best: 0.1, each: 0.05 } as const;
 
-/** The same for what is shown unasked. */
 export const shownFloor = { best: 0.1, each: 0.1 } as const;
 
-/** Whether a turn is shown memories. */
 export const recallModeSchema = z.enum(["active", "passive"]);
 
 /** Whether a turn is shown memories: "active", or "passive", which remembers alone. */
@@ -76,7 +67,6 @@ export const retrievalOptionsSchema = z.strictObject({
   /**
    * A text search configuration of PostgreSQL; "simple" where there is none for the language. Set it before the first
    * setup where users do not write English.
-   *
    * @default "english"
    */
   language: z.string().min(1).default("english"),
@@ -90,14 +80,12 @@ export const retrievalOptionsSchema = z.strictObject({
   /**
    * Episodes farther than this are not shown, nearer ones are, with embeddings. Cosine distance alone: raise it for models
    * whose vectors of a question and its answer are far apart.
-   *
    * @default 0.4
    */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
    * Tokens of memory shown unasked, headings and all, the conversation's summary apart: headings take some 110 of them.
    * What is left of them is filled with what else is known, most important first. Lower it to make turns cheaper.
-   *
    * @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
@@ -106,28 +94,20 @@ export const retrievalOptionsSchema = z.strictObject({
 /** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
-/** What goes with the settings and is none. */
+/** Constants, not settings. */
 export const retrievalConstants = {
-  /**
-   * Slots of categories with context "rag" are always shown from this importance on; below, they go with the rest. The
-   * middle of the scale.
-   */
+  /** Least importance of slots of "rag" categories that are always shown: the middle of the scale. */
   minSlotImportance: 2.5,
-  /** Most episodes shown unasked. */
   topEpisodes: 3,
-  /** Longest wait for the embedding of a question; recall goes on without it. */
+  /** Longest wait for a question's embedding; recall goes on without it. */
   embedTimeoutMs: 2_000,
-  /**
-   * Longest time of a recall's search in the database; then the turn is shown what is known without a question. Users
-   * notice a second; searches take milliseconds. Does not hold on the embedded database.
-   */
+  /** Longest search of a recall: users notice a second. Does not hold on the embedded database. */
   timeoutMs: 2_000,
 };
 
 /** How memories are found. */
 export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> & Readonly<typeof retrievalConstants>;
 
-/** What a search takes. */
 export type SearchRuntime = Runtime<{
   readonly retrieval: RetrievalOptions;
   readonly policy: CategoryPolicy;

@@ -2,54 +2,20 @@ import { z } from "zod";
 import type { Clock } from "../clock.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import type { MessageRole } from "../text/message-text.js";
 import { aboveFloor } from "./rank-memories.rule.js";
-import { readQuestion, timeOf } from "./read-question.js";
+import { type Question, readQuestion, timeOf } from "./read-question.js";
 import { substanceCharacters, retrievalWeights as weights } from "./retrieval-options.js";
-import { fitsTime, type NamedTime } from "./time-span.rule.js";
-import { searchTranscript as findCandidates } from "./transcript-candidates.js";
+import { fitsTime } from "./time-span.rule.js";
+import { searchTranscript as findCandidates, type TranscriptCandidate } from "./transcript-candidates.js";
 
-/** What its final rank adds to a message. */
-export interface TranscriptRank {
-  /**
-   * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
-   * if it was said at a time that the question names.
-   */
-  readonly similarity: number;
-  /** What it is ranked by; comparable within one search. */
-  readonly score: number;
-  /** Whether someone who is asked about said it. */
-  readonly named: boolean;
-}
+export type RankedMessage = Omit<TranscriptCandidate, "messageId" | "role">;
 
-/** A message as its final rank needs it: see `TranscriptCandidate`. */
-export interface RankedMessage {
-  readonly threadId: string;
-  readonly seq: number;
-  readonly actor: string | null;
-  readonly text: string;
-  readonly saidAt: Date;
-  readonly fit: number;
-  readonly own: number;
-  readonly score: number;
-}
-
-/**
- * `candidates` in their final order: what a named speaker said, what was said at a named date, what says a time when
- * one is asked for, what answers a question that fits, and what says more than a few words gains; what only asks loses.
- *
- * Those below the threshold are left out, so the answer may be empty: see `aboveFloor`.
- */
+/** Those below the threshold are left out: see `aboveFloor`. */
 export function rankTranscript<Candidate extends RankedMessage>(
   candidates: readonly Candidate[],
-  question: {
-    readonly dates: readonly NamedTime[];
-    readonly names: (actor: string) => boolean;
-    /** Whether a text says a time, if one is asked for. */
-    readonly when: (text: string) => boolean;
-  },
+  question: Pick<Question, "dates" | "names" | "when">,
   threshold: number | undefined,
-): (Candidate & TranscriptRank)[] {
+): (Candidate & Pick<TranscriptHit, "similarity" | "score"> & { readonly named: boolean })[] {
   const asked = new Map<string, Map<number, number>>();
   for (const { threadId, seq, text, own } of candidates) {
     if (!asks(text)) continue;
@@ -78,9 +44,7 @@ export function rankTranscript<Candidate extends RankedMessage>(
   return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
 }
 
-function asks(text: string): boolean {
-  return /[?？؟]\s*$/u.test(text);
-}
+const asks = (text: string) => /[?？؟]\s*$/u.test(text);
 
 /** What to look for in what was said. */
 export interface TranscriptQuery {
@@ -95,14 +59,7 @@ export interface TranscriptQuery {
 }
 
 /** A message that was found. */
-export interface TranscriptHit {
-  readonly threadId: string;
-  readonly seq: number;
-  readonly messageId: string;
-  readonly role: MessageRole;
-  readonly actor: string | null;
-  readonly text: string;
-  readonly saidAt: Date;
+export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "own" | "score"> {
   /**
    * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
    * if it was said at a time that the question names.
@@ -122,13 +79,10 @@ const querySchema = z.strictObject({
   threshold: z.number().min(0).max(1).optional(),
 });
 
-/** Candidates ranked for each hit wanted: the final signals reorder the head of the list only. */
+/** The final signals reorder the head of the list only. */
 const candidatesPerHit = 4;
 
-/**
- * The messages that fit `query` best, best first: by their own words, what was said around them, their whole
- * thread, the facts learned from them, their speaker and their date. One round trip.
- */
+/** The messages that fit `query` best, by words, neighbours, thread, facts learned, speaker and date. One round trip. */
 export async function searchTranscript(
   { db, clock }: { readonly db: Connection; readonly clock?: Clock | undefined },
   input: TranscriptQuery,

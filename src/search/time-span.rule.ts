@@ -1,4 +1,4 @@
-/** A date that a question names, as far as it names it; never a day without its month. */
+/** A date as far as a question names it; never a day without its month. */
 export interface NamedDate {
   readonly year: number | null;
   /** 1 to 12. */
@@ -6,19 +6,18 @@ export interface NamedDate {
   readonly day: number | null;
 }
 
-/** From its first moment to the one that is no longer part of it. */
+/** From its first moment to the first one after it. */
 export interface TimeSpan {
   readonly from: Date;
   readonly before: Date;
 }
 
-/** A time that a question names: by its date, or reckoned from now. */
 export type NamedTime = NamedDate | TimeSpan;
 
-/** Times of one question that are searched for: a text with more of them asks for no time. */
+/** A text with more times asks for none of them. */
 const mostSpans = 8;
 
-/** The times that `times` name; of a date without a year the last one that had begun by `now`, and none without that. */
+/** Of a date without a year the last one begun by `now`; none where `now` is null. */
 export function namedSpans(times: readonly NamedTime[], now: Date | null): TimeSpan[] {
   return times.flatMap((time) => ("from" in time ? time : (spanOfDate(time, now) ?? []))).slice(0, mostSpans);
 }
@@ -30,7 +29,7 @@ function spanOfDate({ year, month, day }: NamedDate, now: Date | null): TimeSpan
   return ofThisYear.from <= now ? ofThisYear : spanOf(now.getUTCFullYear() - 1, month, day);
 }
 
-/** Whether `at` (UTC) fits `time` in every part that it names; a day is also fitted by the week after it. */
+/** Whether `at` (UTC) fits every part that `time` names; the week after a day fits as well. */
 export function fitsTime(at: Date, time: NamedTime): boolean {
   if ("from" in time) return isWithin(at, time);
   const { year, month, day } = time;
@@ -38,9 +37,7 @@ export function fitsTime(at: Date, time: NamedTime): boolean {
   return years.some((of) => isWithin(at, spanOf(of, month, day)));
 }
 
-function isWithin(at: Date, { from, before }: TimeSpan): boolean {
-  return at >= from && at < before;
-}
+const isWithin = (at: Date, { from, before }: TimeSpan) => at >= from && at < before;
 
 /** People tell of yesterday and of last weekend. */
 const toldWithinDays = 7;
@@ -54,7 +51,7 @@ function spanOf(year: number, month: number | null, day: number | null): TimeSpa
   };
 }
 
-/** The first moment of a day in UTC; months from 0, days from 1, and both may be beyond their year and month. */
+/** In UTC. Months from 0, days from 1; both may be beyond their year and month. */
 export function midnight(year: number, monthIndex: number, day = 1): Date {
   return new Date(Date.UTC(year, monthIndex, day));
 }

@@ -10,7 +10,6 @@ import type { Question } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { memoryScores } from "./word-scores.js";
 
-/** A message that may answer a question. */
 export interface TranscriptCandidate {
   readonly threadId: string;
   readonly seq: number;
@@ -19,7 +18,7 @@ export interface TranscriptCandidate {
   readonly actor: string | null;
   readonly text: string;
   readonly saidAt: Date;
-  /** How well it fits with what was said around it and learned from it, 0 to 1. */
+  /** How well it fits with its neighbours and the facts learned from it, 0 to 1. */
   readonly fit: number;
   /** How well it fits alone, 0 to 1. */
   readonly own: number;
@@ -27,13 +26,7 @@ export interface TranscriptCandidate {
   readonly score: number;
 }
 
-/**
- * The messages of a user's (in an app: of that app's) threads that fit the question best, or were said at a time that
- * it names, best first.
- *
- * @param input.threadId only this thread.
- * @param input.limit candidates for the final ranking.
- */
+/** Candidates, best first: messages that fit the question, or were said at a time that it names. */
 export async function searchTranscript(
   db: Connection,
   question: Question,
@@ -83,7 +76,6 @@ export async function searchTranscript(
   );
 }
 
-/** CTE of what was said at one of the times asked about, and what that adds to its rank. No row is read without one. */
 function datedMessages(
   db: Connection,
   owners: SeenOwners,

@@ -4,28 +4,22 @@ import { type Cte, cte, float } from "./composed-statement.js";
 import type { AskedTerms, SeenOwners } from "./question-terms.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 
-/** Texts without any of the words, added to those there are: rarity among three texts says next to nothing. */
+/** Smoothing: rarity among three texts says next to nothing. */
 const unseenTexts = 20;
 
-/**
- * Of a long question, the words that are to be found: who tells a story and asks about one thing in it does not
- * expect an answer with all of its words.
- */
+/** A long question tells a story and asks one thing: no answer has more of its words. */
 const expectedTerms = 6;
 
-/** Texts from which on a collection is large: terms that most of them have may be passed over. */
+/** A large collection: terms that most of its texts have may be skipped. */
 const manyTexts = 200;
 
-/**
- * Rarity of a term that `found` of `all` texts have (Lucene's idf, which is never negative). A term that none has is
- * as rare as one that a single text has: else unknown words would weigh most.
- */
+/** Lucene's idf. A term in no text is as rare as one in a single text: else unknown words would weigh most. */
 export function rarity(all: Sql, found: Sql, unseen = unseenTexts): Sql {
   return sql`ln(1 + (greatest(${all}, ${found}, 1) + ${float(unseen)} - greatest(${found}, 1) + 0.5::float8)
           / (greatest(${found}, 1) + 0.5::float8))`;
 }
 
-/** What a text scores that has the rarest of `weighted` endlessly often; scores are shares of it. */
+/** Upper bound of a score; scores are shares of it. */
 export function ideal(weighted: Cte<"term" | "gain">): Sql {
   return sql`
       select sum(gain) as gain from (
@@ -34,10 +28,7 @@ export function ideal(weighted: Cte<"term" | "gain">): Sql {
     `;
 }
 
-/**
- * Whether a term may be passed over: most texts of a large collection have it, and the question has a rarer one. It would
- * hardly change the order and costs the most to read. For rows of the owner `s` and a term each.
- */
+/** Common terms hardly change the order and cost the most to read. For rows of the owner `s` and a term each. */
 function common(found: Sql, all: Sql): Sql {
   return sql`(
             ${found} > ${all} / 2.0 and ${all} >= ${raw(String(manyTexts))}
@@ -50,11 +41,7 @@ export type WeightedTerms = Cte<
   "n" | "term" | "lexeme" | "weight" | "owner_ref" | "memories" | "messages" | "gain" | "average"
 >;
 
-/**
- * The rows of `WeightedTerms`: of the terms asked for, those that are not passed over.
- *
- * @param texts how many texts have the term `a`, how many the owner `s` has, and their length in all.
- */
+/** @param texts document count of the term `a`, texts of the owner `s` and their length */
 export function weighted(
   { terms, owners }: { readonly terms: AskedTerms; readonly owners: SeenOwners },
   texts: Readonly<Record<"found" | "all" | "length", Sql>>,
@@ -81,10 +68,8 @@ export function saturated(frequency: Sql, k1: number): Sql {
   return sql`${frequency} / (${frequency} + ${float(k1)})`;
 }
 
-/** How well each memory fits what is asked. */
 export type MemoryScores = Cte<"ref" | "score">;
 
-/** CTEs up to the memories' scores. */
 export function memoryScores(
   db: Connection,
   asked: { readonly terms: AskedTerms; readonly owners: SeenOwners },

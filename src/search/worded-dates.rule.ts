@@ -2,10 +2,7 @@ import { withPlainFigures } from "../text/normal-value.js";
 import { plainWords } from "../text/plain-words.js";
 import type { NamedDate } from "./time-span.rule.js";
 
-/**
- * Months in some 35 languages, a month a line, as `plainWords` writes them: alone and within a date, after the runtime's
- * own locale data. English is read by patterns of its own (`question-dates.rule.ts`).
- */
+/** Months in some 35 languages, a month a line, as `plainWords` writes them; after the runtime's own locale data. */
 const monthNames = `
 januar januari janvier enero janeiro gennaio gener ianuarie tammikuuta tammikuu stycznia styczen ledna leden januara sijecnja sijecanj јануар януари января январь січня січень sausio sausis janvaris jaanuar ιανουαριου ιανουαριος ocak urtarrila eanair يناير ژانويه ינואר जनवरी հունվարի հունվար janar yanvar
 februar februari fevrier febrero fevereiro febbraio febrer februarie helmikuuta helmikuu lutego luty unora unor februara veljace veljaca фебруар февруари февраля февраль лютого лютий vasario vasaris februaris veebruar φεβρουαριου φεβρουαριος subat otsaila feabhra فبراير فوريه פברואר फ़रवरी փետրվարի փետրվար shkurt fevral
@@ -39,7 +36,7 @@ function addMonth(table: Map<string, number[]>, name: string, month: number): vo
 /** Most letters that a case adds to a month's name: "tammikuussa", "januárban", "ağustosta". */
 const longestCase = 4;
 
-/** The months that `word` may name; none for most. "listopad" is October or November, by the language. */
+/** "listopad" is October or November, by the language. */
 function monthsOf(word: string): { numbers: readonly number[]; isInflected: boolean } {
   const known = months.get(word);
   if (known) return { numbers: known, isInflected: false };
@@ -51,7 +48,7 @@ function monthsOf(word: string): { numbers: readonly number[]; isInflected: bool
   return { numbers: [], isInflected: false };
 }
 
-/** What may stand between a day, its month and its year. */
+/** Words between a day, its month and its year. */
 const between = new Set(
   plainWords(
     ". , de del d d' di do du da of et af ter den er re o a e i ος te ste го й nd th st m metu г года року év ko yil yili",
@@ -83,7 +80,6 @@ export function wordedDates(question: string): NamedDate[] {
   return [...dates, ...words.flatMap((word, at) => (/^\d|[.,]/.test(word) ? [] : datesAt(words, at)))];
 }
 
-/** The dates whose month is the word at `at`. */
 function datesAt(words: readonly string[], at: number): NamedDate[] {
   const { numbers, isInflected } = monthsOf(words[at] ?? "");
   if (numbers.length === 0) return [];
@@ -107,7 +103,6 @@ function datesAt(words: readonly string[], at: number): NamedDate[] {
 /** Most words and signs between the parts of a date. */
 const mostBetween = 3;
 
-/** The first word on one side of `at` that is more than what may stand between the parts of a date. */
 function beside(words: readonly string[], at: number, step: 1 | -1): { word: string } {
   for (let away = 1; away <= mostBetween + 1; away++) {
     const word = words[at + step * away] ?? "";
@@ -126,7 +121,7 @@ const figures = [
   /(?<![\d./-])(?<d>\d{1,2})(?<sign>[/-])(?<m>\d{1,2})\k<sign>(?<y>(?:19|20)\d\d)(?!\d)/gu,
 ];
 
-/** The dates in figures of `text`, and `text` without them. "3/4/2022" is the fourth of March or the third of April. */
+/** "3/4/2022" is the fourth of March or the third of April. */
 function figuredDates(text: string): { dates: NamedDate[]; rest: string } {
   const dates: NamedDate[] = [];
   let rest = text;

@@ -8,32 +8,28 @@ const mostTexts = 200;
 /** Longest text that is made a vector of: models take some 8,000 tokens, and of Chinese a character is one. */
 const mostCharacters = 8_000;
 
-/** What decides by which texts an item is found. */
 interface Indexed {
   readonly value: Json;
   /** Null: it is found by no query. */
   readonly indexFields: readonly string[] | null;
 }
 
-/** The texts that an item is found by: of each of its fields those that it has, without blank ones; null for none. */
+/** Texts of the item's indexed fields, without blank ones; null where no query finds it. */
 export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
   if (value === null || indexFields === null) return null;
   const texts = indexFields.flatMap((field) => valuesAt(value, stepsOf(field)).map(readable));
   return texts.filter((text) => text.trim() !== "").slice(0, mostTexts);
 }
 
-/** The same as one text for `to_tsvector`. */
 export function itemTerms(item: Indexed, language: string): string | null {
   const texts = indexedTexts(item);
   return texts && searchText(texts.join("\n"), language);
 }
 
-/** `text` as it is embedded. */
 export function embeddable(text: string): string {
   return headOf(text, mostCharacters);
 }
 
-/** A step down into a value: by a name, to an element from the front or the back, or to all there are. */
 type Step = string | number | "*";
 
 /** The steps of a path: "chapters[*].text" goes to "chapters", to all of them, and to the "text" of each. */
@@ -62,7 +58,7 @@ function partsAt(value: Json, step: Step): Json[] {
   return step === "*" ? Object.values(value) : [];
 }
 
-/** `value` as words and models read it: texts as they are, of objects and lists a line for each text, with its name. */
+/** As words and models read it: of objects and lists a line for each text, with its name. */
 function readable(value: Json): string {
   if (typeof value === "string") return value;
   return linesOf(value, "").join("\n");

@@ -5,23 +5,21 @@ import type { LabelMatch } from "./store-operation.js";
 /** Above every other character, in byte order. */
 const last = "\u{10FFFF}";
 
-/** Whether the item `i` is at the namespace of `path` or below it. The first condition is for the index. */
+/** At the namespace of `path` or below it. The first condition is for the index. */
 export function isBelow(path: string): Sql {
   if (path === "") return sql`true`;
   const head = sql`left(${path}::text, 200)`;
   return sql`i.path_head >= ${head} and i.path_head <= ${head} || ${last}::text and starts_with(i.path, ${path}::text)`;
 }
 
-/** Whether the namespace of the item `i` begins or ends with these labels. */
-export function hasLabels({ at, labels }: LabelMatch): Sql {
-  const start = at === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
+export function hasLabels({ matchType, path: labels }: LabelMatch): Sql {
+  const start = matchType === "prefix" ? sql`0` : sql`cardinality(i.namespace) - ${labels.length}::int`;
   const each = labels.flatMap((label, place) =>
     label === "*" ? [] : [sql`i.namespace[${start} + ${place + 1}::int] = ${label}::text`],
   );
   return join([sql`cardinality(i.namespace) >= ${labels.length}::int`, ...each], " and ");
 }
 
-/** Whether the value of the item `i` fits all of `conditions`. */
 export function fits(conditions: readonly FilterCondition[]): Sql {
   return conditions.length === 0 ? sql`true` : join(conditions.map(fitsOne), " and ");
 }
@@ -54,10 +52,7 @@ const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
 /** A number as text, of no more digits than PostgreSQL reckons with. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
 
-/**
- * Numbers are compared as numbers, also where one of the two is a text that says one, as in LangGraph; other texts by their
- * characters, so that times in ISO 8601 are compared as times. What cannot be compared does not fit.
- */
+/** Texts that say numbers compare as numbers, as in LangGraph; others by bytes, so that ISO 8601 times sort. */
 function compares(stored: Sql, operator: FilterOperator, operand: number | string): Sql {
   const comparison = raw(comparisons[operator] as string);
   const text = sql`(${stored} #>> '{}')`;

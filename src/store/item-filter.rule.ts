@@ -9,7 +9,6 @@ const operators = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$
 /** How a field is compared; "$has" is what an object without operators asks: whether the field has all that it says. */
 export type FilterOperator = (typeof operators)[number] | "$has";
 
-/** One condition on a field at the top of a value. */
 export interface FilterCondition {
   readonly field: string;
   readonly operator: FilterOperator;
@@ -17,10 +16,8 @@ export interface FilterCondition {
 }
 
 /**
- * The conditions of LangGraph's `filter`, all of which must hold: `{ status: "open", score: { $gt: 3 } }`.
- *
- * @throws MemoryError `INVALID_INPUT` for what is no filter, for unknown operators and for what has no value: a condition
- *   that is left out would widen the search.
+ * LangGraph's `filter`, all of which must hold: `{ status: "open", score: { $gt: 3 } }`.
+ * @throws MemoryError `INVALID_INPUT` also for a condition without a value: left out, it would widen the search
  */
 export function parseFilter(filter: unknown): FilterCondition[] {
   if (filter === undefined || filter === null) return [];

@@ -6,7 +6,7 @@ import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts } from "./indexed-texts.rule.js";
 import { isKept } from "./written-items.js";
 
-/** Items of LangGraph's store that are searched and lack vectors of what they say now. */
+/** Vectors of items of LangGraph's store. */
 export const itemVectors: VectorRows = {
   async count(db, space) {
     const [row] = await db.query<{ count: number }>(sql`

@@ -16,7 +16,7 @@ import { type BatchedOperation, runBatch, type StoreRuntime } from "./run-batch.
 import { parseOperation, type StoreOperation } from "./store-operation.js";
 import { type StoreConfig, type StoreOptions, storeOptionsSchema } from "./store-options.js";
 
-/** Whose items an operation is about, by its namespace, or by the labels that are known of it: of a search its prefix. */
+/** By the namespace, or the labels known of it: of a search its prefix. */
 type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
 
 /** Which store. What it leaves out is as `config.store` says. */
@@ -46,9 +46,7 @@ const inputSchema = storeOptionsSchema
   .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
 
 /**
- * A store for LangGraph.
- *
- * @param defaults what holds where `input` names no scope: null for a store of nobody's, "refuse" where one must be named.
+ * @param defaults scope where `input` names none: null for a store of nobody's, "refuse" where one must be named
  * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
  */
 export function createStore(
@@ -64,7 +62,6 @@ export function createStore(
 
 type ScopeOf = (namespace: readonly string[]) => Scope | null;
 
-/** Whose an operation is, by its namespace. */
 function scopeOfStore(input: StoreInput, scope: unknown, byDefault: Scope | null | "refuse"): ScopeOf {
   if (typeof scope === "function") return (namespace) => parseScope(scope([...namespace]));
   if ("scope" in input) {
@@ -145,7 +142,6 @@ class ScopedStore extends BaseStore implements LangGraphStore {
   }
 }
 
-/** The operations of each scope, in their order; most batches are of one. */
 function byScope(
   operations: readonly BatchedOperation[],
   scopeOf: ScopeOf,

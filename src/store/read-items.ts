@@ -1,34 +1,25 @@
 import sql, { type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 import { cte, float } from "../search/composed-statement.js";
 import { asksForAll } from "../search/question-terms.js";
-import { readQuestion } from "../search/read-question.js";
+import { type QuestionVector, readQuestion } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
 import { ideal, normed, rarity } from "../search/word-scores.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
 
-/** A query in an embedding space. */
-export interface QueryVector {
-  readonly space: EmbeddingSpace;
-  /** In pgvector's text form. */
-  readonly vector: string;
-}
-
-/** A read of a batch: where it stands, what it asks, and its query's vector where there is one. */
 export interface BatchedRead {
   readonly n: number;
   readonly operation: Get | Search | ListNamespaces;
-  readonly vector: QueryVector | null;
-  /** Whether writes stand before it in the batch, which it sees. */
+  readonly vector: QuestionVector | null;
+  /** Whether writes precede it in the batch, which it sees. */
   readonly seesWrites: boolean;
 }
 
-/** What reads find: a row for each item or namespace, in the order of `place` for the operation `n`. */
+/** A row for each item or namespace, in the order of `place` for the operation `n`. */
 export type FoundItem = {
   readonly n: number;
   readonly namespace: string[];
@@ -39,19 +30,14 @@ export type FoundItem = {
   readonly score: number | null;
 };
 
-/** Rows of `FoundItem`, `place` and `ref`, as a query. */
 export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead): Sql {
   const { operation, n } = read;
   const items = seenItems(db, scope, read);
   switch (operation.kind) {
-    case "get":
-      return found(
-        db,
-        n,
-        sql`1`,
-        sql`null::float8`,
-        sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`,
-      );
+    case "get": {
+      const item = sql`${items} i where i.item = ${itemOf(operation.path, operation.key)}`;
+      return found(db, n, sql`1`, sql`null::float8`, item);
+    }
     case "search":
       return operation.query === null ? listed(db, n, items, operation) : ranked(db, read, items, operation);
     case "list":
@@ -59,7 +45,7 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
   }
 }
 
-/** The items of the scope as an operation finds them: those that are kept, as the writes before it in the batch leave them. */
+/** Unexpired items, as the batch's earlier writes leave them. */
 function seenItems(db: Connection, scope: ScopeColumns, { n, vector, seesWrites }: BatchedRead): Sql {
   const { schema } = db;
   const vectors = vector
@@ -104,10 +90,7 @@ function listed(db: Connection, n: number, items: Sql, { path, conditions, limit
 /** A term of `to_tsvector`, quoted as a query that asks for it and nothing else. */
 const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), '''', '''''') || '''')::tsquery`;
 
-/**
- * Items that have words of the query or vectors, the best first. Rarer words count for more, and words of a short text; a
- * vector counts beside words as it does in a search for memories. A query that asks for all there is finds all.
- */
+/** Best first. A vector counts beside words as in a search for memories. A query for everything finds all. */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
   const question = readQuestion(query as string, db.language, new Date());

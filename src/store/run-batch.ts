@@ -1,35 +1,30 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import { MemoryError } from "../errors.js";
-import { errorLine } from "../logger.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import { asTenant } from "../postgres/isolation.js";
 import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
 import { type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
+import { type QuestionVector, questionVector } from "../search/read-question.js";
 import type { RetrievalOptions } from "../search/retrieval-options.js";
 import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
-import { type BatchedRead, type FoundItem, type QueryVector, readItems } from "./read-items.js";
+import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
 import type { StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
 import { keepWritten, type WrittenItem, writtenItems } from "./written-items.js";
 
-/** What a store runs on. */
 export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
 
-/** An operation and where it stands in its batch. */
 export interface BatchedOperation {
   readonly n: number;
   readonly operation: StoreOperation;
 }
 
 /**
- * What the reads among `operations`, all of one scope, find, by their places. Each sees what those before it wrote. One
- * round trip, after the embeddings gave what they are asked for.
- *
- * @param scope null: of a store that names none.
- * @throws MemoryError `EMBEDDING_FAILED`, `REDACTION_FAILED`, `BUSY`, and what the database says; then nothing was written.
+ * Finds what the reads of one scope ask for; each sees the writes before it. One round trip after the embeddings.
+ * @param scope null: a store that names none
+ * @throws MemoryError `EMBEDDING_FAILED`, `REDACTION_FAILED`, `BUSY`, and database errors; then nothing is written
  */
 export async function runBatch(
   runtime: StoreRuntime,
@@ -81,7 +76,7 @@ function batchStatement(
     select * from found order by n, place`;
 }
 
-/** CTE that keeps what was found for its whole time again. What is written in the same statement must not be changed twice. */
+/** Reading extends an item's time. One statement must not change a row twice. */
 function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
   return sql`
     refreshed as (
@@ -91,7 +86,6 @@ function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
     )`;
 }
 
-/** The items to write, redacted, with their words and vectors. */
 async function prepareItems(
   { db, embedder, redactor }: StoreRuntime,
   operations: readonly BatchedOperation[],
@@ -123,10 +117,10 @@ async function prepareReads(
 ): Promise<BatchedRead[]> {
   const firstWrite =
     operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
-  const vectors = new Map<string, Promise<QueryVector | null>>();
+  const vectors = new Map<string, Promise<QuestionVector | null>>();
   const vectorOf = (operation: StoreOperation) => {
     if (operation.kind !== "search" || operation.query === null) return null;
-    const vector = vectors.get(operation.query) ?? embedQuery(runtime, operation.query);
+    const vector = vectors.get(operation.query) ?? questionVector(runtime, operation.query);
     vectors.set(operation.query, vector);
     return vector;
   };
@@ -135,19 +129,4 @@ async function prepareReads(
     return { n, operation, vector: await vectorOf(operation), seesWrites: n > firstWrite };
   });
   return (await Promise.all(reads)).filter((read) => read !== null);
-}
-
-/** The vector of a query; null without embeddings, and where they fail: by words alone is better than no answer. */
-async function embedQuery(
-  { embedder, logger, config }: StoreRuntime,
-  query: string,
-): Promise<QueryVector | null> {
-  if (!embedder) return null;
-  try {
-    return await embedder.query(query, config.retrieval.embedTimeoutMs);
-  } catch (error) {
-    if (MemoryError.is(error) && error.code !== "EMBEDDING_FAILED") throw error;
-    logger.warn(`searching the store without vectors: ${errorLine(error)}`);
-    return null;
-  }
 }

@@ -10,12 +10,7 @@ const mostDepth = 500;
 /** What JSON escapes since it is no character of UTF-8, and NUL: PostgreSQL can hold neither. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/**
- * `value` as JSON holds it, a copy.
- *
- * @param what what it is, for the error.
- * @throws MemoryError `INVALID_INPUT` for what JSON cannot say or PostgreSQL cannot hold.
- */
+/** A copy by way of JSON. @throws MemoryError `INVALID_INPUT` for what JSON cannot say or PostgreSQL cannot hold */
 export function storableJson(value: unknown, what: string): Json {
   const text = written(value, what);
   if (text.length > mostCharacters) throw invalid(what, `it is longer than ${mostCharacters} characters.`);

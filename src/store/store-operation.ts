@@ -8,61 +8,9 @@ import type {
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { parseInput, smallCount, storableText } from "../text/parse-input.js";
-import type { Json } from "../text/plain-json.js";
-import { type FilterCondition, parseFilter } from "./item-filter.rule.js";
+import { parseFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
-
-/** Where an item is, or below which items are meant. */
-interface Place {
-  readonly namespace: readonly string[];
-  /** `pathOf` its namespace. */
-  readonly path: string;
-}
-
-/** An item that is asked for. */
-export interface Get extends Place {
-  readonly kind: "get";
-  readonly key: string;
-}
-
-/** An item to keep, or to delete where there is no value. */
-export interface Put extends Place {
-  readonly kind: "put";
-  readonly key: string;
-  readonly value: Json;
-  /** Null: it is found by no query. */
-  readonly indexFields: readonly string[] | null;
-  readonly ttlMinutes: number | null;
-}
-
-/** Items that are searched for, below a namespace. */
-export interface Search extends Place {
-  readonly kind: "search";
-  readonly conditions: readonly FilterCondition[];
-  /** Null: all that fit the filter, the newest first. */
-  readonly query: string | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** Labels that namespaces begin or end with; "*" stands for any one. */
-export interface LabelMatch {
-  readonly at: "prefix" | "suffix";
-  readonly labels: readonly string[];
-}
-
-/** Namespaces that are asked for. */
-export interface ListNamespaces extends Place {
-  readonly kind: "list";
-  readonly matches: readonly LabelMatch[];
-  readonly maxDepth: number | null;
-  readonly limit: number;
-  readonly offset: number;
-}
-
-/** What a store is asked to do. */
-export type StoreOperation = Get | Put | Search | ListNamespaces;
 
 /** `namespace` as a text of which whole labels in front are a prefix: each label as JSON, a comma after it. */
 export function pathOf(namespace: readonly string[]): string {
@@ -97,11 +45,7 @@ const listSchema = z.strictObject({
   ...paging,
 });
 
-/**
- * LangGraph's `operation` as it is done here, told apart as LangGraph's stores do.
- *
- * @throws MemoryError `INVALID_INPUT`
- */
+/** Told apart as LangGraph's stores do. @throws MemoryError `INVALID_INPUT` */
 export function parseOperation(operation: Operation, options: StoreOptions): StoreOperation {
   if (typeof operation !== "object" || operation === null) {
     throw new MemoryError("INVALID_INPUT", "Invalid operation of the store: it must be an object.");
@@ -112,50 +56,56 @@ export function parseOperation(operation: Operation, options: StoreOptions): Sto
   return parseList(operation);
 }
 
-function parseGet(operation: GetOperation): Get {
+export type Get = Readonly<ReturnType<typeof parseGet>>;
+
+function parseGet(operation: GetOperation) {
   const { namespace, key } = parseInput(getSchema, operation, "get of the store");
-  return { kind: "get", namespace, path: pathOf(namespace), key };
+  return { kind: "get" as const, namespace, path: pathOf(namespace), key };
 }
 
-function parsePut(operation: PutOperation, options: StoreOptions): Put {
+/** A null `value` deletes the item. With null `indexFields` no query finds it. */
+export type Put = Readonly<ReturnType<typeof parsePut>>;
+
+function parsePut(operation: PutOperation, options: StoreOptions) {
   const { value, index, ...parsed } = parseInput(putSchema, operation, "put of the store");
   const fields = index === false ? null : (index ?? allFields);
   return {
-    ...{ kind: "put", namespace: parsed.namespace, path: pathOf(parsed.namespace), key: parsed.key },
+    ...{ kind: "put" as const, namespace: parsed.namespace, path: pathOf(parsed.namespace), key: parsed.key },
     value: storableJson(value, `value of ${JSON.stringify(parsed.key)} (null deletes it)`),
     indexFields: fields,
     ttlMinutes: parsed.options?.ttl ?? options.ttlMinutes ?? null,
   };
 }
 
-function parseSearch(operation: SearchOperation): Search {
-  const { namespacePrefix, filter, query, limit, offset } = parseInput(
-    searchSchema,
-    operation,
-    "search of the store",
-  );
+/** Without a query all items that fit the conditions, the newest first. */
+export type Search = Readonly<ReturnType<typeof parseSearch>>;
+
+function parseSearch(operation: SearchOperation) {
+  const parsed = parseInput(searchSchema, operation, "search of the store");
+  const { namespacePrefix, filter, query, limit, offset } = parsed;
   return {
-    ...{ kind: "search", namespace: namespacePrefix, path: pathOf(namespacePrefix) },
+    ...{ kind: "search" as const, namespace: namespacePrefix, path: pathOf(namespacePrefix) },
     conditions: parseFilter(filter),
     query: query === undefined || query === null || query.trim() === "" ? null : query,
     ...{ limit: limit ?? 10, offset: offset ?? 0 },
   };
 }
 
-function parseList(operation: ListNamespacesOperation): ListNamespaces {
+export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
+
+export type StoreOperation = Get | Put | Search | ListNamespaces;
+
+/** Where namespaces begin or end with these labels; "*" stands for any label. */
+export type LabelMatch = ListNamespaces["matches"][number];
+
+function parseList(operation: ListNamespacesOperation) {
   const parsed = parseInput(listSchema, operation, "list of the store's namespaces");
-  const matches = (parsed.matchConditions ?? []).map(
-    ({ matchType, path }): LabelMatch => ({ at: matchType, labels: path }),
-  );
-  const known = knownPrefix(matches.find(({ at }) => at === "prefix")?.labels ?? []);
+  const matches = parsed.matchConditions ?? [];
+  const labels = matches.find(({ matchType }) => matchType === "prefix")?.path ?? [];
+  const any = labels.indexOf("*");
+  const known = any === -1 ? labels : labels.slice(0, any);
   return {
-    ...{ kind: "list", namespace: known, path: pathOf(known), matches },
+    ...{ kind: "list" as const, namespace: known, path: pathOf(known), matches },
     ...{ maxDepth: parsed.maxDepth ?? null, limit: parsed.limit ?? 100, offset: parsed.offset ?? 0 },
   };
-}
-
-/** The labels in front of the first that may be any. */
-function knownPrefix(labels: readonly string[]): readonly string[] {
-  const any = labels.indexOf("*");
-  return any === -1 ? labels : labels.slice(0, any);
 }

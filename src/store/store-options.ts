@@ -4,20 +4,17 @@ import { storableText } from "../text/parse-input.js";
 /** Ten years: longer is kept for good. */
 const mostMinutes = 5_256_000;
 
-/** Minutes that an item is kept for. */
 export const ttlMinutes = z.number().positive().max(mostMinutes);
 
-/** Which fields of a value are searched. */
 export const indexFields = z.array(storableText.min(1).max(1_000)).max(100);
 
-/** Fields that are searched where a `put` does not say: all of the value. */
+/** All of the value. */
 export const allFields: readonly string[] = ["$"];
 
 export const storeOptionsSchema = z.strictObject({
   /**
    * How long an item is kept where its `put` does not say, in minutes, as LangGraph counts them; reading it begins its time
    * anew. Set it when agents write more than anybody deletes.
-   *
    * @default for good
    */
   ttlMinutes: ttlMinutes.optional(),
@@ -26,5 +23,4 @@ export const storeOptionsSchema = z.strictObject({
 /** How LangGraph's store keeps items. */
 export interface StoreConfig extends z.input<typeof storeOptionsSchema> {}
 
-/** How LangGraph's store keeps items, with defaults filled in. */
 export type StoreOptions = z.output<typeof storeOptionsSchema>;

@@ -4,12 +4,10 @@ import type { Connection } from "../postgres/connection.js";
 import { idDigest, ownerColumns, ownerIs, type ScopeColumns } from "../scope/scope-predicates.js";
 import type { Put } from "./store-operation.js";
 
-/** An item to write, and where its operation stands in the batch. */
 export interface WrittenItem extends Put {
   readonly n: number;
-  /** What it is found by, prepared for `to_tsvector`; null where no query finds it. */
+  /** Prepared for `to_tsvector`; null where no query finds it. */
   readonly terms: string | null;
-  /** Its vectors; none without embeddings. */
   readonly vectors: readonly string[];
 }
 
@@ -23,16 +21,12 @@ export function itemOf(path: Sql | string, key: Sql | string): Sql {
   return sql`sha256(${idDigest(path)} || ${idDigest(key)})`;
 }
 
-/** Whether an item is still kept. */
 export function isKept(db: Connection, row: "i" | "k" = "i"): Sql {
   const expiresAt = raw(`${row}.expires_at`);
   return sql`(${expiresAt} is null or ${expiresAt} > ${db.now()})`;
 }
 
-/**
- * CTE `written`: a row for each of `items`, with what it becomes. `last` marks those that are not written again later in the
- * batch.
- */
+/** CTE `written`: a row for each of `items`; `last` marks those that the batch does not write again. */
 export function writtenItems(
   db: Connection,
   { items, space }: { readonly items: readonly WrittenItem[]; readonly space: EmbeddingSpace | null },
@@ -65,10 +59,7 @@ export function writtenItems(
     )`;
 }
 
-/**
- * CTEs that make the rows of `written` last: of an item that is written several times the last one. In the order of their
- * names, so that two batches wait for each other in one order.
- */
+/** Writes the last version of each item, ordered by name: concurrent batches take their locks in one order. */
 export function keepWritten(db: Connection, scope: ScopeColumns, space: EmbeddingSpace | null): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scope;
@@ -94,7 +85,7 @@ export function keepWritten(db: Connection, scope: ScopeColumns, space: Embeddin
     )${tenantId + userId + appId === "" ? empty : ownerOfItems(db, scope)}${space ? storedVectors(db, scope, space) : empty}`;
 }
 
-/** Who has items and nothing else is listed among users and apps as well. */
+/** Owners of items alone are listed among users and apps as well. */
 function ownerOfItems({ schema }: Connection, scope: ScopeColumns): Sql {
   const owner = ownerColumns(scope);
   return sql`,

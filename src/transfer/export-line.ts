@@ -18,7 +18,6 @@ const header = z.strictObject({
 /** The last line: `lines` before it. An export that was cut off has none. */
 const end = z.strictObject({ type: z.literal("end"), lines: z.int().min(0) });
 
-/** A line that stands for a row. */
 type RecordLine = {
   [Name in RecordName]: { readonly type: Name } & RowOf<(typeof records)[Name]["fields"]>;
 }[RecordName];
@@ -26,7 +25,6 @@ type RecordLine = {
 /** One line of an export. */
 export type ExportLine = z.output<typeof header> | RecordLine | z.output<typeof end>;
 
-/** The line of this `type`. */
 export type ExportLineOf<Type extends ExportLine["type"]> = Extract<ExportLine, { type: Type }>;
 
 /** One line of an export. */

@@ -17,13 +17,8 @@ import {
 const pageRows = 500;
 
 /**
- * What a person may ask for of `scope`, line by line: a header, the lines of `records`, and a last line that says how many
- * there were. Checkpoints, events, usage, compared pairs and what was shown are not in it; vectors and indexes are made anew
- * by import.
- *
- * Read in pages, without a snapshot: what others write meanwhile may be in it or not, and of a memory and what
- * replaced it there may be both. For an exact copy export while nobody writes.
- *
+ * What a person may ask for of `scope`, line by line; import makes vectors and indexes anew. Read in pages without a
+ * snapshot: concurrent writes may be in it or not. For an exact copy export while nobody writes.
  * @throws MemoryError `SCOPE_REQUIRED`
  */
 export function exportScope(
@@ -34,11 +29,7 @@ export function exportScope(
   return lines(db, parseScope(requested), now);
 }
 
-async function* lines(
-  db: Connection,
-  requested: Scope,
-  now: () => Date,
-): AsyncGenerator<ExportLine, void, undefined> {
+async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
   const exportedAt = now().toISOString();
   yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);
@@ -61,13 +52,11 @@ async function* lines(
 
 const typeOf = (name: RecordName): RecordType => records[name];
 
-/** A line of an export, and its row's key, which the next page goes on from. */
 interface ExportRow {
   readonly line: ExportLine;
   readonly cursor: readonly string[];
 }
 
-/** The records of one type, page after page, until one is not full. */
 async function* exportRows(
   db: Connection,
   name: RecordName,
@@ -87,19 +76,14 @@ async function exportPage(db: Connection, name: RecordName, page: ExportPage): P
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));
   const isAfter = page.after === null ? empty : sql`and (${keys}) > (${join(page.after, ", ")})`;
-  // 'type', 'memory', 'id', x.id, 'kind', x.kind, …
-  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(
-    fields,
-    "x",
-    madeFields(fields, ({ out }) => out),
-  )}`;
+  const made = madeFields(fields, ({ out }) => out);
+  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(fields, "x", made)}`;
   return db.query<ExportRow & Record<string, unknown>>(sql`
     select array[${cursor}] as cursor, json_build_object(${line}) as line
     from ${rowsOf(db, name, page)} ${isAfter}
     order by ${keys} limit ${pageRows}`);
 }
 
-/** The rows that are exported as lines of this type, as `from` and `where` of a query. */
 export function rowsOf(db: Connection, name: RecordName, page: ExportPage): Sql {
   const { table, rows } = typeOf(name);
   return rows?.(db, page) ?? sql`${db.schema}.${raw(table)} x where ${hasOwner(page.scope)}`;

@@ -25,16 +25,10 @@ import { type ImportableLine, importable } from "./screen-line.js";
 export interface ImportOptions {
   /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
   readonly scope?: Scope | undefined;
-  /** Called after each batch. */
-  readonly onProgress?: ((progress: ImportProgress) => void) | undefined;
+  /** Called after each batch with the lines read. */
+  readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
   /** Stops between two transactions, with its reason as the error; run it again to continue. */
   readonly signal?: AbortSignal | undefined;
-}
-
-/** How far an import has come. */
-interface ImportProgress {
-  /** Lines read. */
-  readonly lines: number;
 }
 
 /** What an import did. */
@@ -54,14 +48,11 @@ const batchLines = 500;
 const batchCharacters = 4_000_000;
 
 /**
- * Restores an export into an empty scope, in batches of one transaction each. An import that was interrupted continues
- * after its last batch when the same file is imported again.
- *
- * For operators: ids, times, trust and consent stay as the file has them. Indexes are made anew, vectors by `reembed`.
- *
+ * Restores an export into an empty scope, one transaction a batch. Import the same file again to continue after the
+ * last batch. For operators: ids, times, trust and consent stay as the file has them; `reembed` makes vectors.
  * @throws MemoryError `WRONG_STATE` when the scope has data of another source; `INVALID_INPUT` that names the line;
- *   `ID_TAKEN` when ids belong to another scope of this database; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. The batch of
- *   the line is not written then, the batches before it are.
+ * `ID_TAKEN` when ids belong to another scope; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. Only the batches before the
+ * failed one are written then.
  */
 export async function importLines(
   { db, logger, redactor }: Pick<Runtime<object>, "db" | "logger" | "redactor">,
@@ -104,17 +95,14 @@ export async function importLines(
   return { scope: (source as ImportSource).scope, lines, written, total, quarantined };
 }
 
-/** The memories among `lines` that this import puts in quarantine. */
 function heldOf(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
-  return linesOf(
-    lines.filter(({ held }) => held),
-    "memory",
-  );
+  const held = lines.filter((line) => line.held);
+  return linesOf(held, "memory");
 }
 
 const optionsSchema = z.strictObject({
   scope: scopeField,
-  onProgress: listener<(progress: ImportProgress) => void>().optional(),
+  onProgress: listener<NonNullable<ImportOptions["onProgress"]>>().optional(),
   signal: abortSignal.optional(),
 });
 
@@ -138,14 +126,10 @@ async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Numb
   if (batch.length > 0) yield batch;
 }
 
-/** Whose the lines become, and a name of the file by which a later run finds how far this one came. */
-interface ImportSource {
-  readonly scope: Scope;
-  readonly file: string;
-}
+type ImportSource = ReturnType<typeof sourceOf>;
 
-/** @throws MemoryError `INVALID_INPUT` when the exported scope and `target` do not have the same ids. */
-function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined): ImportSource {
+/** `file` names the file: a later run finds by it how far this one came. */
+function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
   const header = first?.line as ExportLineOf<"header">;
   const digest = createHash("sha256")
     .update(JSON.stringify([header.exportedAt, header.scope]))
@@ -177,14 +161,12 @@ async function findProgress(db: Connection, source: ImportSource): Promise<numbe
   return row?.lines ?? null;
 }
 
-/** Whether the event `e` says how far the import has come. */
 function isProgress({ scope, file }: ImportSource): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`${isId(sql`e.tenant_id`, tenantId)} and ${isId(sql`e.user_id`, userId)} and e.app_id = ${appId}
     and e.step = 'import' and e.op = 'create' and starts_with(e.detail, ${file})`;
 }
 
-/** Writes `lines` in one transaction. @throws MemoryError as `importLines` */
 async function writeOnce(
   db: Database,
   into: ImportSource & { readonly begun: boolean },
@@ -229,7 +211,6 @@ async function writeBatch(
   ]);
 }
 
-/** @throws MemoryError `WRONG_STATE` when anything is kept of `scope`. */
 async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const scope = await findErasureScope(tx, requested);
   const kept = recordNames
@@ -246,7 +227,6 @@ async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
 /** SQLSTATE classes of values and rows that a table does not take, and of what is too large or too complex. */
 const refusals = /^(?:22|23|54)...$/;
 
-/** `error` as one that names the lines where the database did not take one of them. */
 function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
   const code = MemoryError.is(error, "DATABASE_ERROR") ? errorCodeOf(error.cause) : "";
   if (!refusals.test(code)) return error;

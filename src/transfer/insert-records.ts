@@ -9,7 +9,6 @@ import { linesOf, type NumberedLine } from "./read-export.js";
 import { madeFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
 import { unreadable } from "./screen-line.js";
 
-/** Makes rows of `lines` again, in the order of the records. */
 export async function insertRecords(
   tx: Connection,
   target: ImportTarget,
@@ -39,10 +38,8 @@ function insertOf(tx: Connection, name: RecordName, target: ImportTarget, rows: 
   const { whose = [], columns: more = {}, read, joined, returning = "1", end = empty, following } = insert;
   const columns = { ...fields, ...more };
   const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };
-  const stored = selectedFields(
-    columns,
-    madeFields(columns, ({ into }) => into(tx, target)),
-  );
+  const made = madeFields(columns, ({ into }) => into(tx, target));
+  const stored = selectedFields(columns, made);
   return sql`
     with input as materialized (
       select row_number() over () as position, r.*

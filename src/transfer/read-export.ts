@@ -9,13 +9,7 @@ const mostLineCharacters = 10_000_000;
 /** Deepest nesting of a line, and of a message in it: deeper JSON ends the stack of functions that walk through it. */
 const mostDepth = 1_000;
 
-/**
- * The lines of a file as text. Only line feeds end a line, with or without a carriage return: JSON may contain the other
- * line breaks. Holds no more than the longest line.
- *
- * @param input its bytes, UTF-8.
- * @throws MemoryError `INVALID_INPUT` that names a line that is too long.
- */
+/** Only line feeds end a line: JSON may contain others. @throws MemoryError `INVALID_INPUT` for a line too long */
 export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
   const decoder = new TextDecoder();
   let number = 1;
@@ -41,14 +35,13 @@ export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenera
 const tooLong = `it is longer than ${mostLineCharacters} characters.`;
 const tooDeep = `it is nested deeper than ${mostDepth} levels.`;
 
-/** A line that was read, its number, from 1, and its length as text. */
+/** Numbered from 1. */
 export interface NumberedLine<Line extends ExportLine = ExportLine> {
   readonly number: number;
   readonly line: Line;
   readonly characters: number;
 }
 
-/** Those of `lines` that are of this `type`. */
 export function linesOf<Type extends ExportLine["type"]>(
   lines: readonly NumberedLine[],
   type: Type,
@@ -56,17 +49,13 @@ export function linesOf<Type extends ExportLine["type"]>(
   return lines.filter((each): each is NumberedLine<ExportLineOf<Type>> => each.line.type === type);
 }
 
-/** What is wrong with line `number`, as an error. */
 export function lineError(number: number, problem: string, cause?: unknown): MemoryError {
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
 /**
- * The lines of an export, each checked by itself. The first is the header, the last one counts them. Blank lines are
- * left out.
- *
- * @param input lines as text, or as `export` gives them.
- * @throws MemoryError `INVALID_INPUT` that names the line, also when the export was cut off.
+ * The checked lines of an export, as text or objects; blank ones are skipped. The last one counts them.
+ * @throws MemoryError `INVALID_INPUT` that names the line, also when the export was cut off
  */
 export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
@@ -93,7 +82,6 @@ export async function* readExport(
 
 const startAgain = "Forget the scope, and import the whole file.";
 
-/** @throws MemoryError `INVALID_INPUT` */
 function parseLine(number: number, text: string, first: boolean): ExportLine {
   const value = parseJson(number, text);
   if (first) checkHeader(number, value);
@@ -108,7 +96,7 @@ function parseLine(number: number, text: string, first: boolean): ExportLine {
   return parsed.data;
 }
 
-/** Objects are read as the text that they would be, so that both obey the same limits. */
+/** Read as text, so that objects obey the same limits. */
 function writeJson(number: number, given: unknown): string {
   let text: unknown;
   try {
