@@ -11,21 +11,20 @@ export interface PendingConsent {
   readonly current: string | null;
 }
 
-/** Longest value shown. */
 const mostCharacters = 160;
 
-/** A proposal in plain words: "city: Porto (now: Rome)", or the statement where there is no slot. */
+/** "city: Porto (now: Rome)", or the statement where there is no slot. */
 export function consentLine({ key, value, text, current }: Omit<PendingConsent, "id" | "category">): string {
   const now = current === null ? "" : ` (now: ${short(current)})`;
   return key === null ? short(text) : `${key.replaceAll("_", " ")}: ${short(value ?? text)}${now}`;
 }
 
-/** One line for each proposal, with the first letters of its id, which name it to the consent tool. */
+/** With the first letters of each id, which name it to the consent tool. */
 export function consentLines(consents: readonly PendingConsent[]): string[] {
   return consents.map((consent) => `${consent.id.slice(0, shortestId)}: ${consentLine(consent)}`);
 }
 
-/** Letters of an id that name a proposal: of fewer, two could be the same. */
+/** With fewer letters two ids could be the same. */
 export const shortestId = 8;
 
 function short(text: string): string {

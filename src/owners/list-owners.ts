@@ -7,28 +7,26 @@ import { nobody, type Scope } from "../scope/scope.js";
 import { isId, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableText } from "../text/parse-input.js";
 
-/** A user or an app of which something is kept. */
+/** A user or an app with data. */
 export interface ListedOwner {
-  /** Of a user without its apps, of an app without its users. */
+  /** A user without its apps, or an app without its users. */
   readonly scope: Scope;
-  /** Active memories. */
   readonly memories: number;
   readonly threads: number;
-  /** Items of LangGraph's store, a user's in all apps. */
+  /** Items of LangGraph's store; a user's in all apps. */
   readonly items: number;
-  /** When anything was last said; null where nothing was. */
+  /** Null without messages. */
   readonly lastActivityAt: Date | null;
-  /** Where the next page begins when this one is the last of a page. */
+  /** Pass it as `after` for the next page. */
   readonly cursor: string;
 }
 
-/** Which users or apps to list. */
 export interface ListOwners {
-  /** Only those of this tenant. @default those of all tenants */
+  /** @default all tenants */
   readonly tenantId?: string | undefined;
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
-  /** Only those after the one with this `cursor`. */
+  /** The `cursor` of the last one. */
   readonly after?: string | undefined;
 }
 
@@ -52,7 +50,7 @@ interface Row {
   readonly cursor: string;
 }
 
-/** Users, or apps, in the order in which they first came. @throws MemoryError `INVALID_INPUT` */
+/** In the order of their first use. @throws MemoryError `INVALID_INPUT` */
 export async function listOwners(
   db: Connection,
   which: "users" | "apps",

@@ -1,9 +1,7 @@
 /*
- * Forms of numerals and of names of days and months that neither the tables in `detail-words.ts` nor the runtime's locale
- * data have: numbers written as one word, and cases of languages that decline. Without them "in August" and "in July", "on
- * the second floor" and "on the third" are the same but for a word that nobody knows. Written as those tables are.
+ * Numerals, days and months that neither `detail-words.ts` nor the runtime's locale data have: numbers in one word, and
+ * cases of languages that decline. Without them "in August" and "in July" differ only in an unknown word.
  */
-
 /** A language and a number, and its words; an ordinal has a point. */
 const furtherNumerals = `
 es 21 veintiun/veintiuno/veintiuna
@@ -144,7 +142,7 @@ const joinedOrdinals: Readonly<Record<string, string>> = {
   it: "esimo esima",
 };
 
-/** Cases of names of days (from Sunday) and months (from January) that are too short for their beginnings to say what they are. */
+/** Cases of days (from Sunday) and months (from January) that are too short to be known by their beginning. */
 const furtherDates = `
 day 0 щонеділі
 day 1 щопонеділка
@@ -162,7 +160,6 @@ month 5 июне июню июнем јуну јуна
 month 6 июле июлю июлем јулу јула
 `;
 
-/** A number in a form that the table of numerals leaves out. */
 export interface NumeralForm {
   readonly language: string;
   readonly value: number;
@@ -170,7 +167,6 @@ export interface NumeralForm {
   readonly isOrdinal: boolean;
 }
 
-/** The forms of numerals that are listed one by one. */
 export function numeralForms(): NumeralForm[] {
   return linesOf(furtherNumerals).flatMap((line) => {
     const [language = "", number = "", names = ""] = line.split(" ");
@@ -200,13 +196,12 @@ export function casesOf(language: string, word: string): string[] {
   return [...new Set([word, ...declined.others.map((ending) => stem + ending)])];
 }
 
-/** Ordinals of the number `word` of several digits, in a language that writes them as one word; none in the others. */
+/** Ordinals of a number of several digits, where a language writes them as one word. */
 export function joinedOrdinalsOf(language: string, word: string): string[] {
   const joined = joinedOrdinals[language]?.split(" ") ?? [];
   return joined.map((ending) => (/^[aeiou]/.test(ending) ? word.replace(/[aeiou]$/, "") : word) + ending);
 }
 
-/** Forms of days and months that are listed one by one. */
 export function dateForms(): {
   readonly kind: "day" | "month";
   readonly value: string;
@@ -218,7 +213,7 @@ export function dateForms(): {
   });
 }
 
-/** What cases leave of a name whose last vowel is not in them: of "wtorek", "utorak", "вівторок". Null for others. */
+/** The name as cases leave it, without its last vowel: "wtorek", "utorak", "вівторок". Null for others. */
 export function withoutFleetingVowel(name: string): string | null {
   const [, head, last] = /^(.{2,}\p{L})[eoaео](k|c|к|ц)$/u.exec(name) ?? [];
   return head === undefined || last === undefined ? null : head + last;

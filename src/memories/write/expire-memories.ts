@@ -9,19 +9,18 @@ import { versionOf } from "../item/memory-fields.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
 
-/** How the audit trail names who hides what expired, and what ages. */
+/** The actor of expiry and aging in the audit trail. */
 export const lifecycleActor = "worker:lifecycle";
 
-/** Whether the time of the memory `m` is over, and nothing has hidden it for good yet. */
+/** Whether the memory `m` has expired and no sweep has hidden it yet. */
 export function isExpired(db: Connection) {
   return sql`m.state = 'active' and m.expires_at <= ${db.now()}`;
 }
 
 /**
- * Makes what has expired of a locked owner's memories removed ones, at most `limit`, so that none of them holds a slot or
- * stands for what is said anew. They can be restored for as long as others that were removed. Returns how many.
- *
- * One statement where nothing has expired, which is nearly always.
+ * Removes expired memories of a locked owner, at most `limit`, so that none holds a slot or repeats a new
+ * text. They can be restored as others. Returns how many. One statement where none has expired, which is
+ * usual.
  */
 export async function expireMemories(
   tx: Connection,
@@ -29,9 +28,8 @@ export async function expireMemories(
     readonly owner: Pick<LockedOwner, "ref">;
     readonly scope: Scope;
     readonly purgeAfterMs: number;
-    /** Whether there surely are vectors. */
     readonly vectors: boolean;
-    /** @default 10,000: all there are, but for what nobody has */
+    /** @default 10,000, more than expire between two writes */
     readonly limit?: number;
   },
 ): Promise<number> {

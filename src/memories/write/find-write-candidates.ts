@@ -11,19 +11,17 @@ import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { nearByVector, nearestCount } from "./near-by-vector.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
-/** What is about to be written, as its neighbours are looked for. */
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
-  /** The memory that is about to be given this text, which is none of its own neighbours. */
+  /** Excludes the memory that gets this text. */
   readonly self?: string | undefined;
 }
 
-/** The same as a row of the statement. */
 interface Probe {
   readonly appId: string;
   readonly kind: MemoryKind;
   readonly category: string;
   readonly key: string | null;
-  /** Since when it holds, which is its place among the closed values of its slot; unset: from now on. */
+  /** Its place among the closed values of its slot; unset: from now on. */
   readonly validFrom: Date | undefined;
   readonly contentHash: string;
   /** Text prepared for `to_tsvector`. */
@@ -31,22 +29,21 @@ interface Probe {
   readonly self: string | undefined;
 }
 
-/** `sought` as a row. */
 function probeOf({ memory, self }: SoughtMemory): Probe {
   const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
   return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
 }
 
-/** Memories with rare words in common that are compared in full. */
+/** Candidates with rare words in common that are compared in full. */
 const hints = 20;
 
 /**
- * A word that this many memories of the owner have is not used to find neighbours. It says little of any one of them, and
- * batches written to an owner of many thousands would take minutes.
+ * A word in this many memories of the owner is not used to find neighbours: it says little, and batches
+ * written to an owner of many thousands would take minutes.
  */
 const common = 500;
 
-/** Probes of one statement: the exact search of that many vectors among 20,000 takes some seconds. */
+/** The exact search of that many vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
 
 interface WriteSearch {
@@ -62,11 +59,11 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * The memories of an owner that bear on each of `sought`, in their order: what holds its slot, the closed values
- * around its time, what says the same, and its nearest. One statement for every 200.
+ * For each of `sought`: what has its slot, the closed values around its time, equal text, and its nearest
+ * memories.
  *
- * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
- * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
+ * Similarity is 1 − cosine distance with embeddings, else Dice's coefficient on stemmed terms, in [0, 1], of
+ * texts with a rare word in common. One statement for every 200.
  */
 export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];
@@ -147,7 +144,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   );
 }
 
-/** Whether a memory is a closed value of the slot of the row `p`. */
+/** The closed values of the slot of the row `p`. */
 const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
           and category = p.category and key = p.key and state = 'superseded'
           and (valid_to is null or valid_to > valid_from)`;

@@ -17,41 +17,37 @@ import { findNearStatements, type NearStatements } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 import { cutOff } from "./writing-constraints.rule.js";
 
-/** Drafts made ready to be written. */
 export interface GatheredDrafts {
-  /** An outcome for each draft: "rejected", with the problems of those that cannot be written. */
+  /** For each draft: "rejected", with its problems, or a place for the outcome. */
   readonly outcomes: readonly WriteOutcome[];
-  /** Of the others, what each owner is told. Users come before apps: see `lockOwner`. */
+  /** Users come before apps: see `lockOwner`. */
   readonly owners: readonly OwnerStatements[];
   readonly space: EmbeddingSpace | null;
-  /** For each draft, the end of its text that goes too far for a memory; empty for most. */
+  /** For each draft, the end of its text that is too much for a memory; empty for most. */
   readonly trimmed: readonly string[];
 }
 
-/** What one owner is told. */
 export interface OwnerStatements {
   readonly scope: Scope;
-  /** What can be compared and written at once. */
   readonly batches: readonly StatementBatch[];
-  /** What reads as instructions to a model. */
+  /** Statements that read as instructions to a model. */
   readonly quarantined: readonly Statement[];
 }
 
-/** Statements, and which of them are near each other. */
 interface StatementBatch extends NearStatements {
   readonly statements: readonly Statement[];
 }
 
-/** Some seconds of work in one transaction, which the owner's other writers wait for. */
+/** Some seconds in one transaction, which the owner's other writers wait for. */
 const mostDrafts = 5_000;
 
-/** Statements that are compared with each other: some tens of thousands of comparisons. */
+/** Statements of one batch: some tens of thousands of comparisons. */
 const mostInBatch = 300;
 
 /**
- * Checks, redacts, embeds and compares `drafts`, each once, before any lock is taken.
+ * Checks, redacts, embeds and compares `drafts` before any lock is taken.
  *
- * @param input.turnsAgo for each draft, how many of the owner's turns ago it was said. @default 0
+ * @param input.turnsAgo for each draft, in turns of the owner. @default 0
  * @throws MemoryError as `writeMemories`
  */
 export async function gatherDrafts(
@@ -92,10 +88,8 @@ export async function gatherDrafts(
 }
 
 /**
- * What bears on `wave`: the memories that are known, and the requests that stand. One statement for every 200, and one
- * more where any of them needs consent.
- *
- * Belongs in the transaction that holds the owner's lock.
+ * Candidates and consent requests for each of `wave`, under the owner's lock. One statement for every 200,
+ * and one more where consent is needed.
  */
 export async function gatherWave(
   tx: Connection,
@@ -136,7 +130,7 @@ export interface OpenPair {
   readonly known: SaidBefore;
 }
 
-/** The pairs about which only somebody who understands both can say whether they are one: see `Answer`. */
+/** Pairs that only a model can tell apart: see `Answer`. */
 export async function findOpenPairs(
   { db, config }: Pick<WriteRuntime, "db" | "config">,
   ownerRef: number,
@@ -147,7 +141,7 @@ export async function findOpenPairs(
   const found = await findWriteCandidates(db, { ownerRef, space, sought });
   const stored = sought.flatMap((statement, at): OpenPair[] => {
     const known = found[at] ?? [];
-    // Turn and time matter for slots only, and slots are never compared.
+    // Turn and time matter only for slots, which are never compared.
     const { memory } = toldTo({ turns: 0, now: new Date(0) }, statement);
     const decision = decideWrite(memory, known, mergeThresholds(memory, config));
     const nearest = known.find(({ id }) => decision.action === "ask" && id === decision.id);
@@ -164,7 +158,7 @@ function openPair({ memory, said: [{ draft }] }: Statement, { id, text }: SaidBe
   return { draft, said: memory.text, known: { id, text } };
 }
 
-/** `draft`, with all its words redacted, those of its quote too. The id of its thread is no text. */
+/** Redacts also the quote, but not the id of its thread. */
 async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
   const flat = { ...draft, evidence: draft.source?.quote };
   const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);
@@ -175,7 +169,7 @@ function rejected(memory: ReturnType<typeof prepareMemory>): WriteOutcome {
   return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
 }
 
-/** Statements by the owner they go to. Users come first, so that two writers never wait for each other. */
+/** Users come first, so that two writers never wait for each other. */
 function byOwner(statements: readonly Statement[]): Statement[][] {
   const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
   const groups = [

@@ -7,20 +7,19 @@ import type { MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.
 import { type MemoryMetadata, type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
-/** How a memory leaves the active ones. */
 export interface Deactivation {
   readonly id: string;
   readonly state: Exclude<MemoryLifecycle, "active">;
   readonly supersededBy: string | null;
-  /** When it stopped being true; null keeps it open (it is only hidden). */
+  /** When it stopped being true; null: it is only hidden. */
   readonly validTo: string | null;
   readonly purgeAfterMs: number | null;
 }
 
 /**
- * Takes memories of an owner out of every search at once: state, lexical index, vectors and counts. One statement.
+ * Takes memories of an owner out of every search: state, terms, vectors, counts. One statement.
  *
- * @param input.vectors whether there surely are vectors; otherwise it is looked up.
+ * @param input.vectors true where there surely are vectors; otherwise it is looked up.
  */
 export async function deactivateMemories(
   tx: Connection,
@@ -63,27 +62,25 @@ function vectorRows(tx: Connection): Sql {
   ),`;
 }
 
-/** A memory that was said again. */
 export interface Sighting {
   readonly id: string;
-  /** How many more times. */
   readonly times: number;
   readonly confidence: number;
   readonly importance: number;
   readonly assertedTurn: number;
-  /** When it was said to hold; null where whoever says so is believed less than who said it before. */
+  /** When it was said to hold; null where the speaker ranks lower than before. */
   readonly assertedAt: string | null;
-  /** Whose word it is from then on, where they are believed more; null: whose it was. */
+  /** Whose word it is now, if that ranks higher; null: as before. */
   readonly origin: MemoryOrigin | null;
   readonly trust: MemoryTrust | null;
-  /** What is noted of it from then on, and until when it holds. */
+  /** After this sighting. */
   readonly metadata: MemoryMetadata;
   readonly expiresAt: Date | null;
-  /** Of several who say it, the highest is taken for whose word it is. */
+  /** The highest decides whose word it is. */
   readonly rank: number;
 }
 
-/** Counts memories of an owner as seen again, closed ones as well; the higher confidence and importance stay. One statement. */
+/** Also closed memories; the higher confidence and importance stay. One statement. */
 export async function touchMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
@@ -117,7 +114,7 @@ export async function touchMemories(
   );
 }
 
-/** `sightings`, those of one memory with the notes of all of them. */
+/** Gives the sightings of one memory the notes of all of them. */
 function notedTogether(sightings: readonly Sighting[]): Sighting[] {
   const noted = new Map<string, Noted>();
   for (const sighting of sightings) {
@@ -131,10 +128,8 @@ function notedTogether(sightings: readonly Sighting[]): Sighting[] {
 }
 
 /**
- * Deletes memories of a locked owner for good, with their vectors, terms and links, and takes their words out of the
- * news. One statement; none of `ids` may be active.
- *
- * Until its owner is forgotten, the audit trail keeps what a memory was, and the transcript what was said.
+ * Deletes memories of a locked owner for good, and their words in the news. One statement; none of `ids` may
+ * be active. The audit trail and the transcript stay until the owner is forgotten.
  */
 export async function purgeMemories(
   tx: Connection,

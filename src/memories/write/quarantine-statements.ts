@@ -10,24 +10,19 @@ import type { PlannedWrite } from "./plan-statement.js";
 import { type Statement, toldTo, type WriteContext } from "./statement.js";
 import { saidAgain } from "./waves.js";
 
-/** A memory in quarantine, by what it says. */
 interface QuarantinedWords {
   readonly appId: string;
   readonly kind: MemoryKind;
   readonly contentHash: string;
 }
 
-/** A memory in quarantine that was counted as seen again. */
 export interface SightedWords extends QuarantinedWords {
   readonly id: string;
   readonly category: string;
   readonly seenCount: number;
 }
 
-/**
- * `statements`, those of the same words as one, each with the memory in quarantine that says it already. That one is
- * counted as seen again. One statement.
- */
+/** Joins statements of the same words, and counts those in quarantine as seen again. One statement. */
 export async function sightQuarantined(
   tx: Connection,
   { owner }: Pick<WriteContext, "owner">,
@@ -55,10 +50,8 @@ export async function sightQuarantined(
 }
 
 /**
- * What becomes of a statement that reads as instructions to a model: it is stored where nothing finds it.
- *
- * It touches no other memory, takes no slot, and is no news: a header that told of it would carry it into a prompt.
- * The same words again are counted and not stored twice.
+ * Stores a statement that reads as instructions to a model where nothing finds it: it touches no other
+ * memory, takes no slot, and is no news, which would carry it into a prompt.
  */
 export function planQuarantined(
   context: WriteContext,
@@ -81,7 +74,7 @@ export function planQuarantined(
   return { outcome: quarantined(id), plan: { created: [memory], changes: [added] } };
 }
 
-/** Tells whoever runs this that memories wait for a decision; the same words again are no news. */
+/** The same words again are not reported. */
 export function tellOfQuarantined(
   logger: Logger,
   told: {

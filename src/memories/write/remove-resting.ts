@@ -7,15 +7,14 @@ import { versionOf } from "../item/memory-fields.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
 
-/** Type of the links that lead from an insight to what it rests on. */
+/** Links an insight to its evidence. */
 export const evidenceLink = "evidence";
 
 /**
- * Hides the insights of a locked owner that rest on `removed`, which somebody removed, or on what was made one with it: they say
- * in other words what is no longer to be known. One that is pinned stays, since somebody vouches for it.
+ * Hides the insights of a locked owner that rest on `removed`, or on memories merged into these. Pinned ones
+ * stay: somebody vouches for them.
  *
- * @param input.vectors whether there surely are vectors
- * @returns the entries that the audit trail needs; none of them is a further event.
+ * @returns entries for the audit trail, without news.
  */
 export async function removeResting(
   tx: Connection,

@@ -13,22 +13,19 @@ import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { deactivateMemories } from "./memory-states.js";
 import { removeResting } from "./remove-resting.js";
 
-/** What its user asked to forget: a memory, or a request for consent that waits. */
+/** A memory, or a waiting consent request, that its user asked to forget. */
 export interface SaidRemoval extends EventPlace {
   readonly id: string;
-  /** The user's words that ask for it, and the place of their message. */
   readonly quote: string;
   readonly seq: number;
 }
 
 /**
- * Hides memories of the owner of `scope` that its user asked to forget, and the insights that rest on them; until they are
- * purged they can be restored. What waits for consent is refused. The audit trail keeps the words. What is no longer active,
- * and what is another owner's, stays as it is.
+ * Hides memories that the user of `scope` asked to forget, and the insights that rest on them, and refuses
+ * consent requests; the audit trail keeps the words. Other owners' memories and inactive ones stay. In the
+ * transaction of the other writes; takes the owner's lock.
  *
- * Belongs in the transaction of the other writes. Takes the owner's lock.
- *
- * @returns the ids of those that were asked for and hidden.
+ * @returns the ids of the hidden memories.
  */
 export async function removeSaid(
   tx: Connection,
@@ -63,7 +60,6 @@ export async function removeSaid(
   return removed;
 }
 
-/** Refuses the requests among `byId`. Returns what the audit trail is to say of them. */
 async function refuseSaid(
   tx: Connection,
   input: { ownerRef: number; scope: Scope; actor: string; byId: ReadonlyMap<string, SaidRemoval> },

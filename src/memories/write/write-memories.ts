@@ -12,7 +12,6 @@ import type { Answer, Statement, WriteContext } from "./statement.js";
 import { inWaves, nearDoubles } from "./waves.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
-/** How gathered drafts are written. */
 export interface Writing {
   readonly origin: WriteOrigin;
   /** Done in the same transaction after the writes; its error undoes them. */
@@ -20,10 +19,8 @@ export interface Writing {
 }
 
 /**
- * Writes `drafts`, each by the rules of `decideWrite`, in one transaction. Outcomes are in their order.
- *
- * Row, lexical index, vector, links, audit trail, revision and event are written together or not at all. The
- * owner's lock makes concurrent writers take turns, so equal drafts end in one memory.
+ * Writes `drafts` in one transaction; outcomes are in their order. Rows, indexes, links, audit trail and
+ * revision are written together. The owner's lock lets writers take turns, so equal drafts end in one memory.
  *
  * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
  *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
@@ -40,11 +37,7 @@ export async function writeMemories(
   });
 }
 
-/**
- * The same for drafts that were gathered before.
- *
- * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
- */
+/** @param input.answers a model's word on the pairs of `findOpenPairs`. @default all are different */
 export async function writeGathered(
   runtime: Pick<WriteRuntime, "db" | "config" | "logger">,
   input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
@@ -81,10 +74,7 @@ function wavesOf(
   );
 }
 
-/**
- * Writes what one owner is told, in its order: wave by wave, so that of two that say nearly the same the later meets the
- * earlier as if it came alone. Last comes what is put in quarantine.
- */
+/** Wave by wave, so that of two near statements the later finds the earlier. Quarantine comes last. */
 async function writeForOwner(
   tx: Connection,
   { context: common, target }: { context: Omit<WriteContext, "alike">; target: PlanTarget },
@@ -107,10 +97,9 @@ async function writeForOwner(
   return { outcomes: [...outcomes, ...last.outcomes], quarantined: last.quarantined };
 }
 
-/** What became of what one owner was told. */
 interface WrittenForOwner {
   readonly outcomes: Iterable<[draft: number, outcome: WriteOutcome]>;
-  /** Ids of what is in quarantine since then. */
+  /** Ids of memories newly in quarantine. */
   readonly quarantined: readonly string[];
 }
 
@@ -130,7 +119,7 @@ async function quarantine(
   return { outcomes, quarantined: plan.created.map(({ id }) => id) };
 }
 
-/** What the event of a model's proposal says about its outcome. */
+/** For the event of a model's proposal. */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,
