@@ -154,7 +154,10 @@ const draftsSchema = z.array(
 const accessSchema = z.strictObject({
   scope: scopeField,
   actor: storableText.default("api"),
-  consent: z.literal("given").optional(),
+  consent: z
+    .literal("given")
+    .transform((): ConsentGiven => ({ via: "code" }))
+    .optional(),
   threadId: storableText.optional(),
 });
 const changeSchema = accessSchema.extend({
@@ -166,8 +169,9 @@ const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
-  const changing = (id: string, access: MemoryChangeAccess): ChangeInput =>
-    vouched(id, parseScoped(changeSchema, access, "access"));
+  const changing = (id: string, access: MemoryChangeAccess): ChangeInput => {
+    return { ...parseScoped(changeSchema, access, "access"), id: requireId(id) };
+  };
   return {
     add: async (drafts, access) => {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
@@ -175,13 +179,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        origin: {
-          actor,
-          step: "api",
-          consent: given(consent),
-          threadId,
-          call: randomUUID(),
-        },
+        origin: { actor, step: "api", consent, threadId, call: randomUUID() },
       });
     },
     get: async (id, access) =>
@@ -207,8 +205,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     restore: async (id, access) => restoreMemory(deps, changing(id, access)),
     approve: async (id, access) => approveMemory(deps, changing(id, access)),
     revert: async (id, access) => {
-      const { to, ...change } = parseScoped(revertSchema, access, "access");
-      return revertMemory(deps, { ...vouched(id, change), to });
+      return revertMemory(deps, { ...parseScoped(revertSchema, access, "access"), id: requireId(id) });
     },
     history: async (id, access) =>
       listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
@@ -227,15 +224,4 @@ function requireAhead(expiresAt: unknown, now: Date): void {
 
 function requireId(id: unknown): string {
   return parseInput(z.string(), id, "memory id");
-}
-
-function vouched(
-  id: unknown,
-  access: Omit<ChangeInput, "id" | "consent"> & { readonly consent?: "given" | undefined },
-): ChangeInput {
-  return { ...access, id: requireId(id), consent: given(access.consent) };
-}
-
-function given(consent: "given" | undefined): ConsentGiven | undefined {
-  return consent && { via: "code" };
 }

@@ -39,15 +39,10 @@ const pageSchema = z.strictObject({
     .optional(),
 });
 
-interface Row {
+interface Row extends Omit<ListedOwner, "scope"> {
   readonly tenant_id: string;
   readonly user_id: string;
   readonly app_id: string;
-  readonly memories: number;
-  readonly threads: number;
-  readonly items: number;
-  readonly last_activity_at: Date | null;
-  readonly cursor: string;
 }
 
 /** In the order of their first use. @throws MemoryError `INVALID_INPUT` */
@@ -56,11 +51,8 @@ export async function listOwners(
   which: "users" | "apps",
   page: ListOwners | undefined,
 ): Promise<ListedOwner[]> {
-  const {
-    tenantId,
-    limit,
-    after = "0",
-  } = parseInput(pageSchema, page === undefined ? {} : page, `page of ${which}`);
+  const input = page === undefined ? {} : page;
+  const { tenantId, limit, after = "0" } = parseInput(pageSchema, input, `page of ${which}`);
   const { schema } = db;
   const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
   const wanted = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
@@ -77,7 +69,7 @@ export async function listOwners(
         where i.tenant_id = o.tenant_id and i.user_id = o.user_id and ${which === "users" ? sql`true` : sql`i.app_id = o.app_id`}
           and (i.expires_at is null or i.expires_at > ${db.now()})
       ) as items,
-      t.threads, t.last_activity_at
+      t.threads, t.last_activity_at as "lastActivityAt"
     from (select * from ${schema}.owner o where ${wanted} order by o.id limit ${limit}) o
     cross join lateral (
       select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
@@ -85,7 +77,7 @@ export async function listOwners(
     ) t
     order by o.id`);
   const rows = await asListed({ tenantId }, list);
-  return rows.map(({ memories, threads, items, cursor, last_activity_at: lastActivityAt, ...scope }) => ({
-    ...{ scope: scopeOf(scope), memories, threads, items, lastActivityAt, cursor },
-  }));
+  return rows.map(({ tenant_id, user_id, app_id, ...owner }) => {
+    return { scope: scopeOf({ tenant_id, user_id, app_id }), ...owner };
+  });
 }

@@ -29,16 +29,10 @@ function readWords(text: string): ReadWord[] {
   const words: ReadWord[] = [];
   for (let at = 0; at < said.length; at++) {
     const word = said[at] as StatementWord;
-    const numbered = numberAt(said, at);
-    if (numbered) {
-      words.push({ ...word, plain: numbered.plain, readings: numbered.readings });
-      at += numbered.length - 1;
-    } else {
-      const phrase = phraseAt(said, at);
-      if (phrase) words.push({ ...word, plain: phrase.plain, readings: phrase.readings });
-      else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
-      at += (phrase?.length ?? 1) - 1;
-    }
+    const joined = numberAt(said, at) ?? phraseAt(said, at);
+    if (joined) words.push({ ...word, plain: joined.plain, readings: joined.readings });
+    else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
+    at += (joined?.length ?? 1) - 1;
   }
   return words;
 }

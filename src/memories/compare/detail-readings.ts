@@ -17,30 +17,20 @@ interface Numeral {
   readonly value: number;
 }
 
-/** What words mean where it makes two statements different. */
-export interface DetailVocabulary {
-  readonly readings: ReadonlyMap<string, readonly DetailReading[]>;
-  /** The same for beginnings of single words, by their first three letters. */
-  readonly stems: ReadonlyMap<string, readonly (readonly [stem: string, reading: DetailReading])[]>;
-  readonly numerals: ReadonlyMap<string, readonly Numeral[]>;
-  /** Words that negate by themselves, and words that only come with those or stand for them. */
-  readonly negating: ReadonlySet<string>;
-  readonly alsoNegating: ReadonlySet<string>;
-}
-
 /** Languages that PostgreSQL indexes, and the most spoken others. */
 const calendars =
   "en de nl af fr es pt gl it ca ro sv da nb nn is fi et hu pl cs sk sl hr sr bg mk ru uk be lt lv el tr az sq eu ga cy hy ka yi ar he fa ur hi mr ne bn ta te kn ml gu pa id ms fil vi sw ko ja zh th";
 
-let vocabulary: DetailVocabulary | undefined;
+let vocabulary: ReturnType<typeof makeVocabulary> | undefined;
 
-export function detailVocabulary(): DetailVocabulary {
+export function detailVocabulary(): ReturnType<typeof makeVocabulary> {
   vocabulary ??= makeVocabulary();
   return vocabulary;
 }
 
-function makeVocabulary(): DetailVocabulary {
+function makeVocabulary() {
   const readings = new Map<string, DetailReading[]>();
+  // Readings of the beginnings of single words, by their first three letters.
   const stems = new Map<string, [string, DetailReading][]>();
   const numbers = new Map<string, Numeral[]>();
   const add: Add = (name, kind, value, weak = false, language) => {
@@ -68,6 +58,7 @@ function makeVocabulary(): DetailVocabulary {
   const [negating = "", alsoNegating = ""] = negations.split("|");
   return {
     ...{ readings, stems, numerals: numbers },
+    // Words that negate by themselves, and words that come with those or in their place.
     negating: new Set(words(negating).map(wordOf)),
     alsoNegating: new Set(words(alsoNegating).map(wordOf)),
   };

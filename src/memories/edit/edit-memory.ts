@@ -18,29 +18,13 @@ import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import type { Editing } from "./rewrite-content.js";
 
-async function findPurge(db: Connection, scope: Scope, memoryId: string): Promise<Date | null> {
-  const [row] = await db.query<{ at: Date }>(sql`
-    select h.created_at as at
-    from ${db.schema}.history h
-    where h.memory_id = ${uuidOf(memoryId)}::uuid and h.event = 'DELETE' and h.new ->> 'state' = 'purged'
-      and ${belongsTo(db, scope, "h")}
-    order by h.id desc limit 1`);
-  return row?.at ?? null;
-}
-
-interface NamedMemory {
-  readonly scope: Scope;
-  readonly id: string;
-  readonly ifRevision?: number | undefined;
-}
-
 /**
  * @throws MemoryError `NOT_FOUND`, which says when it was purged; `STALE_REVISION` when it has another
  *   revision than `ifRevision`; `WRONG_STATE` when it is not in `states`.
  */
 export async function requireMemory(
   db: Connection,
-  { scope, id, ifRevision }: NamedMemory,
+  { scope, id, ifRevision }: Pick<ChangeInput, "scope" | "id" | "ifRevision">,
   states?: readonly MemoryItem["state"][],
 ): Promise<MemoryItem> {
   const owner = parseScope(scope);
@@ -69,11 +53,16 @@ export function requireRevision(
 }
 
 async function notFound(db: Connection, scope: Scope, id: string): Promise<MemoryError> {
-  const purgedAt = await findPurge(db, scope, id);
+  const [purged] = await db.query<{ at: Date }>(sql`
+    select h.created_at as at
+    from ${db.schema}.history h
+    where h.memory_id = ${uuidOf(id)}::uuid and h.event = 'DELETE' and h.new ->> 'state' = 'purged'
+      and ${belongsTo(db, scope, "h")}
+    order by h.id desc limit 1`);
   return new MemoryError(
     "NOT_FOUND",
-    purgedAt
-      ? `Memory ${id} was purged on ${isoDay(purgedAt)}: it cannot be brought back. ` +
+    purged
+      ? `Memory ${id} was purged on ${isoDay(purged.at)}: it cannot be brought back. ` +
           "Its history says what it was."
       : `There is no memory ${id} in this scope.`,
   );
@@ -196,15 +185,12 @@ async function proposeEdit(
 
 /** Unique indexes, as the editor of the memory `id` sees them. */
 const takenPlaces = {
-  memory_slot: (id: string) =>
-    ["CONFLICT", `holds the slot of ${id}: change that one, or remove it first`] as const,
-  memory_content: (id: string) => ["CONFLICT", `says the same as ${id}`] as const,
-  memory_episode: (id: string) => ["CONFLICT", `tells of the same turns as ${id}`] as const,
+  memory_slot: (id: string) => `holds the slot of ${id}: change that one, or remove it first`,
+  memory_content: (id: string) => `says the same as ${id}`,
+  memory_episode: (id: string) => `tells of the same turns as ${id}`,
 };
 
 function takenPlace(error: unknown, id: string): MemoryError | null {
   const taken = takenPlaces[brokenConstraint(error) as keyof typeof takenPlaces];
-  if (!taken) return null;
-  const [code, what] = taken(id);
-  return new MemoryError(code, `Another active memory ${what}.`, { cause: error });
+  return taken ? new MemoryError("CONFLICT", `Another active memory ${taken(id)}.`, { cause: error }) : null;
 }

@@ -88,16 +88,9 @@ interface ConsentProbe {
   readonly key: string | null;
 }
 
-interface Row {
-  probe: number;
-  id: string;
-  status: "pending" | "refused";
-  expired: boolean;
-  normal_value: string;
-  content_hash: string;
-  text: string;
-  valid_from: string | null;
-  signals: ConsentSignal[];
+interface Row extends Omit<StandingConsent, "validFrom"> {
+  readonly probe: number;
+  readonly validFrom: string | null;
 }
 
 /** What waits for each of `probes`, or was refused less than 30 days ago, newest first. After `lockOwner`. */
@@ -105,10 +98,11 @@ export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly ConsentProbe[] },
 ): Promise<StandingConsent[][]> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<Row & Record<string, unknown>>(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
-      c.normal_value, c.content_hash, c.draft ->> 'text' as text, c.draft ->> 'validFrom' as valid_from, c.signals
+      c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,
+      c.draft ->> 'validFrom' as "validFrom", c.signals
     from json_to_recordset(${JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })))}::json) as p (
       index integer, "appId" text, category text, key text
     )
@@ -120,20 +114,10 @@ export async function findStandingConsents(
     order by c.ref desc`,
     { prepare: true },
   );
-  return input.probes.map((_, probe) => rows.filter((row) => row.probe === probe).map(standingOf));
-}
-
-function standingOf(row: Row): StandingConsent {
-  return {
-    id: row.id,
-    status: row.status,
-    expired: row.expired,
-    normalValue: row.normal_value,
-    contentHash: row.content_hash,
-    text: row.text,
-    validFrom: row.valid_from === null ? null : new Date(row.valid_from),
-    signals: row.signals,
-  };
+  const standing = rows.map(({ validFrom, ...row }) => {
+    return { ...row, validFrom: validFrom === null ? null : new Date(validFrom) };
+  });
+  return input.probes.map((_, probe) => standing.filter((row) => row.probe === probe));
 }
 
 export interface SettledConsent {

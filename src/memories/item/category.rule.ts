@@ -33,21 +33,10 @@ const defaultCategories: readonly Category[] = [
   ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
   { name: "event", context: "rag", rag_length: 30, level: "user" },
   { name: "activity", context: "rag", rag_length: 50, level: "user" },
-  ...[
-    "goals",
-    "projects",
-    "tasks",
-    "relationships",
-    "knowledge",
-    "interests",
-    "history",
-    "tone",
-    "style",
-    "recent_activity",
-    "relationship_dynamic",
-    "app_notes",
-    "procedural",
-  ].map((name) => category(name, "rag")),
+  ...`goals projects tasks relationships knowledge interests history tone style recent_activity
+    relationship_dynamic app_notes procedural`
+    .split(/\s+/)
+    .map((name) => category(name, "rag")),
 ];
 
 const aliases: ReadonlyMap<string, string> = new Map([

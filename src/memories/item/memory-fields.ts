@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Column, column, only, orNull, type RowOf } from "../../postgres/columns.js";
+import { type Column, column, only, orNull, type RowOf, without } from "../../postgres/columns.js";
 import { dateOrMoment, nonBlank, storableText } from "../../text/parse-input.js";
 import { searchText } from "../../text/search-text.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
@@ -180,12 +180,7 @@ export const foundColumns = only(
   ...namesWhere(({ words }) => words === "ranked" || words === "contains"),
 );
 
-export const itemColumns = only(memoryColumns, ...namesWhere<ItemName>(() => true).filter(isOfItem));
-type ItemName = Exclude<Name, (typeof innerNames)[number]>;
-
-function isOfItem(name: ItemName): boolean {
-  return !(innerNames as readonly string[]).includes(name);
-}
+export const itemColumns = without(memoryColumns, ...innerNames);
 
 type SetShape = {
   [Of in SetName]: Fields[Of] extends { readonly initial: unknown }
@@ -219,11 +214,7 @@ export const agentFields = Object.fromEntries(
 ) as { [Of in AgentName]: Of extends "text" ? Fields[Of]["set"] : z.ZodOptional<Fields[Of]["set"]> };
 
 /** Null for each field that `memory` does not set. */
-export function setFields(
-  memory: {
-    readonly [Of in SetName]?: unknown;
-  },
-): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
+export function setFields(memory: MemoryWords): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
   return Object.fromEntries(setNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 

@@ -5,27 +5,15 @@ import { personalKey } from "./personal-fields.rule.js";
 /** Other names of a profile field → the name it is kept under. */
 const profileAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    // What somebody is called and what they want to be called are two values of one field.
-    name: "name",
-    full_name: "name",
-    first_name: "name",
-    user_name: "name",
-    hometown: "home_town",
-    time_zone: "timezone",
-    tz: "timezone",
-    occupation: "job",
-    profession: "job",
-    job_title: "job",
-    company: "employer",
-    workplace: "employer",
-    works_at: "employer",
-    e_mail: "email",
-    email_address: "email",
-    birth_date: "birthday",
-    birthdate: "birthday",
-    date_of_birth: "birthday",
-    dob: "birthday",
-  }),
+    // Not `preferred_name`: what somebody is called and wants to be called are two fields.
+    name: "name full_name first_name user_name",
+    home_town: "hometown",
+    timezone: "time_zone tz",
+    job: "occupation profession job_title",
+    employer: "company workplace works_at",
+    email: "e_mail email_address",
+    birthday: "birth_date birthdate date_of_birth dob",
+  }).flatMap(([field, names]) => names.split(" ").map((name) => [name, field] as const)),
 );
 
 /** Five times the longest key, so that a key that is too long stays too long. */

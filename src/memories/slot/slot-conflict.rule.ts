@@ -1,10 +1,4 @@
-import { isApproved, type MemoryKind, type MemoryOrigin, type MemoryTrust } from "../item/memory.js";
-
-export interface WordOf {
-  readonly kind: MemoryKind;
-  readonly origin: MemoryOrigin;
-  readonly trust: MemoryTrust;
-}
+import { isApproved, type MemoryItem, type MemoryKind, type MemoryOrigin } from "../item/memory.js";
 
 /** What code and tools give is looked up or measured; other words that nobody vouches for are inferred. */
 const given: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
@@ -15,7 +9,11 @@ const given: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]
  *
  * An operator ranks as the user, so that the user's next word still counts.
  */
-export function sourceRank({ kind, origin, trust }: WordOf): 1 | 2 | 3 {
+export function sourceRank({
+  kind,
+  origin,
+  trust,
+}: Pick<MemoryItem, "kind" | "origin" | "trust">): 1 | 2 | 3 {
   if (trust === "user" || isApproved({ origin, trust })) return 3;
   return trust !== "agent" && given.has(origin) && kind !== "insight" ? 2 : 1;
 }

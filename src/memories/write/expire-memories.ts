@@ -2,12 +2,9 @@ import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
-import { changeLine } from "../changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
-import type { MemoryItem } from "../item/memory.js";
-import { versionOf } from "../item/memory-fields.js";
+import { recordChanges } from "../changes/record-changes.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
-import { deactivateMemories } from "./memory-states.js";
+import { hideMemories } from "./memory-states.js";
 
 /** The actor of expiry and aging in the audit trail. */
 export const lifecycleActor = "worker:lifecycle";
@@ -41,25 +38,9 @@ export async function expireMemories(
     for update of m`);
   if (rows.length === 0) return 0;
   const memories = rows.map((row) => memoryOf(row.memory));
-  await deactivateMemories(tx, {
-    ownerRef: owner.ref,
-    changes: memories.map(({ id }) => ({
-      ...{ id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs },
-    })),
-    vectors,
-  });
-  await recordChanges(tx, {
-    ...{ ownerRef: owner.ref, scope, actor: lifecycleActor, step: "lifecycle" },
-    changes: memories.map(expiry),
-  });
+  const how = { ownerRef: owner.ref, vectors, purgeAfterMs, event: "TTL" } as const;
+  const changes = await hideMemories(tx, how, memories, ({ expiresAt }) => ({ expiresAt }));
+  const who = { actor: lifecycleActor, step: "lifecycle" } as const;
+  await recordChanges(tx, { ownerRef: owner.ref, scope, ...who, changes });
   return memories.length;
-}
-
-function expiry(memory: MemoryItem): MemoryChange {
-  const { id, category, importance, expiresAt } = memory;
-  return {
-    ...{ memoryId: id, category, event: "TTL", similarity: null },
-    ...{ old: { ...versionOf(memory), state: "active" }, new: { state: "soft_deleted", expiresAt } },
-    news: { event: "soft_deleted", line: changeLine("soft_deleted", memory), importance },
-  };
 }

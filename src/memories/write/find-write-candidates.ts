@@ -1,10 +1,9 @@
 import type { QueryResultRow } from "pg";
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import { selected } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
-import type { MemoryKind } from "../item/memory.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
@@ -14,24 +13,6 @@ import type { KnownMemory, Statement } from "./statement.js";
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
   /** Excludes the memory that gets this text. */
   readonly self?: string | undefined;
-}
-
-interface Probe {
-  readonly appId: string;
-  readonly kind: MemoryKind;
-  readonly category: string;
-  readonly key: string | null;
-  /** Its place among the closed values of its slot; unset: from now on. */
-  readonly validFrom: Date | undefined;
-  readonly contentHash: string;
-  /** Text prepared for `to_tsvector`. */
-  readonly terms: string;
-  readonly self: string | undefined;
-}
-
-function probeOf({ memory, self }: SoughtMemory): Probe {
-  const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
-  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
 }
 
 /** Candidates with rare words in common that are compared in full. */
@@ -82,54 +63,41 @@ export async function findWriteCandidates(db: Connection, input: WriteSearch): P
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space, sought } = input;
-  const probes = JSON.stringify(sought.map((each, index) => ({ ...probeOf(each), index })));
+  const probes = sought.map(({ memory, self }, index) => {
+    const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
+    return { index, appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
+  });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`(${halfvecs(space, vectors)})[p.index + 1]` : sql`null`;
   const near = space
     ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
     : nearByTerms(db, ownerRef);
+  /** The first memory under `condition` for each probe: only a probe with a key looks for those of its slot. */
+  const one = (relation: KnownMemory["relation"], condition: Sql, order = empty) => sql`
+      select p.index as probe, ${raw(`'${relation}'`)} as relation, m.ref, 1::float8 as similarity
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)} and ${condition}
+        ${order} limit 1
+      ) m ${relation === "same" ? empty : sql`where p.key is not null`}`;
+  const from = sql`coalesce(p."validFrom", ${db.now()})`;
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
-      select p.*, ${embedding} as embedding from json_to_recordset(${probes}::json) as p (
+      select p.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(probes)}::json) as p (
         index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
         "validFrom" timestamptz
       )
     ),
     ${near},
     candidate as materialized (
-      select p.index as probe, 'slot' as relation, m.ref, 1::float8 as similarity
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and category = p.category and key = p.key and state = 'active'
-        limit 1
-      ) m
-      where p.key is not null
+      ${one("slot", sql`${ofSlot} and state = 'active'`)}
       union all
-      select p.index, 'before', m.ref, 1
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where ${ofSlot(ownerRef)} and valid_from <= coalesce(p."validFrom", ${db.now()})
-        order by valid_from desc, valid_to desc nulls first limit 1
-      ) m
-      where p.key is not null
+      ${one("before", sql`${closed} and valid_from <= ${from}`, sql`order by valid_from desc, valid_to desc nulls first`)}
       union all
-      select p.index, 'after', m.ref, 1
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where ${ofSlot(ownerRef)} and valid_from > coalesce(p."validFrom", ${db.now()})
-        order by valid_from limit 1
-      ) m
-      where p.key is not null
+      ${one("after", sql`${closed} and valid_from > ${from}`, sql`order by valid_from`)}
       union all
-      select p.index, 'same', m.ref, 1
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and kind = p.kind and content_hash = p."contentHash" and state = 'active'
-        limit 1
-      ) m
+      ${one("same", sql`kind = p.kind and content_hash = p."contentHash" and state = 'active'`)}
       union all
       select probe, 'near', ref, similarity from near
     )
@@ -144,10 +112,9 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   );
 }
 
-/** The closed values of the slot of the row `p`. */
-const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and category = p.category and key = p.key and state = 'superseded'
-          and (valid_to is null or valid_to > valid_from)`;
+/** The slot of the row `p`, and its closed values. */
+const ofSlot = sql`category = p.category and key = p.key`;
+const closed = sql`${ofSlot} and state = 'superseded' and (valid_to is null or valid_to > valid_from)`;
 
 function nearByTerms(db: Connection, ownerRef: number): Sql {
   const { schema } = db;

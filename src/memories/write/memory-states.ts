@@ -2,8 +2,10 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { hasVectors } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
-import { wordlessLine } from "../changes/change-line.js";
-import type { MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import { changeLine, wordlessLine } from "../changes/change-line.js";
+import type { MemoryChange } from "../changes/record-changes.js";
+import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import { versionOf } from "../item/memory-fields.js";
 import { type MemoryMetadata, type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
@@ -60,6 +62,28 @@ function vectorRows(tx: Connection): Sql {
   return sql`vector as (
     update ${tx.schema}.memory_embedding e set active = false from closed where e.memory_ref = closed.ref
   ),`;
+}
+
+/**
+ * Hides active memories of a locked owner; until they are purged they can be restored.
+ *
+ * @returns their entries for the audit trail, each with the details that `detailsOf` adds.
+ */
+export async function hideMemories(
+  tx: Connection,
+  input: { ownerRef: OwnerRef; vectors: boolean; purgeAfterMs: number; event: "DELETE" | "TTL" },
+  memories: readonly MemoryItem[],
+  detailsOf: (memory: MemoryItem) => object,
+): Promise<MemoryChange[]> {
+  const { ownerRef, vectors, purgeAfterMs, event } = input;
+  const state = "soft_deleted";
+  const gone = { state, supersededBy: null, validTo: null, purgeAfterMs } as const;
+  await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...gone, id })) });
+  return memories.map((memory) => ({
+    ...{ memoryId: memory.id, event, category: memory.category, similarity: null },
+    ...{ old: { ...versionOf(memory), state: "active" }, new: { state, ...detailsOf(memory) } },
+    news: { event: state, line: changeLine(state, memory), importance: memory.importance },
+  }));
 }
 
 export interface Sighting {
