@@ -2,12 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
 import { requireRevision } from "../memories/edit/edit-memory.js";
-import {
-  type ConsentEvidence,
-  type ConsentRequest,
-  type ConsentVia,
-  consentChange,
-} from "../memories/guard/consent-request.rule.js";
+import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
 import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";
@@ -18,33 +13,16 @@ import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type DraftedConsent, findConsent, postponeConsent } from "./consent-rows.js";
 
-/** A decision about a request. */
-export interface ConsentDecision {
-  readonly scope: Scope;
-  readonly id: string;
-  /** "later": nobody is asked about it for a day. */
-  readonly decision: "approve" | "refuse" | "later";
-  /** For the audit trail. */
-  readonly actor: string;
-  /** @default "code" */
-  readonly via?: Exclude<ConsentVia, "signals" | "said"> | undefined;
-  /** The user's words that it rests on. */
-  readonly evidence?: ConsentEvidence | undefined;
-  /** With "approve": remember this instead. With a value alone the text follows it. */
-  readonly value?: string | undefined;
-  readonly text?: string | undefined;
-  /** Why, in at most 2,000 characters, for the audit trail. @default none */
-  readonly reason?: string | undefined;
-  /** The request's `revision` as you read it: any change since is refused. @default any */
-  readonly ifRevision?: number | undefined;
-}
-
 const decisionSchema = z.strictObject({
   scope: scopeField,
   id: z.string(),
+  /** "later": nobody is asked about it for a day. */
   decision: z.enum(["approve", "refuse", "later"]),
+  /** For the audit trail. */
   actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  /** @default "code" */
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
+  /** The user's words that it rests on. */
   evidence: z
     .strictObject({
       quote: storableText.min(1),
@@ -53,11 +31,19 @@ const decisionSchema = z.strictObject({
       messageId: storableText.optional(),
     })
     .optional(),
+  /** With "approve": remember this instead. With a value alone the text follows it. */
   value: storableText.trim().min(1).optional(),
   text: storableText.trim().min(1).optional(),
+  /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
+  /** The request's `revision` as you read it: any change since is refused. @default any */
   ifRevision: revisionNumber.optional(),
 });
+
+/** A decision about a request. */
+export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
+  readonly scope: Scope;
+}
 
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 

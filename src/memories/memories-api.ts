@@ -31,28 +31,39 @@ import {
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
 
-export interface MemoryAccess {
-  readonly scope: Scope;
-  readonly actor?: string | undefined;
+const accessSchema = z.strictObject({
+  scope: scopeField,
+  /** @default "api" */
+  actor: storableText.default("api"),
   /**
    * The user agreed to this very change; the audit trail says so. Otherwise a sensitive field becomes a
    * request in `memory.consents`, and a benign one waits for a second signal.
    */
-  readonly consent?: "given" | undefined;
+  consent: z
+    .literal("given")
+    .transform((): ConsentGiven => ({ via: "code" }))
+    .optional(),
   /** The conversation, for the events of changes. @default that of a draft's `source` */
-  readonly threadId?: string | undefined;
-}
-
-interface MemoryChangeAccess extends MemoryAccess {
+  threadId: storableText.optional(),
+});
+const changeSchema = accessSchema.extend({
   /**
    * `revision` of the memory as you read it. After a change since, nothing is done: `STALE_REVISION` has the
    * memory in `details.current`. Changes of other memories do not count. @default any
    */
-  readonly ifRevision?: number | undefined;
+  ifRevision: revisionNumber.optional(),
   /** The user's words that ask for it, for the audit trail. @default none */
-  readonly quote?: string | undefined;
+  quote: storableText.max(2_000).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
-  readonly reason?: string | undefined;
+  reason: storableText.max(2_000).optional(),
+});
+const revertSchema = changeSchema.extend({ to: z.int().min(1) });
+
+export interface MemoryAccess extends Omit<z.input<typeof accessSchema>, "scope"> {
+  readonly scope: Scope;
+}
+interface MemoryChangeAccess extends Omit<z.input<typeof changeSchema>, "scope"> {
+  readonly scope: Scope;
 }
 
 /** Durable memories by hand. Every id is looked up within the scope. */
@@ -150,22 +161,6 @@ const draftsSchema = z.array(
     "is no memory: pass { text, … }",
   ),
 );
-
-const accessSchema = z.strictObject({
-  scope: scopeField,
-  actor: storableText.default("api"),
-  consent: z
-    .literal("given")
-    .transform((): ConsentGiven => ({ via: "code" }))
-    .optional(),
-  threadId: storableText.optional(),
-});
-const changeSchema = accessSchema.extend({
-  ifRevision: revisionNumber.optional(),
-  quote: storableText.max(2_000).optional(),
-  reason: storableText.max(2_000).optional(),
-});
-const revertSchema = changeSchema.extend({ to: z.int().min(1) });
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;

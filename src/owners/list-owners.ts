@@ -21,23 +21,19 @@ export interface ListedOwner {
   readonly cursor: string;
 }
 
-export interface ListOwners {
-  /** @default all tenants */
-  readonly tenantId?: string | undefined;
-  /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
-  /** The `cursor` of the last one. */
-  readonly after?: string | undefined;
-}
-
 const pageSchema = z.strictObject({
+  /** @default all tenants */
   tenantId: storableText.optional(),
+  /** Rows, 1 to 1,000. @default 100 */
   limit: pageRows,
+  /** The `cursor` of the last one. */
   after: z
     .string()
     .regex(/^\d{1,18}$/, "must be the `cursor` of one that was listed")
     .optional(),
 });
+
+export interface ListOwners extends z.input<typeof pageSchema> {}
 
 interface Row extends Omit<ListedOwner, "scope"> {
   readonly tenant_id: string;

@@ -8,18 +8,6 @@ import { type AppScope, parseAppScope, type ThreadRef } from "../scope/scope.js"
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
-export interface UninstallApp {
-  /**
-   * Whether the app's own memories and store items are deleted for good. Otherwise they are there when it is
-   * installed again. @default false
-   */
-  readonly purgeMemories?: boolean | undefined;
-  /** @default "api" */
-  readonly actor?: string | undefined;
-  /** Why, for the audit trail. */
-  readonly reason?: string | undefined;
-}
-
 /** Without `purgeMemories` nothing is deleted. */
 export interface Uninstalled extends Purged {
   /** Conversations that were open until then. */
@@ -28,10 +16,18 @@ export interface Uninstalled extends Purged {
 }
 
 const uninstallSchema = z.strictObject({
+  /**
+   * Whether the app's own memories and store items are deleted for good. Otherwise they are there when it is
+   * installed again. @default false
+   */
   purgeMemories: z.boolean().default(false),
+  /** @default "api" */
   actor: storableText.default("api"),
+  /** Why, for the audit trail. */
   reason: storableText.max(2_000).optional(),
 });
+
+export interface UninstallApp extends z.input<typeof uninstallSchema> {}
 
 export interface UninstallRuntime {
   readonly db: Database;

@@ -52,10 +52,10 @@ export interface Changes {
   readonly changes: readonly Change[];
 }
 
-/** The user's changes, or the app's without a user, oldest first. Within an app only visible ones. */
 async function listChanges(
   db: Connection,
-  { scope, since, limit }: { scope: Scope; since: number; limit: number },
+  since: number,
+  { scope, limit }: { scope: Scope; limit: number },
 ): Promise<Changes> {
   const { appId } = scopeColumns(scope);
   const rows = await db.query<
@@ -83,7 +83,8 @@ async function listChanges(
 
 export interface ChangesApi {
   /**
-   * The changes after `revision`, oldest first, by anybody; every revision is one change.
+   * The changes after `revision` to the memories of a user, or of an app without a user, oldest first, by
+   * anybody; within an app only those visible there. Every revision is one change.
    *
    * @param options.limit rows, 1 to 1,000: continue after the last row's revision. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
@@ -100,7 +101,7 @@ export function createChangesApi(db: Connection): ChangesApi {
   return {
     async since(revision, options) {
       const since = parseInput(z.int().min(0), revision, "revision");
-      return listChanges(db, { ...parseScoped(pageSchema, options, "page of changes"), since });
+      return listChanges(db, since, parseScoped(pageSchema, options, "page of changes"));
     },
   };
 }

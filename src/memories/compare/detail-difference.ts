@@ -7,7 +7,7 @@ import {
   isArticle,
   saysOtherwise,
 } from "./detail-order.js";
-import { type DetailReading, detailVocabulary } from "./detail-readings.js";
+import { type DetailReading, detailVocabulary, push } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
 import { numberAt, type ReadWord, type StatementWord, statementWords } from "./statement-numbers.js";
 import { differInTense } from "./tense-difference.js";
@@ -212,11 +212,7 @@ function withoutShared(
 ): [ReadWord[], ReadWord[]] {
   const places = new Map<string, number[]>();
   for (const [place, word] of other.entries()) {
-    for (const key of keysOf(word)) {
-      const known = places.get(key);
-      if (known) known.push(place);
-      else places.set(key, [place]);
-    }
+    for (const key of keysOf(word)) push(places, key, place);
   }
   const taken = new Set<number>();
   const left = one.filter((word) => {

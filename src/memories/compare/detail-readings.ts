@@ -210,7 +210,7 @@ function lines(table: string): string[] {
   return table.trim().split("\n");
 }
 
-function push<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
+export function push<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
   const known = map.get(key);
   if (known) known.push(item);
   else map.set(key, [item]);

@@ -6,14 +6,14 @@ import type { LockedOwner } from "../../scope/scope-predicates.js";
 import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
-import type { MemoryItem, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import type { MemoryItem } from "../item/memory.js";
 import { setFields } from "../item/memory-fields.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
-import { rewriteMemory } from "../write/rewrite-memory.js";
+import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 
 /**
@@ -30,12 +30,7 @@ export async function rewriteContent(
   { config }: WriteRuntime,
   { tx, owner, before }: Editing,
   next: MemoryItem,
-  how: {
-    readonly embedded: Embedded | null;
-    readonly vouched: boolean;
-    readonly origin?: MemoryOrigin | undefined;
-    readonly trust?: MemoryTrust | undefined;
-  },
+  how: Pick<MemoryRewrite, "origin" | "trust"> & { embedded: Embedded | null; vouched: boolean },
 ): Promise<MemoryChange[]> {
   const { id, actorId } = next;
   const memory = prepareRewrite({ policy: config.policy, language: tx.language }, next, how.vouched);

@@ -1,7 +1,7 @@
 import type { Scope } from "../../scope/scope.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemorySource } from "../item/memory.js";
-import type { ConsentRule } from "./consent-policy.rule.js";
+import type { ConsentRule, ConsentSubject } from "./consent-policy.rule.js";
 
 export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;
 
@@ -105,13 +105,7 @@ export interface ConsentDecided {
 
 /** The entry of the audit trail for a decision about `changed`: a memory, or a request that no memory came of. */
 export function consentChange(
-  changed: {
-    readonly id: string;
-    readonly category: string;
-    readonly key?: string | null | undefined;
-    readonly value?: string | null | undefined;
-    readonly text: string;
-  },
+  changed: Omit<ConsentSubject, "kind" | "actorId"> & { readonly id: string },
   { decision, via, requestId: request = null, evidence = null, signals, reason }: ConsentDecided,
 ): MemoryChange {
   const { id: memoryId, category, key = null, value, text } = changed;

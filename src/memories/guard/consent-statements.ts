@@ -6,7 +6,7 @@ import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
 import { nonBlank } from "../../text/parse-input.js";
-import type { MemorySource } from "../item/memory.js";
+import type { MemoryDraft } from "../item/memory.js";
 import { consentRules, pendingMs, refusedMs } from "./consent-policy.rule.js";
 import {
   type ConsentEvidence,
@@ -17,12 +17,7 @@ import {
 import type { StandingConsent } from "./decide-proposal.rule.js";
 
 /** A `MemoryDraft` as JSON, with times as text. */
-export interface StoredDraft {
-  readonly text: string;
-  readonly value?: string | undefined;
-  readonly source?: MemorySource | undefined;
-  readonly validFrom?: Date | string | undefined;
-}
+export type StoredDraft = Pick<MemoryDraft, "text" | "value" | "source" | "validFrom">;
 
 const storedDraft = z.custom<StoredDraft>(
   (draft) => nonBlank.safeParse((draft as StoredDraft | null)?.text).success,

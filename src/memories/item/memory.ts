@@ -46,23 +46,10 @@ export function isApproved({ origin, trust }: Pick<MemoryItem, "origin" | "trust
   return trust === "operator" && origin !== "unknown";
 }
 
-const sources: Readonly<Record<Exclude<MemoryOrigin, "unknown">, string>> = {
-  tool: "from a tool",
-  document: "from a document",
-  import: "imported",
-  user: "imported",
-  assistant: "imported",
-  worker: "imported",
-  operator: "imported",
-};
-
 /** The warning that models see with a memory that nobody vouches for; null for the others. */
-export function unverified(memory: {
-  readonly origin: MemoryOrigin;
-  readonly trust: MemoryTrust;
-}): string | null {
-  if (memory.trust !== "untrusted" || memory.origin === "unknown") return null;
-  return `unverified, ${sources[memory.origin]}`;
+export function unverified({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): string | null {
+  if (trust !== "untrusted" || origin === "unknown") return null;
+  return `unverified, ${origin === "tool" || origin === "document" ? `from a ${origin}` : "imported"}`;
 }
 
 /** `words` of a memory as one line of a prompt, with that warning. */

@@ -102,7 +102,6 @@ export interface PlanTarget {
   readonly scope: Scope;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
-  readonly config: Pick<WriteConfig, "consent">;
   /** Similarity of the best memory compared, null for none; unset without a comparison. */
   readonly search?: { readonly searched: number | null; readonly place: EventPlace } | undefined;
 }

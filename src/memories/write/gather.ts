@@ -2,16 +2,16 @@ import { MemoryError } from "../../errors.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import type { LockedOwner } from "../../scope/scope-predicates.js";
 import { type Redactor, redactFields } from "../../text/redactor.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents } from "../guard/consent-statements.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { wordNames } from "../item/memory-fields.js";
+import type { PlanTarget } from "./apply-plan.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
 import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
-import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
+import { prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
 import { findNearStatements, type NearStatements } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
@@ -93,12 +93,7 @@ export async function gatherDrafts(
  */
 export async function gatherWave(
   tx: Connection,
-  context: {
-    readonly owner: Pick<LockedOwner, "ref">;
-    readonly scope: Scope;
-    readonly config: WriteConfig;
-    readonly space: EmbeddingSpace | null;
-  },
+  context: Pick<PlanTarget, "owner" | "scope" | "space"> & { readonly config: WriteConfig },
   wave: readonly Statement[],
 ): Promise<GatheredStatement[]> {
   const { owner, scope, config, space } = context;
@@ -115,11 +110,9 @@ export async function gatherWave(
     return { appId: scope.appId ?? "", category, key };
   });
   const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
-  return wave.map((statement, at) => ({
-    statement,
-    known: known[at] ?? [],
-    standing: standing[at] ?? [],
-  }));
+  return wave.map((statement, at) => {
+    return { statement, known: known[at] ?? [], standing: standing[at] ?? [] };
+  });
 }
 
 /** A draft that nearly says what is known, or what an earlier draft says. */
@@ -171,11 +164,8 @@ function rejected(memory: ReturnType<typeof prepareMemory>): WriteOutcome {
 
 /** Users come first, so that two writers never wait for each other. */
 function byOwner(statements: readonly Statement[]): Statement[][] {
-  const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
-  const groups = [
-    statements.filter(({ memory }) => ofUser(memory)),
-    statements.filter(({ memory }) => !ofUser(memory)),
-  ];
+  const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
+  const groups = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
   return groups.filter((group) => group.length > 0);
 }
 

@@ -73,11 +73,7 @@ function plainlySaid(
   const { quote, threadId } = source;
   const field = personalFieldOf(memory);
   if (!said.some(({ draft }) => saidOfSelf(field, memory, words?.get(draft) ?? quote))) return null;
-  const normal = proposedValue(memory);
-  const refused = standing.some(
-    ({ status, contentHash, normalValue }) =>
-      status === "refused" && (contentHash === memory.contentHash || normalValue === normal),
-  );
+  const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }
 
@@ -85,12 +81,9 @@ function plainlySaid(
 function consented(gathered: GatheredStatement, actor: string, given: ConsentGiven): GuardVerdict {
   const { memory } = gathered.statement;
   const { via, evidence = null, requestId = null, reason } = given;
-  const normal = proposedValue(memory);
-  const isSame = ({ contentHash, normalValue }: StandingConsent) =>
-    contentHash === memory.contentHash || normalValue === normal;
   // The answered request is settled last, by its decider.
   const others = waiting(gathered).filter(({ id }) => id !== requestId);
-  const approved = others.filter((other) => !other.expired && isSame(other));
+  const approved = others.filter((other) => !other.expired && isSameProposal(memory, other));
   const outdated = others.filter((other) => !approved.includes(other));
   const ended = lapsed(outdated, actor, memory.category);
   return {
@@ -119,7 +112,9 @@ function proposed(
   const { actor } = origin;
   const { memory } = statement;
   const { category } = memory;
-  const change = proposalOf(context, statement, rule);
+  const { key = null, validFrom = null } = memory;
+  const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
+  const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
   const verdict = decideProposal(change, standing, mergeThresholds(memory, config).ask);
   const times = change.signals.length;
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
@@ -152,13 +147,6 @@ function proposed(
   }
 }
 
-function proposalOf(context: WriteContext, statement: Statement, rule: ConsentRule): ProposedChange {
-  const { memory } = statement;
-  const { key = null, validFrom = null } = memory;
-  const signals = signalsOf(context, statement);
-  return { ...memory, rule, key, validFrom, signals, normalValue: proposedValue(memory) };
-}
-
 function newRequest(
   { origin, newId }: WriteContext,
   { memory }: Statement,
@@ -181,6 +169,10 @@ function waiting({ statement: { memory }, standing }: GatheredStatement): Standi
     ({ status, contentHash }) =>
       status === "pending" && (memory.key !== undefined || contentHash === memory.contentHash),
   );
+}
+
+function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: StandingConsent): boolean {
+  return contentHash === memory.contentHash || normalValue === proposedValue(memory);
 }
 
 /** Equal for two proposals of the same value. */

@@ -1,5 +1,4 @@
 import sql from "sql-template-tag";
-import type { EventStep } from "../../events/event-log.js";
 import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
@@ -9,6 +8,7 @@ import { newMemory } from "./apply-plan.js";
 import type { PlannedWrite } from "./plan-statement.js";
 import { type Statement, toldTo, type WriteContext } from "./statement.js";
 import { saidAgain } from "./waves.js";
+import type { WriteOrigin } from "./write-runtime.js";
 
 interface QuarantinedWords {
   readonly appId: string;
@@ -77,13 +77,8 @@ export function planQuarantined(
 /** The same words again are not reported. */
 export function tellOfQuarantined(
   logger: Logger,
-  told: {
-    readonly step: EventStep;
-    readonly threadId?: string | undefined;
-    readonly memoryIds: readonly string[];
-  },
+  { step, threadId, memoryIds }: Pick<WriteOrigin, "step" | "threadId"> & { memoryIds: readonly string[] },
 ): void {
-  const { step, threadId, memoryIds } = told;
   if (memoryIds.length === 0) return;
   const [one, several] = ["1 text reads", `${memoryIds.length} texts read`];
   logger.warn(
