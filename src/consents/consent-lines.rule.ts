@@ -1,15 +1,8 @@
+import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 
 /** What waits for the user's consent, as an agent is told of it. */
-export interface PendingConsent {
-  readonly id: string;
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-  /** What holds the slot now; null when nothing does. */
-  readonly current: string | null;
-}
+export type PendingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text" | "current">;
 
 const mostCharacters = 160;
 

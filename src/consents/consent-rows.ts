@@ -48,10 +48,7 @@ function consentOf({ request, current }: ConsentRow): DraftedConsent {
     source: draft.source ?? null,
     decidedAt: own.decidedAt ?? (own.status === "expired" ? own.expiresAt : null),
   };
-  return {
-    request: shown,
-    draft,
-  };
+  return { request: shown, draft };
 }
 
 export interface ConsentListing extends AllListing {

@@ -31,9 +31,10 @@ const modals: ReadonlySet<string> = new Set("can could should must may might".sp
 /** Words that mark French, where "a" is a verb. */
 const french: ReadonlySet<string> = new Set("l' d' utilisateur utilisatrice elle qu' chez est".split(" "));
 
-/**
- * Whether the words that only one has differ in tense: "drank" and "drinks", "wird arbeiten" and "arbeitet".
- */
+/** Only accents, which `plainWords` removes, tell "a travaillé" from "travaille". */
+const frenchPast: ReadonlySet<string> = new Set(["a"]);
+
+/** Whether the words that only one has differ in tense: "drank", "drinks"; "wird arbeiten", "arbeitet". */
 export function differInTense(
   left: readonly ReadWord[],
   right: readonly ReadWord[],
@@ -43,19 +44,13 @@ export function differInTense(
     left.some(({ plain }) =>
       right.some((word) => isOtherTenseOf(plain, word.plain) || isOtherTenseOf(word.plain, plain)),
     ) ||
-    (hasAuxiliary(left) !== hasAuxiliary(right) &&
-      ![...left, ...right].some(({ plain }) => modals.has(plain))) ||
-    (hasFrenchPast(left) !== hasFrenchPast(right) && all.some(({ plain }) => french.has(plain)))
+    (hasAny(left, auxiliaries) !== hasAny(right, auxiliaries) && !hasAny([...left, ...right], modals)) ||
+    (hasAny(left, frenchPast) !== hasAny(right, frenchPast) && hasAny(all, french))
   );
 }
 
-function hasAuxiliary(words: readonly ReadWord[]): boolean {
-  return words.some(({ plain }) => auxiliaries.has(plain));
-}
-
-/** Only accents, which `plainWords` removes, tell "a travaillé" from "travaille". */
-function hasFrenchPast(words: readonly ReadWord[]): boolean {
-  return words.some(({ plain }) => plain === "a");
+function hasAny(words: readonly ReadWord[], group: ReadonlySet<string>): boolean {
+  return words.some(({ plain }) => group.has(plain));
 }
 
 function isOtherTenseOf(other: string, present: string): boolean {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dayMs } from "../../clock.js";
 import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
-import type { MemoryKind } from "../item/memory.js";
+import type { MemoryItem } from "../item/memory.js";
 import {
   isMachineLanguage,
   type PersonalField,
@@ -89,12 +89,9 @@ export function consentPolicy(
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-export interface ConsentSubject {
-  readonly kind: MemoryKind;
-  readonly category: string;
+export interface ConsentSubject extends Pick<MemoryItem, "kind" | "category" | "text"> {
   readonly key?: string | null | undefined;
   readonly value?: string | null | undefined;
-  readonly text: string;
   readonly actorId?: string | null | undefined;
 }
 

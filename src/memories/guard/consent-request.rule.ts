@@ -17,7 +17,6 @@ export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signa
 export interface ConsentEvidence {
   /** The user's words, verbatim. */
   readonly quote: string;
-  /** All of the message. */
   readonly message?: string | undefined;
   readonly threadId?: string | undefined;
   readonly messageId?: string | undefined;
@@ -58,16 +57,9 @@ export interface ConsentRequest {
   readonly revision: number;
 }
 
-export interface ConsentGiven {
-  readonly via: ConsentVia;
-  readonly evidence?: ConsentEvidence | undefined;
-  /** The request that it answers. */
-  readonly requestId?: string | undefined;
-  readonly reason?: string | undefined;
-}
+export type ConsentGiven = Omit<ConsentDecided, "decision" | "signals">;
 
 export interface ConsentSignal {
-  /** The owner's turn. */
   readonly turn: number;
   readonly threadId?: string | undefined;
   readonly seq?: number | undefined;

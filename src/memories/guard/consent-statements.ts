@@ -10,6 +10,7 @@ import type { MemoryDraft } from "../item/memory.js";
 import { consentRules, pendingMs, refusedMs } from "./consent-policy.rule.js";
 import {
   type ConsentEvidence,
+  type ConsentRequest,
   type ConsentSignal,
   type ConsentVia,
   consentStatuses,
@@ -140,13 +141,7 @@ export async function settleConsents(tx: Connection, settled: readonly SettledCo
   return rows.map(({ id }) => id);
 }
 
-export interface WaitingConsent {
-  readonly id: string;
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-}
+export type WaitingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text">;
 
 /** Newest first; only of `ids`, where given. */
 export async function findWaitingConsents(

@@ -34,17 +34,12 @@ export interface StandingConsent {
   readonly signals: readonly ConsentSignal[];
 }
 
-export interface ProposedChange {
+export interface ProposedChange extends Omit<StandingConsent, "id" | "status" | "expired"> {
   readonly rule: ConsentRule;
   readonly kind: MemoryKind;
   /** Null: a free statement, of which there can be several. */
   readonly key: string | null;
-  readonly normalValue: string;
-  readonly contentHash: string;
-  readonly text: string;
   readonly confidence: number;
-  readonly validFrom: Date | null;
-  readonly signals: readonly ConsentSignal[];
 }
 
 export type ProposalDecision =

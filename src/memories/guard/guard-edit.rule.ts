@@ -3,11 +3,6 @@ import type { MemoryItem } from "../item/memory.js";
 import { type ConsentPolicy, consentRule } from "./consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven } from "./consent-request.rule.js";
 
-interface Edited {
-  readonly before: MemoryItem;
-  readonly after: MemoryItem;
-}
-
 /**
  * Whether an edit may stay: the words, the category and the activation of a sensitive field need consent.
  *
@@ -16,7 +11,7 @@ interface Edited {
  */
 export function guardEdit(
   policy: ConsentPolicy,
-  { before, after }: Edited,
+  { before, after }: { readonly before: MemoryItem; readonly after: MemoryItem },
   given: ConsentGiven | undefined,
 ): { passes: true; approval: ConsentDecided | null } | { passes: false; asks: boolean } {
   const wasActive = before.state === "active";

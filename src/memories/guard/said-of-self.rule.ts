@@ -1,6 +1,7 @@
 import { isUnspaced, plainWords } from "../../text/plain-words.js";
 import { onOneLine } from "../../text/storable-text.js";
 import type { PersonalField } from "../item/personal-fields.rule.js";
+import type { ConsentSubject } from "./consent-policy.rule.js";
 
 /*
  * How people say of themselves, in eleven languages, what a personal field holds; "V" is the value. A pattern begins where
@@ -175,9 +176,7 @@ const correcting = new RegExp(
   "u",
 );
 
-export interface SelfSaid {
-  readonly value?: string | null | undefined;
-  readonly text: string;
+interface SelfSaid extends Pick<ConsentSubject, "value" | "text"> {
   /** The user corrects what was known: the value alone may be their sentence. @default false */
   readonly correction?: boolean | undefined;
 }

@@ -15,7 +15,6 @@ import {
 } from "./memory.js";
 import { metadataField } from "./memory-metadata.rule.js";
 
-/** One field of a memory, for all code that keeps, changes, shows or moves memories. */
 interface Field {
   readonly column: Column<unknown>;
   /**
@@ -90,13 +89,8 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    ...{
-      column: column.text("content", nonBlank),
-      words: "ranked",
-      set: sentence,
-      required: true,
-      change: true,
-    },
+    ...{ column: column.text("content", nonBlank), words: "ranked", set: sentence, required: true },
+    change: true,
     agents: "One self-contained sentence in the third person.",
   },
   contentHash: { column: column.text("content_hash") },

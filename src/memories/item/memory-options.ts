@@ -24,7 +24,6 @@ export const memoryOptionsSchema = z.strictObject({
 /** Which memories are made and kept, and when two are the same. */
 export interface MemoriesConfig extends z.input<typeof memoryOptionsSchema> {}
 
-/** Constants beside the settings. */
 export const memoryConstants = {
   /** After this silence fewer than `extractAfterMessages` are enough: the user has gone. */
   extractIdleMs: 300_000,

@@ -5,7 +5,7 @@ import { personalKey } from "./personal-fields.rule.js";
 /** Other names of a profile field → the name it is kept under. */
 const profileAliases: ReadonlyMap<string, string> = new Map(
   Object.entries({
-    // Not `preferred_name`: what somebody is called and wants to be called are two fields.
+    // Not `preferred_name`: what somebody is called, and wants to be called, are two slots.
     name: "name full_name first_name user_name",
     home_town: "hometown",
     timezone: "time_zone tz",

@@ -63,7 +63,6 @@ export interface SplitInterval extends IntervalSplit {
   readonly supersededBy: string;
 }
 
-/** Also of closed values. One statement. */
 export async function moveIntervals(
   tx: Connection,
   { ownerRef, moves }: { ownerRef: number; moves: readonly MovedInterval[] },

@@ -77,7 +77,6 @@ export interface ToldValue extends SlotClaim {
   readonly now: Date;
 }
 
-/** A stored value with another time. */
 export interface IntervalMove {
   readonly id: string;
   readonly validFrom?: Date;

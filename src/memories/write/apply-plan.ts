@@ -69,11 +69,9 @@ export function linkChanges(
 ): MemoryChange[] {
   const [strongest] = links;
   if (!strongest) return [];
-  const linked = links.map(({ id: to, strength }) => ({ to, strength }));
-  const similarity = strongest.strength;
-  return [
-    { memoryId: id, event: "LINK", old: null, new: { links: linked }, news: null, category, similarity },
-  ];
+  const made = { links: links.map(({ id: to, strength }) => ({ to, strength })) };
+  const [memoryId, similarity] = [id, strongest.strength];
+  return [{ memoryId, event: "LINK", old: null, new: made, news: null, category, similarity }];
 }
 
 /** In the order in which it is done. */

@@ -6,7 +6,6 @@ import { recordChanges } from "../changes/record-changes.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { hideMemories } from "./memory-states.js";
 
-/** The actor of expiry and aging in the audit trail. */
 export const lifecycleActor = "worker:lifecycle";
 
 /** Whether the memory `m` has expired and no sweep has hidden it yet. */

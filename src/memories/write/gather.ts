@@ -84,7 +84,10 @@ export async function gatherDrafts(
   const trimmed = prepared.map((memory, at) =>
     "problems" in memory ? "" : cutOff(redacted[at]?.text ?? "", memory.text),
   );
-  return { outcomes: prepared.map(rejected), owners, space, trimmed };
+  const outcomes = prepared.map((memory): WriteOutcome => {
+    return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
+  });
+  return { outcomes, owners, space, trimmed };
 }
 
 /**
@@ -117,7 +120,6 @@ export async function gatherWave(
 
 /** A draft that nearly says what is known, or what an earlier draft says. */
 export interface OpenPair {
-  /** The draft's place. */
   readonly draft: number;
   readonly said: string;
   readonly known: SaidBefore;
@@ -156,10 +158,6 @@ async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<Memo
   const flat = { ...draft, evidence: draft.source?.quote };
   const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);
   return { ...fields, ...(draft.source && { source: { ...draft.source, quote } }) };
-}
-
-function rejected(memory: ReturnType<typeof prepareMemory>): WriteOutcome {
-  return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
 }
 
 /** Users come first, so that two writers never wait for each other. */

@@ -7,7 +7,6 @@ import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 
-/** As strong as the two are similar. */
 export interface MemoryLink {
   /** Null for one that is inserted in the same statement. */
   readonly ref: number | null;
@@ -18,13 +17,8 @@ export interface MemoryLink {
 /** The other columns have defaults, or the time of the insert. */
 const newColumns = without(
   memoryColumns,
-  "assertedAt",
-  "accessCount",
-  "lastAccessedAt",
-  "purgeAt",
-  "createdAt",
-  "updatedAt",
-  "revision",
+  ...(["assertedAt", "accessCount", "lastAccessedAt", "purgeAt"] as const),
+  ...(["createdAt", "updatedAt", "revision"] as const),
 );
 
 export interface NewMemory extends RowOf<typeof newColumns> {

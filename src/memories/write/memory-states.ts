@@ -6,7 +6,7 @@ import { changeLine, wordlessLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
-import { type MemoryMetadata, type Noted, notedAgain } from "../item/memory-metadata.rule.js";
+import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
 export interface Deactivation {
@@ -86,7 +86,7 @@ export async function hideMemories(
   }));
 }
 
-export interface Sighting {
+export interface Sighting extends Noted {
   readonly id: string;
   readonly times: number;
   readonly confidence: number;
@@ -97,9 +97,6 @@ export interface Sighting {
   /** Whose word it is now, if that ranks higher; null: as before. */
   readonly origin: MemoryOrigin | null;
   readonly trust: MemoryTrust | null;
-  /** After this sighting. */
-  readonly metadata: MemoryMetadata;
-  readonly expiresAt: Date | null;
   /** The highest decides whose word it is. */
   readonly rank: number;
 }
@@ -138,7 +135,6 @@ export async function touchMemories(
   );
 }
 
-/** Gives the sightings of one memory the notes of all of them. */
 function notedTogether(sightings: readonly Sighting[]): Sighting[] {
   const noted = new Map<string, Noted>();
   for (const sighting of sightings) {

@@ -18,7 +18,8 @@ const firstLook = 64;
 
 /** CTE `near` (probe, ref, similarity): the owner's nearest memories for each row of the CTE `probe`. */
 export function nearByVector(db: Connection, search: VectorSearch): Sql {
-  return sql`${ownVectors(db, search)}
+  // A batch reads the vectors once.
+  return sql`${search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty}
   nearest as materialized (
     select p.index as probe, n.ref, n.similarity from probe p ${scan(db, search, sql`limit ${firstLook}`)}
   ),
@@ -31,11 +32,6 @@ export function nearByVector(db: Connection, search: VectorSearch): Sql {
     union all
     select p.index, n.ref, n.similarity from sparse p ${scan(db, search, sql`offset 0`)}
   )`;
-}
-
-/** A batch reads the vectors once. */
-function ownVectors(db: Connection, search: VectorSearch): Sql {
-  return search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty;
 }
 
 function vectorsOf({ schema }: Connection, { ownerRef, space }: VectorSearch): Sql {

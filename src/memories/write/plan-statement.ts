@@ -87,7 +87,6 @@ function planNew(
   };
 }
 
-/** A past value between the others of its slot. */
 function planClosed(
   context: WriteContext,
   { statement }: MetStatement,

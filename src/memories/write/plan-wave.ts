@@ -18,7 +18,6 @@ import {
 } from "./statement.js";
 import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
-/** What becomes of each draft, by its place. */
 export interface PlannedWave {
   readonly outcomes: ReadonlyMap<number, WriteOutcome>;
   readonly plan: WritePlan;
@@ -34,7 +33,6 @@ export function planWave(context: WriteContext, wave: readonly GatheredStatement
   const made = new Map<number, string>();
   const writes = wave.map((gathered) => {
     const { statement } = gathered;
-    // Memories of earlier statements that are near this one.
     const near = new Map<string, NearMemory>();
     for (const { earlier, similarity } of statement.said.flatMap(({ draft }) => pairsOf.get(draft) ?? [])) {
       const id = made.get(earlier);

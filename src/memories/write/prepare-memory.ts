@@ -47,12 +47,7 @@ export interface PreparedMemory
   /** It reads as instructions to a model, and no operator wrote it: it needs an approval. */
   readonly quarantined: boolean;
   readonly contentHash: string;
-  /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-}
-
-export interface RejectedDraft {
-  readonly problems: readonly WritingProblem[];
 }
 
 /**
@@ -66,7 +61,7 @@ export function prepareMemory(
   draft: MemoryDraft,
   scope: Scope,
   config: { readonly policy: CategoryPolicy; readonly language: string },
-): PreparedMemory | RejectedDraft {
+): PreparedMemory | { readonly problems: readonly WritingProblem[] } {
   const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
@@ -103,12 +98,9 @@ export function draftOf(memory: PreparedMemory): MemoryDraft {
 /** It holds from when it is written. */
 export function itemDraft(memory: MemoryItem): MemoryDraft {
   const { validFrom: _, ...fields } = { ...setFields(memory), source: memory.source, turns: memory.turns };
-  return onlySet(fields) as unknown as MemoryDraft;
-}
-
-/** An unset field must not overwrite. */
-function onlySet<Of extends object>(fields: Of): Partial<Of> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Partial<Of>;
+  // An unset field must not overwrite.
+  const set = Object.entries(fields).filter(([, value]) => value != null);
+  return Object.fromEntries(set) as unknown as MemoryDraft;
 }
 
 function requireKey(category: string, key: string): string {

@@ -10,13 +10,10 @@ import { type Statement, toldTo, type WriteContext } from "./statement.js";
 import { saidAgain } from "./waves.js";
 import type { WriteOrigin } from "./write-runtime.js";
 
-interface QuarantinedWords {
+export interface SightedWords {
   readonly appId: string;
   readonly kind: MemoryKind;
   readonly contentHash: string;
-}
-
-export interface SightedWords extends QuarantinedWords {
   readonly id: string;
   readonly category: string;
   readonly seenCount: number;
@@ -92,10 +89,10 @@ function quarantined(id: string) {
   return { outcome: "quarantined", id, problems: ["instruction"] } as const;
 }
 
-function wordsOf({ memory: { scope, kind, contentHash } }: Statement): QuarantinedWords {
+function wordsOf({ memory: { scope, kind, contentHash } }: Statement) {
   return { appId: scope.appId ?? "", kind, contentHash };
 }
 
-function identityOf({ appId, kind, contentHash }: QuarantinedWords): string {
+function identityOf({ appId, kind, contentHash }: ReturnType<typeof wordsOf>): string {
   return JSON.stringify([appId, kind, contentHash]);
 }

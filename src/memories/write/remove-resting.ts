@@ -5,14 +5,12 @@ import type { MemoryChange } from "../changes/record-changes.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { hideMemories } from "./memory-states.js";
 
-/** Links an insight to its evidence. */
+/** Type of the links from an insight to its evidence. */
 export const evidenceLink = "evidence";
 
 /**
  * Hides the insights of a locked owner that rest on `removed`, or on memories merged into these. Pinned ones
- * stay: somebody vouches for them.
- *
- * @returns entries for the audit trail, without news.
+ * stay: somebody vouches for them. Returns the entries for the audit trail.
  */
 export async function removeResting(
   tx: Connection,

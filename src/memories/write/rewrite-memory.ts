@@ -9,7 +9,6 @@ import { memoryColumns, versionColumns } from "../item/memory-fields.js";
 import { changedSources } from "../item/source-rows.js";
 import type { MemoryLink } from "./insert-memories.js";
 
-/** A rewrite always sets these. */
 const { state, contentHash } = memoryColumns;
 const rewrittenColumns = { ...versionColumns, state, contentHash };
 
@@ -23,7 +22,6 @@ export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   /** Unset keeps it, as below. */
   readonly origin?: MemoryOrigin | undefined;
   readonly trust?: MemoryTrust | undefined;
-  /** Where the new text was learned. */
   readonly source?: MemorySource | undefined;
   /** In ISO 8601. */
   readonly heldSince?: string | undefined;

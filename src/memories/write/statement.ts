@@ -26,7 +26,6 @@ interface Saying {
 export interface ToldMemory extends PreparedMemory {
   /** See `sourceRank`. */
   readonly rank: number;
-  /** The owner's turn. */
   readonly turn: number;
   readonly now: Date;
 }
@@ -83,7 +82,6 @@ export interface AlikePair {
 /** Without an id: an earlier statement of the same batch. */
 export type SaidBefore = Pick<KnownMemory, "text"> & { readonly id: string | null };
 
-/** A model's answer. */
 export interface Answer {
   readonly draft: number;
   readonly known: SaidBefore;

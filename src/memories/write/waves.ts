@@ -35,7 +35,9 @@ export async function findNearStatements(
   const leastSame = Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity);
   const leastAlike = links > 0 ? linkSimilarity : Number.POSITIVE_INFINITY;
   const least = Math.min(leastSame, leastAlike);
-  const pairs = await findNearTexts(db, { statements, space, least });
+  if (statements.length < 2) return { near: [], alike: [] };
+  const search = { statements, least };
+  const pairs = space ? await pairsByVector(db, search, space) : await pairsByTerms(db, search);
   const same = pairs.filter(({ mayBeOne, similarity }) => mayBeOne && similarity >= leastSame);
   const places = new Set(same.flatMap(({ first, second }) => [first, second]));
   const at = (place: number) => statements[place] as Statement;
@@ -71,26 +73,17 @@ interface TextPair {
 
 interface PairSearch {
   readonly statements: readonly Statement[];
-  readonly space: EmbeddingSpace | null;
   readonly least: number;
 }
 
 /** Of each text and kind of pair, as in the store. */
 const neighbours = 5;
 
-/**
- * The nearest pairs that are at least as similar as `least`, by the measure of `findWriteCandidates`: for
- * texts that are written together. One statement; each is compared with each.
- */
-async function findNearTexts(db: Connection, search: PairSearch): Promise<TextPair[]> {
-  if (search.statements.length < 2) return [];
-  const { space } = search;
-  return space ? pairsByVector(db, { ...search, space }) : pairsByTerms(db, search);
-}
-
+/** The nearest pairs from the similarity `least` on, by the measure of `findWriteCandidates`. */
 async function pairsByVector(
   db: Connection,
-  { statements, space, least }: PairSearch & { readonly space: EmbeddingSpace },
+  { statements, least }: PairSearch,
+  space: EmbeddingSpace,
 ): Promise<TextPair[]> {
   const apps = statements.map(({ memory }) => memory.scope.appId ?? "");
   // Null: not free.

@@ -46,10 +46,8 @@ export interface WriteOutcome {
   readonly problems: readonly WritingProblem[];
 }
 
-/** Who writes, for the audit trail. */
 export interface WriteOrigin {
   readonly actor: string;
-  /** What its events are counted under. */
   readonly step: EventStep;
   /** The conversation, for drafts without a source. @default none */
   readonly threadId?: string | undefined;
