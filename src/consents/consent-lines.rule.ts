@@ -1,31 +1,23 @@
+import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 
 /** What waits for the user's consent, as an agent is told of it. */
-export interface PendingConsent {
-  readonly id: string;
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-  /** What holds the slot now; null when nothing does. */
-  readonly current: string | null;
-}
+export type PendingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text" | "current">;
 
-/** Longest value shown. */
 const mostCharacters = 160;
 
-/** A proposal in plain words: "city: Porto (now: Rome)", or the statement where there is no slot. */
+/** "city: Porto (now: Rome)", or the statement where there is no slot. */
 export function consentLine({ key, value, text, current }: Omit<PendingConsent, "id" | "category">): string {
   const now = current === null ? "" : ` (now: ${short(current)})`;
   return key === null ? short(text) : `${key.replaceAll("_", " ")}: ${short(value ?? text)}${now}`;
 }
 
-/** One line for each proposal, with the first letters of its id, which name it to the consent tool. */
+/** With the first letters of each id, which name it to the consent tool. */
 export function consentLines(consents: readonly PendingConsent[]): string[] {
   return consents.map((consent) => `${consent.id.slice(0, shortestId)}: ${consentLine(consent)}`);
 }
 
-/** Letters of an id that name a proposal: of fewer, two could be the same. */
+/** With fewer letters two ids could be the same. */
 export const shortestId = 8;
 
 function short(text: string): string {

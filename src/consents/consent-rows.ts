@@ -10,27 +10,23 @@ import { isAfter, type PageBookmark, requireEnd } from "../scope/page-bookmark.j
 import { isSharedBy, type Scope } from "../scope/scope.js";
 import { type AllListing, belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 
-/** What a `ConsentRequest` is made of. */
 const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
 
-/** A row of `consent_request` as `selected` selects it. */
 interface ConsentRow {
   readonly request: readonly unknown[];
   readonly current: string | null;
 }
 
-/** What is selected of the row `c`; one whose time is over is expired, whether or not a sweep has said so. */
+/** Overdue requests are expired, before any sweep. */
 function selected(db: Connection): Sql {
   // json_build_array(c.id, c.tenant_id, …) as request, …
   return sql`${jsonRow(requestColumns, "c", { status: consentStatus(db) })} as request, ${currentValue(db)} as current`;
 }
 
-/** How the row `c` stands now. */
 function consentStatus(db: Connection): Sql {
   return sql`case when c.status = 'pending' and c.expires_at <= ${db.now()} then 'expired' else c.status end`;
 }
 
-/** What holds the slot of the row `c`. */
 function currentValue(db: Connection): Sql {
   return sql`(
     select coalesce(h.value, h.content) from ${db.schema}.memory h
@@ -40,7 +36,6 @@ function currentValue(db: Connection): Sql {
   )`;
 }
 
-/** A row as a request, and the memory that it would become. */
 function consentOf({ request, current }: ConsentRow): DraftedConsent {
   const { tenantId, userId, appId, draft, signals, ...own } = readRow(requestColumns, request);
   const shown = {
@@ -53,13 +48,9 @@ function consentOf({ request, current }: ConsentRow): DraftedConsent {
     source: draft.source ?? null,
     decidedAt: own.decidedAt ?? (own.status === "expired" ? own.expiresAt : null),
   };
-  return {
-    request: shown,
-    draft,
-  };
+  return { request: shown, draft };
 }
 
-/** Which requests to list. */
 export interface ConsentListing extends AllListing {
   /** @default everybody's, for operators */
   readonly scope?: Scope | undefined;
@@ -75,13 +66,12 @@ export interface ConsentListing extends AllListing {
   readonly after?: string | undefined;
 }
 
-/** A request with the memory it would become. */
 export interface DraftedConsent {
   readonly request: ConsentRequest;
   readonly draft: MemoryDraft;
 }
 
-/** A request of the scope's user or app, however it stands; null when there is none. */
+/** In any state; null when there is none. */
 export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
@@ -91,7 +81,7 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
   return { request: shownTo(scope, request), draft };
 }
 
-/** Requests of the scope's user or app, or of everybody, newest first. */
+/** Newest first; without a scope, everybody's. */
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
   const { scope, status, rule, due, limit, after } = listing;
   const seen = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
@@ -113,20 +103,19 @@ export async function listConsents(db: Connection, listing: ConsentListing): Pro
   });
 }
 
-/** An app's request is seen by all of its users: none of them is told who made or decided it, nor in which words. */
+/** All users of an app see its requests, but not who made or decided them, nor in which words. */
 function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
   if (!isSharedBy(scope, request.scope)) return request;
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 
-/** Nobody is asked about the request, if it waits in `scope`, for a day. */
+/** Nobody is asked about it for a day. */
 export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {
   await db.query(sql`
     update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${askAgainMs} * interval '1 millisecond'
     where c.id = ${uuidOf(id)}::uuid and c.status = 'pending' and ${belongsTo(db, scope, "c")}`);
 }
 
-/** Whether a request's time is over that is still marked as waiting. */
 export async function hasExpiredConsents(db: Connection): Promise<boolean> {
   const [row] = await db.query<{ due: boolean }>(sql`
     select exists (
@@ -135,7 +124,7 @@ export async function hasExpiredConsents(db: Connection): Promise<boolean> {
   return row?.due ?? false;
 }
 
-/** Marks requests whose time is over as expired, at most `limit`, with an event for each. Returns how many. */
+/** At most `limit`, with an event for each. Returns how many. */
 export async function expireConsents(db: Connection, limit: number): Promise<number> {
   const [row] = await db.query<{ expired: number }>(sql`
     with due as (

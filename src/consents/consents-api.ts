@@ -9,10 +9,9 @@ import { pageRows } from "../text/parse-input.js";
 import { type ConsentListing, expireConsents, hasExpiredConsents, listConsents } from "./consent-rows.js";
 import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 
-/** Requests marked in one statement. */
 const batchSize = 500;
 
-/** Requests whose time is over, marked as expired. They count as that before already. */
+/** Marks overdue requests. They count as expired before that. */
 export function defineConsentExpiry(db: Database) {
   return defineWork({
     kind: "consent-expiry",
@@ -24,22 +23,21 @@ export function defineConsentExpiry(db: Database) {
 }
 
 /**
- * Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. Adding a memory
- * makes them. Every id is looked up within the scope: another scope's request is not found.
+ * Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. Every id
+ * is looked up within the scope.
  */
 export interface ConsentsApi {
   /**
-   * Requests that wait (or those in `status`), newest first, in pages of `limit` (1 to 1,000) after the id `after`: of a
-   * scope, or without one of everybody, for operators.
-   *
-   * @throws MemoryError `INVALID_INPUT`
+   * Waiting requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000) after the id
+   * `after`; without a scope everybody's, for operators. @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
-   * Approves a request, which writes the memory, or refuses it; of several deciders the first wins. "later" puts it off:
-   * nobody is asked about it for a day.
+   * Approves a request, which writes the memory, or refuses it; the first decider wins. "later": nobody is
+   * asked about it for a day.
    *
-   * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided what and when, `WRONG_STATE`, `STALE_REVISION`, `INVALID_INPUT`
+   * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided and when, `STALE_REVISION`,
+   *   `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
 }
@@ -54,7 +52,6 @@ const listingSchema = z.strictObject({
   after: z.string().optional(),
 });
 
-/** The `ConsentsApi` on `deps`. */
 export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
   const { db } = deps;
   return {

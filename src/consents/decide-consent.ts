@@ -2,12 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
 import { requireRevision } from "../memories/edit/edit-memory.js";
-import {
-  type ConsentEvidence,
-  type ConsentRequest,
-  type ConsentVia,
-  consentChange,
-} from "../memories/guard/consent-request.rule.js";
+import { type ConsentRequest, consentChange } from "../memories/guard/consent-request.rule.js";
 import { settleConsents } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { writeMemories } from "../memories/write/write-memories.js";
@@ -18,33 +13,16 @@ import { lockOwner } from "../scope/scope-predicates.js";
 import { revisionNumber, storableText } from "../text/parse-input.js";
 import { type DraftedConsent, findConsent, postponeConsent } from "./consent-rows.js";
 
-/** A decision about a request. */
-export interface ConsentDecision {
-  readonly scope: Scope;
-  readonly id: string;
-  /** "later": nobody is asked about it for a day. */
-  readonly decision: "approve" | "refuse" | "later";
-  /** Who decides, for the audit trail. */
-  readonly actor: string;
-  /** How the decision came. @default "code" */
-  readonly via?: Exclude<ConsentVia, "signals" | "said"> | undefined;
-  /** The user's words that it rests on. */
-  readonly evidence?: ConsentEvidence | undefined;
-  /** With "approve": what to remember instead. The text follows the value where only the value is given. */
-  readonly value?: string | undefined;
-  readonly text?: string | undefined;
-  /** Why, in at most 2,000 characters: the audit trail keeps it. @default none */
-  readonly reason?: string | undefined;
-  /** The request's own `revision` when it was looked at: one that was proposed again since is refused. @default any */
-  readonly ifRevision?: number | undefined;
-}
-
 const decisionSchema = z.strictObject({
   scope: scopeField,
   id: z.string(),
+  /** "later": nobody is asked about it for a day. */
   decision: z.enum(["approve", "refuse", "later"]),
+  /** For the audit trail. */
   actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
+  /** @default "code" */
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
+  /** The user's words that it rests on. */
   evidence: z
     .strictObject({
       quote: storableText.min(1),
@@ -53,21 +31,25 @@ const decisionSchema = z.strictObject({
       messageId: storableText.optional(),
     })
     .optional(),
+  /** With "approve": remember this instead. With a value alone the text follows it. */
   value: storableText.trim().min(1).optional(),
   text: storableText.trim().min(1).optional(),
+  /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
+  /** The request's `revision` as you read it: any change since is refused. @default any */
   ifRevision: revisionNumber.optional(),
 });
+
+/** A decision about a request. */
+export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
+  readonly scope: Scope;
+}
 
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
 /**
- * Decides a request as `ConsentsApi.decide` says: the one rule behind every way of deciding.
- *
- * Decision, memory, audit trail, revision and event are written in one transaction, or not at all. What a user said to
- * a request of the app is not kept with it.
- *
- * @returns the request as it stands then, with the memory that came of it.
+ * The one rule behind every way of deciding: see `ConsentsApi.decide`. Decision, memory, audit trail,
+ * revision and event are written in one transaction. A user's words are not kept with an app's request.
  */
 export async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
@@ -80,7 +62,6 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
   return (await requireConsent(deps.db, scope, decision.id)).request;
 }
 
-/** The audit trail keeps what was agreed on and the words that say so. */
 async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
   const { value, text, reason, evidence } = decision;
   return {
@@ -96,7 +77,7 @@ async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: P
   await db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
-    // Nothing came of it, so the entry is the request's own.
+    // No memory came of it, so the entry is the request's own.
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     await recordChanges(tx, {
       ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
@@ -113,7 +94,7 @@ async function approve(
   const { actor, via, evidence, reason } = decision;
   await writeMemories(deps, {
     scope: request.scope,
-    // Who agrees is believed, whatever was known before.
+    // The user's consent is believed over anything known before.
     drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
     origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
     async alongside(tx, [outcome]) {
@@ -137,8 +118,8 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
 }
 
 /**
- * `text` with `value` in the place of `was`, for whoever agrees to a memory but corrects its value. Where the old value
- * does not stand in it as it is, the field's name and the new value say it.
+ * Puts `value` in the place of `was`. A text without the old value becomes the field's name and the new
+ * value.
  */
 export function textWithValue(
   text: string,
@@ -150,7 +131,7 @@ export function textWithValue(
   return `The user's ${name}: ${value}.`;
 }
 
-/** @throws MemoryError when somebody else was first, or its time is over; the transaction is undone then. */
+/** @throws MemoryError when somebody else was first or its time is over, which undoes the transaction. */
 async function settle(
   tx: Connection,
   { id, scope }: ConsentRequest,
@@ -184,7 +165,6 @@ async function requireWaiting(
   return found;
 }
 
-/** The error that says how `request` ended, when, and by whom. */
 function endedError(request: ConsentRequest): MemoryError {
   const { id, status, decidedAt, decidedBy, decidedVia, expiresAt } = request;
   const when = decidedAt?.toISOString();

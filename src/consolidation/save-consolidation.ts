@@ -83,7 +83,7 @@ export async function saveConsolidation(
       effects.map(({ effect }) => effect),
     );
     const origin = { actor: consolidator, step: "consolidate" } as const;
-    await applyPlan(tx, { owner, scope, space: null, origin, config }, plan);
+    await applyPlan(tx, { owner, scope, space: null, origin }, plan);
     await joinMemories(tx, { ownerRef, joined });
     await linkPairs(tx, links);
     await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });

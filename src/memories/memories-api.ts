@@ -31,34 +31,42 @@ import {
 import { writeMemories } from "./write/write-memories.js";
 import type { WriteOutcome, WriteRuntime } from "./write/write-runtime.js";
 
-/** Whose memory, and who acts, for the audit trail. */
-export interface MemoryAccess {
-  readonly scope: Scope;
+const accessSchema = z.strictObject({
+  scope: scopeField,
   /** @default "api" */
-  readonly actor?: string | undefined;
+  actor: storableText.default("api"),
   /**
-   * "given": the user agreed to this very change, and the audit trail says so. Without it a change of a sensitive field
-   * becomes a request in `memory.consents`, and one of a benign field waits for a second signal.
+   * The user agreed to this very change; the audit trail says so. Otherwise a sensitive field becomes a
+   * request in `memory.consents`, and a benign one waits for a second signal.
    */
-  readonly consent?: "given" | undefined;
-  /** The conversation in which it happens: events of changes carry it. @default that of a draft's `source` */
-  readonly threadId?: string | undefined;
+  consent: z
+    .literal("given")
+    .transform((): ConsentGiven => ({ via: "code" }))
+    .optional(),
+  /** The conversation, for the events of changes. @default that of a draft's `source` */
+  threadId: storableText.optional(),
+});
+const changeSchema = accessSchema.extend({
+  /**
+   * `revision` of the memory as you read it. After a change since, nothing is done: `STALE_REVISION` has the
+   * memory in `details.current`. Changes of other memories do not count. @default any
+   */
+  ifRevision: revisionNumber.optional(),
+  /** The user's words that ask for it, for the audit trail. @default none */
+  quote: storableText.max(2_000).optional(),
+  /** Why, in at most 2,000 characters, for the audit trail. @default none */
+  reason: storableText.max(2_000).optional(),
+});
+const revertSchema = changeSchema.extend({ to: z.int().min(1) });
+
+export interface MemoryAccess extends Omit<z.input<typeof accessSchema>, "scope"> {
+  readonly scope: Scope;
+}
+interface MemoryChangeAccess extends Omit<z.input<typeof changeSchema>, "scope"> {
+  readonly scope: Scope;
 }
 
-/** Whose memory is changed, by whom, and in which version. */
-interface MemoryChangeAccess extends MemoryAccess {
-  /**
-   * `revision` of the memory as it was read: when it has changed since, nothing is done, and the error
-   * `STALE_REVISION` has what it is in `details.current`. Changes of the owner's other memories do not matter. @default any
-   */
-  readonly ifRevision?: number | undefined;
-  /** The user's words that ask for it: the audit trail keeps them. @default none */
-  readonly quote?: string | undefined;
-  /** Why it is done, in at most 2,000 characters: the audit trail keeps it. @default none */
-  readonly reason?: string | undefined;
-}
-
-/** Durable memories by hand. Every id is looked up within the scope: another scope's memory is not found. */
+/** Durable memories by hand. Every id is looked up within the scope. */
 export interface MemoriesApi {
   /**
    * Writes memories by the rules of slots and merging, in one transaction; outcomes in the order of the drafts.
@@ -75,53 +83,49 @@ export interface MemoriesApi {
    *   `DIMENSION_MISMATCH`
    */
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
-  /** One memory in whatever state, or null. */
+  /** In any state; null when there is none. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
   /**
-   * Active memories (or those in `states`), newest first unless `sort` says otherwise, in pages of `limit` (1 to 1,000)
-   * after the id `after`. Without a scope: what is in quarantine (`states: ["quarantined"]`) of a tenant or of everybody,
-   * for operators.
-   *
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Active memories (or those in `states`), newest first unless `sort` says otherwise, in pages of `limit` (1
+   * to 1,000) after the id `after`. Without a scope: quarantine (`states: ["quarantined"]`) of a tenant or of
+   * everybody, for operators. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(listing: MemoryListing | QuarantineListing): Promise<MemoryItem[]>;
   /**
-   * Changes a memory in place.
+   * Changes an active memory.
    *
-   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is not
-   *   active, `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`,
+   *   `CONFLICT`
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Hides a memory; for 30 days it can be restored. One in quarantine is deleted for good: the audit trail keeps what it was.
+   * Hides an active memory; for 30 days it can be restored. One in quarantine is deleted for good; the audit
+   * trail keeps it.
    *
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is neither active nor in quarantine
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Brings a removed memory back.
+   * Restores a removed memory.
    *
-   * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it was not removed,
-   *   `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Makes a memory in quarantine an ordinary one, on an operator's word. For operators: nothing here belongs in reach of an
-   * agent.
+   * Makes a memory in quarantine an ordinary one. For operators: no agent may reach it.
    *
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE` when it is not in quarantine,
-   *   `CONFLICT`, `CONFLICT`
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE`, `CONFLICT`
    */
   approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Gives a memory the content it had right after an entry of its history, and makes it active.
+   * Restores the content right after an entry of its history, and makes the memory active.
    *
    * @param access.to the entry's id.
    * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
    *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `CONFLICT`
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
-  /** Who changed what in a memory, newest first. */
+  /** Changes of a memory, newest first. */
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
 
@@ -145,12 +149,12 @@ const quarantineSchema = z.strictObject({
   after: z.string().optional(),
 });
 
-/** A scope that is named and missing is a mistake of the caller, and never means everybody. */
+/** A scope that is named but missing is a caller's mistake and never means everybody. */
 function isOfEverybody(listing: unknown): listing is QuarantineListing {
   return typeof listing === "object" && listing !== null && "states" in listing && !("scope" in listing);
 }
 
-/** What is in a draft, `prepareMemory` looks at. */
+/** `prepareMemory` checks the fields. */
 const draftsSchema = z.array(
   z.custom<MemoryDraft>(
     (draft) => typeof draft === "object" && draft !== null,
@@ -158,24 +162,11 @@ const draftsSchema = z.array(
   ),
 );
 
-const accessSchema = z.strictObject({
-  scope: scopeField,
-  actor: storableText.default("api"),
-  consent: z.literal("given").optional(),
-  threadId: storableText.optional(),
-});
-const changeSchema = accessSchema.extend({
-  ifRevision: revisionNumber.optional(),
-  quote: storableText.max(2_000).optional(),
-  reason: storableText.max(2_000).optional(),
-});
-const revertSchema = changeSchema.extend({ to: z.int().min(1) });
-
-/** The `MemoriesApi` on `deps`. */
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
-  const changing = (id: string, access: MemoryChangeAccess): ChangeInput =>
-    vouched(id, parseScoped(changeSchema, access, "access"));
+  const changing = (id: string, access: MemoryChangeAccess): ChangeInput => {
+    return { ...parseScoped(changeSchema, access, "access"), id: requireId(id) };
+  };
   return {
     add: async (drafts, access) => {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
@@ -183,13 +174,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        origin: {
-          actor,
-          step: "api",
-          consent: given(consent),
-          threadId,
-          call: randomUUID(),
-        },
+        origin: { actor, step: "api", consent, threadId, call: randomUUID() },
       });
     },
     get: async (id, access) =>
@@ -215,15 +200,14 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
     restore: async (id, access) => restoreMemory(deps, changing(id, access)),
     approve: async (id, access) => approveMemory(deps, changing(id, access)),
     revert: async (id, access) => {
-      const { to, ...change } = parseScoped(revertSchema, access, "access");
-      return revertMemory(deps, { ...vouched(id, change), to });
+      return revertMemory(deps, { ...parseScoped(revertSchema, access, "access"), id: requireId(id) });
     },
     history: async (id, access) =>
       listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
   };
 }
 
-/** @throws MemoryError `INVALID_INPUT` for a memory that nobody would ever see. */
+/** @throws MemoryError `INVALID_INPUT` for a time that is over. */
 function requireAhead(expiresAt: unknown, now: Date): void {
   const moment = momentField.safeParse(expiresAt);
   if (!moment.success || moment.data > now) return;
@@ -235,15 +219,4 @@ function requireAhead(expiresAt: unknown, now: Date): void {
 
 function requireId(id: unknown): string {
   return parseInput(z.string(), id, "memory id");
-}
-
-function vouched(
-  id: unknown,
-  access: Omit<ChangeInput, "id" | "consent"> & { readonly consent?: "given" | undefined },
-): ChangeInput {
-  return { ...access, id: requireId(id), consent: given(access.consent) };
-}
-
-function given(consent: "given" | undefined): ConsentGiven | undefined {
-  return consent && { via: "code" };
 }

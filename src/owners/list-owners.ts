@@ -7,62 +7,48 @@ import { nobody, type Scope } from "../scope/scope.js";
 import { isId, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableText } from "../text/parse-input.js";
 
-/** A user or an app of which something is kept. */
+/** A user or an app with data. */
 export interface ListedOwner {
-  /** Of a user without its apps, of an app without its users. */
+  /** A user without its apps, or an app without its users. */
   readonly scope: Scope;
-  /** Active memories. */
   readonly memories: number;
   readonly threads: number;
-  /** Items of LangGraph's store, a user's in all apps. */
+  /** Items of LangGraph's store; a user's in all apps. */
   readonly items: number;
-  /** When anything was last said; null where nothing was. */
+  /** Null without messages. */
   readonly lastActivityAt: Date | null;
-  /** Where the next page begins when this one is the last of a page. */
+  /** Pass it as `after` for the next page. */
   readonly cursor: string;
 }
 
-/** Which users or apps to list. */
-export interface ListOwners {
-  /** Only those of this tenant. @default those of all tenants */
-  readonly tenantId?: string | undefined;
-  /** Rows, 1 to 1,000. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only those after the one with this `cursor`. */
-  readonly after?: string | undefined;
-}
-
 const pageSchema = z.strictObject({
+  /** @default all tenants */
   tenantId: storableText.optional(),
+  /** Rows, 1 to 1,000. @default 100 */
   limit: pageRows,
+  /** The `cursor` of the last one. */
   after: z
     .string()
     .regex(/^\d{1,18}$/, "must be the `cursor` of one that was listed")
     .optional(),
 });
 
-interface Row {
+export interface ListOwners extends z.input<typeof pageSchema> {}
+
+interface Row extends Omit<ListedOwner, "scope"> {
   readonly tenant_id: string;
   readonly user_id: string;
   readonly app_id: string;
-  readonly memories: number;
-  readonly threads: number;
-  readonly items: number;
-  readonly last_activity_at: Date | null;
-  readonly cursor: string;
 }
 
-/** Users, or apps, in the order in which they first came. @throws MemoryError `INVALID_INPUT` */
+/** In the order of their first use. @throws MemoryError `INVALID_INPUT` */
 export async function listOwners(
   db: Connection,
   which: "users" | "apps",
   page: ListOwners | undefined,
 ): Promise<ListedOwner[]> {
-  const {
-    tenantId,
-    limit,
-    after = "0",
-  } = parseInput(pageSchema, page === undefined ? {} : page, `page of ${which}`);
+  const input = page === undefined ? {} : page;
+  const { tenantId, limit, after = "0" } = parseInput(pageSchema, input, `page of ${which}`);
   const { schema } = db;
   const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
   const wanted = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
@@ -79,7 +65,7 @@ export async function listOwners(
         where i.tenant_id = o.tenant_id and i.user_id = o.user_id and ${which === "users" ? sql`true` : sql`i.app_id = o.app_id`}
           and (i.expires_at is null or i.expires_at > ${db.now()})
       ) as items,
-      t.threads, t.last_activity_at
+      t.threads, t.last_activity_at as "lastActivityAt"
     from (select * from ${schema}.owner o where ${wanted} order by o.id limit ${limit}) o
     cross join lateral (
       select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
@@ -87,7 +73,7 @@ export async function listOwners(
     ) t
     order by o.id`);
   const rows = await asListed({ tenantId }, list);
-  return rows.map(({ memories, threads, items, cursor, last_activity_at: lastActivityAt, ...scope }) => ({
-    ...{ scope: scopeOf(scope), memories, threads, items, lastActivityAt, cursor },
-  }));
+  return rows.map(({ tenant_id, user_id, app_id, ...owner }) => {
+    return { scope: scopeOf({ tenant_id, user_id, app_id }), ...owner };
+  });
 }

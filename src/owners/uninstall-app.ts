@@ -8,50 +8,37 @@ import { type AppScope, parseAppScope, type ThreadRef } from "../scope/scope.js"
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
-/** What becomes of what an app leaves behind, and who says so. */
-export interface UninstallApp {
-  /**
-   * Whether the memories that are the app's own go for good, and its items of LangGraph's store; kept, they are there
-   * when it is installed again.
-   *
-   * @default false
-   */
-  readonly purgeMemories?: boolean | undefined;
-  /** @default "api" */
-  readonly actor?: string | undefined;
-  /** Why, for the audit trail. */
-  readonly reason?: string | undefined;
-}
-
-/** What came of it. Without `purgeMemories` nothing is deleted. */
+/** Without `purgeMemories` nothing is deleted. */
 export interface Uninstalled extends Purged {
-  /** Conversations that went on until then. */
+  /** Conversations that were open until then. */
   readonly endedThreads: number;
-  /** Items of LangGraph's store that were deleted. */
   readonly deletedItems: number;
 }
 
 const uninstallSchema = z.strictObject({
+  /**
+   * Whether the app's own memories and store items are deleted for good. Otherwise they are there when it is
+   * installed again. @default false
+   */
   purgeMemories: z.boolean().default(false),
+  /** @default "api" */
   actor: storableText.default("api"),
+  /** Why, for the audit trail. */
   reason: storableText.max(2_000).optional(),
 });
 
-/** What uninstalling takes. */
+export interface UninstallApp extends z.input<typeof uninstallSchema> {}
+
 export interface UninstallRuntime {
   readonly db: Database;
-  /** Begins the note of a conversation that ended; null where conversations leave none. */
+  /** Starts the note of an ended conversation; null where conversations leave none. */
   readonly startNote: ((threadRef: ThreadRef) => Promise<void>) | null;
 }
 
-/** Notes begun at once; more are for upkeep, which takes them in turns. */
+/** Notes started at once. Maintenance does the others. */
 const startedNotes = 100;
 
-/**
- * Takes an app out of use: see `AppsApi`. What is done stays done when it is interrupted; another call does the rest.
- *
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
- */
+/** See `AppsApi`. After an interruption another call does the rest. @throws as `AppsApi.uninstall` */
 export async function uninstallApp(
   { db, startNote }: UninstallRuntime,
   app: AppScope,
@@ -65,16 +52,16 @@ export async function uninstallApp(
     for (const threadRef of due.slice(0, startedNotes)) await startNote?.(threadRef);
     return { endedThreads, deletedCount: 0, hiddenCount: 0, deletedItems: 0 };
   }
-  // Before anything is deleted: a note that is being written would come after it.
+  // Before anything is deleted: a note in progress would be saved after it.
   await skipAppNotes(db.patient, scope);
   const erased = await eraseAppMemories(db.patient, { ...who, scope, dryRun: false });
   return { endedThreads, ...erased, deletedItems: await eraseAppItems(db.patient, scope) };
 }
 
-/** Items deleted in one statement, so that no lock lasts long. */
+/** So that no lock lasts long. */
 const itemsAtOnce = 1_000;
 
-/** Deletes the items of the app's own store, with their vectors, and returns how many there were. */
+/** With their vectors. Returns how many. */
 async function eraseAppItems(db: Connection, scope: AppScope): Promise<number> {
   const { tenantId, userId, appId } = scopeColumns(scope);
   for (let erased = 0; ; ) {

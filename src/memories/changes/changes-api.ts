@@ -9,7 +9,6 @@ import type { HistoryEvent } from "./record-changes.js";
 
 /** One entry of the audit trail. */
 export interface HistoryEntry {
-  /** Ascending in the order of the changes. */
   readonly id: number;
   readonly event: HistoryEvent;
   readonly old: unknown;
@@ -22,10 +21,7 @@ export interface HistoryEntry {
   readonly at: Date;
 }
 
-/**
- * What happened to a memory of the scope's user or app, newest first; kept after the memory is gone. Users are not told
- * who changed what belongs to their app: it may have been another of them.
- */
+/** Newest first, also of a deleted memory. Users do not see who changed what belongs to their app. */
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
   const { userId } = scopeColumns(scope);
   return db.query<HistoryEntry & Record<string, unknown>>(sql`
@@ -37,9 +33,8 @@ export async function listHistory(db: Connection, scope: Scope, memoryId: string
     order by h.id desc`);
 }
 
-/** One change to an owner's memories, as agents are told of it. */
 export interface Change {
-  /** The revision of the owner's memories that it made. */
+  /** The owner's revision after it. */
   readonly rev: number;
   readonly event: ChangeEvent;
   readonly memoryId: string;
@@ -49,22 +44,18 @@ export interface Change {
   readonly at: Date;
 }
 
-/** Changes in their order, and how far the counter has come. */
 export interface Changes {
   /** Revision of the owner's memories; 0 before the first change. */
   readonly revision: number;
-  /** Set where changes asked for are no longer kept: those up to this revision. Changes are kept for 180 days. */
+  /** Changes up to this revision are no longer kept, though asked for. Changes are kept for 180 days. */
   readonly trimmedTo?: number;
   readonly changes: readonly Change[];
 }
 
-/**
- * The changes after revision `since` to the memories of the scope's user, or of its app where there is no user,
- * oldest first. Within an app only those that can be seen in it.
- */
 async function listChanges(
   db: Connection,
-  { scope, since, limit }: { scope: Scope; since: number; limit: number },
+  since: number,
+  { scope, limit }: { scope: Scope; limit: number },
 ): Promise<Changes> {
   const { appId } = scopeColumns(scope);
   const rows = await db.query<
@@ -90,12 +81,12 @@ async function listChanges(
   };
 }
 
-/** What changed in an owner's memories. */
 export interface ChangesApi {
   /**
-   * The changes after `revision`, oldest first, whoever made them; every revision is one change.
+   * The changes after `revision` to the memories of a user, or of an app without a user, oldest first, by
+   * anybody; within an app only those visible there. Every revision is one change.
    *
-   * @param options.limit rows, 1 to 1,000: the next page begins after the last row's revision. @default 100
+   * @param options.limit rows, 1 to 1,000: continue after the last row's revision. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   since(
@@ -106,12 +97,11 @@ export interface ChangesApi {
 
 const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows });
 
-/** The `ChangesApi` on `db`. */
 export function createChangesApi(db: Connection): ChangesApi {
   return {
     async since(revision, options) {
       const since = parseInput(z.int().min(0), revision, "revision");
-      return listChanges(db, { ...parseScoped(pageSchema, options, "page of changes"), since });
+      return listChanges(db, since, parseScoped(pageSchema, options, "page of changes"));
     },
   };
 }

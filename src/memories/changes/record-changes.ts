@@ -5,7 +5,6 @@ import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import type { ChangeEvent } from "./change-line.js";
 
-/** Kinds of audit entries. */
 export const historyEvents = [
   "ADD",
   "UPDATE",
@@ -20,36 +19,33 @@ export const historyEvents = [
 /** Kinds of audit entries. */
 export type HistoryEvent = (typeof historyEvents)[number];
 
-/** One change to one memory, as it is remembered. */
 export interface MemoryChange extends EventPlace {
   readonly memoryId: string;
   readonly event: HistoryEvent;
   readonly old: unknown;
   readonly new: unknown;
-  /** The line in the delta header; null for changes that are not news. */
+  /** The line of the delta header; null for changes without news. */
   readonly news: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
   readonly category: string;
   readonly similarity: number | null;
 }
 
-/** Changes to an owner's memories, and whose they are. */
 export interface RecordedChanges {
   readonly ownerRef: OwnerRef;
   readonly scope: Scope;
   readonly actor: string;
   /** What its events are counted under. */
   readonly step: EventStep;
-  /** Similarity of the best memory that was compared before writing, null for none; unset when none were looked for. */
+  /** Similarity of the best memory compared, null for none; unset without a comparison. */
   readonly searched?: number | null | undefined;
-  /** Where the search belongs; each change says for itself where it does. */
+  /** Where the search belongs. Each change has its own place. */
   readonly place?: EventPlace | undefined;
   readonly changes: readonly MemoryChange[];
 }
 
 /**
- * Records changes to an owner's memories: audit trail, news, events, and one revision each for the news.
- *
- * Belongs in the transaction of the changes, after `lockOwner`. One statement. Returns the new revision.
+ * Records audit trail, news and events, with a revision for each piece of news. Returns the new revision. One
+ * statement, after `lockOwner`.
  */
 export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
   const { schema } = tx;
@@ -105,7 +101,6 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
   return Number(row?.revision);
 }
 
-/** What the events count a change as. */
 function opOf({ event, new: now }: MemoryChange): EventOp {
   const { state, decision } = (now ?? {}) as { state?: unknown; decision?: "approve" | "refuse" };
   if (event === "ADD") return state === "quarantined" ? "quarantine" : "create";

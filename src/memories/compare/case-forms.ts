@@ -1,125 +1,46 @@
 /*
- * Forms of numerals and of names of days and months that neither the tables in `detail-words.ts` nor the runtime's locale
- * data have: numbers written as one word, and cases of languages that decline. Without them "in August" and "in July", "on
- * the second floor" and "on the third" are the same but for a word that nobody knows. Written as those tables are.
+ * Numerals, days and months that neither `detail-words.ts` nor the runtime's locale data have: numbers in one word, and
+ * cases of languages that decline. Without them "in August" and "in July" differ only in an unknown word.
  */
-
-/** A language and a number, and its words; an ordinal has a point. */
+/** A language, and numbers with their words; an ordinal has a point. */
 const furtherNumerals = `
-es 21 veintiun/veintiuno/veintiuna
-es 22 veintidos
-es 23 veintitres
-es 24 veinticuatro
-es 25 veinticinco
-es 26 veintiseis
-es 27 veintisiete
-es 28 veintiocho
-es 29 veintinueve
-es 200 doscientos/doscientas
-es 300 trescientos/trescientas
-es 400 cuatrocientos/cuatrocientas
-es 500 quinientos/quinientas
-es 600 seiscientos/seiscientas
-es 700 setecientos/setecientas
-es 800 ochocientos/ochocientas
-es 900 novecientos/novecientas
-pt 200 duzentos/duzentas
-pt 300 trezentos/trezentas
-pt 400 quatrocentos/quatrocentas
-pt 500 quinhentos/quinhentas
-pt 600 seiscentos/seiscentas
-pt 700 setecentos/setecentas
-pt 800 oitocentos/oitocentas
-pt 900 novecentos/novecentas
-pl 200 dwiescie/dwustu
-pl 300 trzysta/trzystu
-pl 400 czterysta/czterystu
-pl 500 piecset/pieciuset
-pl 600 szescset/szesciuset
-pl 700 siedemset/siedmiuset
-pl 800 osiemset/osmiuset
-pl 900 dziewiecset/dziewieciuset
-sk 200 dvesto
-sk 300 tristo
-sk 400 styristo
-sk 500 patsto
-hr 200 dvjesto/dvjesta/dvesta
-hr 300 tristo/trista
-hr 400 cetiristo
-hr 500 petsto
-ru 5 пятью/пятерых
-ru 6 шестью/шестеро
-ru 7 ~семью/семеро
-ru 8 восемью/восьмью/восьмеро
-ru 9 девятью
-ru 10 десятью
-ru 2 двоих/двоим
-ru 3 троих/троим
-ru 4 четверых/четырем/четырьмя
-ru 11 одиннадцати/одиннадцатью
-ru 12 двенадцатью
-ru 13 тринадцати/тринадцатью
-ru 14 четырнадцати/четырнадцатью
-ru 15 пятнадцати/пятнадцатью
-ru 16 шестнадцати/шестнадцатью
-ru 17 семнадцати/семнадцатью
-ru 18 восемнадцати/восемнадцатью
-ru 19 девятнадцати/девятнадцатью
-ru 20 двадцатью
-ru 30 тридцатью
-ru 60 шестидесяти
-ru 70 семидесяти
-ru 80 восьмидесяти
-ru 90 девяноста
-ru 200 двести/двухсот/двумстам
-ru 300 триста/трехсот/тремстам
-ru 400 четыреста/четырехсот
-ru 500 пятьсот/пятисот
-ru 600 шестьсот/шестисот
-ru 700 семьсот/семисот
-ru 800 восемьсот/восьмисот
-ru 900 девятьсот/девятисот
-ru 3. третьем/третьему/третьей/третьим/третьих
-ru 30. тридцатый
-ru 40. сороковой
-ru 50. пятидесятый
-ru 60. шестидесятый
-ru 70. семидесятый
-ru 80. восьмидесятый
-ru 90. девяностый
-uk 200 двісті/двохсот
-uk 300 триста/трьохсот
-uk 400 чотириста
-uk 500 п'ятсот
-uk 600 шістсот
-uk 700 сімсот
-uk 800 вісімсот
-uk 900 дев'ятсот
-cs 1. prvnim
-cs 3. tretiho/tretim/tretimu
-fi 2 kahdessa/kahdella/kahdesta
-fi 3 kolmessa/kolmella/kolmesta
-fi 4 neljassa/neljalla/neljasta
-fi 5 viidessa/viidella/viidesta
-fi 6 kuudessa/kuudella/kuudesta
-fi 1. ensimmais*
-fi 3. kolmann*/kolmatta
-fi 4. neljann*/neljatta
-fi 5. viidenn*/viidetta
-fi 6. kuudenn*/kuudetta
-fi 7. seitsemann*/seitsematta
-fi 8. kahdeksann*/kahdeksatta
-fi 9. yhdeksann*/yhdeksatta
+es 21 veintiun/veintiuno/veintiuna 22 veintidos 23 veintitres 24 veinticuatro
+es 25 veinticinco 26 veintiseis 27 veintisiete 28 veintiocho 29 veintinueve
+es 200 doscientos/doscientas 300 trescientos/trescientas
+es 400 cuatrocientos/cuatrocientas 500 quinientos/quinientas
+es 600 seiscientos/seiscientas 700 setecientos/setecientas
+es 800 ochocientos/ochocientas 900 novecientos/novecientas
+pt 200 duzentos/duzentas 300 trezentos/trezentas 400 quatrocentos/quatrocentas
+pt 500 quinhentos/quinhentas 600 seiscentos/seiscentas 700 setecentos/setecentas
+pt 800 oitocentos/oitocentas 900 novecentos/novecentas
+pl 200 dwiescie/dwustu 300 trzysta/trzystu 400 czterysta/czterystu
+pl 500 piecset/pieciuset 600 szescset/szesciuset 700 siedemset/siedmiuset
+pl 800 osiemset/osmiuset 900 dziewiecset/dziewieciuset
+sk 200 dvesto 300 tristo 400 styristo 500 patsto
+hr 200 dvjesto/dvjesta/dvesta 300 tristo/trista 400 cetiristo 500 petsto
+ru 5 пятью/пятерых 6 шестью/шестеро 7 ~семью/семеро 8 восемью/восьмью/восьмеро
+ru 9 девятью 10 десятью 2 двоих/двоим 3 троих/троим 4 четверых/четырем/четырьмя
+ru 11 одиннадцати/одиннадцатью 12 двенадцатью 13 тринадцати/тринадцатью
+ru 14 четырнадцати/четырнадцатью 15 пятнадцати/пятнадцатью
+ru 16 шестнадцати/шестнадцатью 17 семнадцати/семнадцатью
+ru 18 восемнадцати/восемнадцатью 19 девятнадцати/девятнадцатью 20 двадцатью
+ru 30 тридцатью 60 шестидесяти 70 семидесяти 80 восьмидесяти 90 девяноста
+ru 200 двести/двухсот/двумстам 300 триста/трехсот/тремстам 400 четыреста/четырехсот
+ru 500 пятьсот/пятисот 600 шестьсот/шестисот 700 семьсот/семисот
+ru 800 восемьсот/восьмисот 900 девятьсот/девятисот
+ru 3. третьем/третьему/третьей/третьим/третьих 30. тридцатый 40. сороковой
+ru 50. пятидесятый 60. шестидесятый 70. семидесятый 80. восьмидесятый 90. девяностый
+uk 200 двісті/двохсот 300 триста/трьохсот 400 чотириста 500 п'ятсот 600 шістсот
+uk 700 сімсот 800 вісімсот 900 дев'ятсот
+cs 1. prvnim 3. tretiho/tretim/tretimu
+fi 2 kahdessa/kahdella/kahdesta 3 kolmessa/kolmella/kolmesta
+fi 4 neljassa/neljalla/neljasta 5 viidessa/viidella/viidesta
+fi 6 kuudessa/kuudella/kuudesta 1. ensimmais* 3. kolmann*/kolmatta
+fi 4. neljann*/neljatta 5. viidenn*/viidetta 6. kuudenn*/kuudetta
+fi 7. seitsemann*/seitsematta 8. kahdeksann*/kahdeksatta 9. yhdeksann*/yhdeksatta
 fi 10. kymmenenn*/kymmenetta
-et 1. esimes*
-et 2. teisel
-et 3. kolmanda*
-et 4. neljanda*
-et 5. viienda*
-et 6. kuuenda*
-et 7. seitsmenda*
-et 8. kaheksanda*
-et 9. uheksanda*
+et 1. esimes* 2. teisel 3. kolmanda* 4. neljanda* 5. viienda* 6. kuuenda*
+et 7. seitsmenda* 8. kaheksanda* 9. uheksanda*
 `;
 
 /** A language; endings of ordinals as they are listed; endings that they have in other cases. */
@@ -144,7 +65,7 @@ const joinedOrdinals: Readonly<Record<string, string>> = {
   it: "esimo esima",
 };
 
-/** Cases of names of days (from Sunday) and months (from January) that are too short for their beginnings to say what they are. */
+/** Cases of days (from Sunday) and months (from January) that are too short to be known by their beginning. */
 const furtherDates = `
 day 0 щонеділі
 day 1 щопонеділка
@@ -162,25 +83,17 @@ month 5 июне июню июнем јуну јуна
 month 6 июле июлю июлем јулу јула
 `;
 
-/** A number in a form that the table of numerals leaves out. */
-export interface NumeralForm {
-  readonly language: string;
-  readonly value: number;
-  readonly word: string;
-  readonly isOrdinal: boolean;
-}
-
-/** The forms of numerals that are listed one by one. */
-export function numeralForms(): NumeralForm[] {
+export function numeralForms() {
   return linesOf(furtherNumerals).flatMap((line) => {
-    const [language = "", number = "", names = ""] = line.split(" ");
-    const isOrdinal = number.endsWith(".");
-    return names.split("/").flatMap((word) =>
-      (isOrdinal ? casesOf(language, word) : [word]).map((form) => ({
-        ...{ language, value: Number.parseInt(number, 10), isOrdinal },
-        word: form,
-      })),
-    );
+    const [language = "", ...entries] = line.split(/ (?=\d)/);
+    return entries.flatMap((entry) => {
+      const [number = "", names = ""] = entry.split(" ");
+      const isOrdinal = number.endsWith(".");
+      return names
+        .split("/")
+        .flatMap((word) => (isOrdinal ? casesOf(language, word) : word))
+        .map((word) => ({ language, value: Number.parseInt(number, 10), isOrdinal, word }));
+    });
   });
 }
 
@@ -200,25 +113,20 @@ export function casesOf(language: string, word: string): string[] {
   return [...new Set([word, ...declined.others.map((ending) => stem + ending)])];
 }
 
-/** Ordinals of the number `word` of several digits, in a language that writes them as one word; none in the others. */
+/** Ordinals of a number of several digits, where a language writes them as one word. */
 export function joinedOrdinalsOf(language: string, word: string): string[] {
   const joined = joinedOrdinals[language]?.split(" ") ?? [];
   return joined.map((ending) => (/^[aeiou]/.test(ending) ? word.replace(/[aeiou]$/, "") : word) + ending);
 }
 
-/** Forms of days and months that are listed one by one. */
-export function dateForms(): {
-  readonly kind: "day" | "month";
-  readonly value: string;
-  readonly word: string;
-}[] {
+export function dateForms() {
   return linesOf(furtherDates).flatMap((line) => {
     const [kind, value = "", ...forms] = line.split(" ");
     return forms.map((word) => ({ kind: kind === "day" ? "day" : "month", value, word }) as const);
   });
 }
 
-/** What cases leave of a name whose last vowel is not in them: of "wtorek", "utorak", "вівторок". Null for others. */
+/** The name as cases leave it, without its last vowel: "wtorek", "utorak", "вівторок". Null for others. */
 export function withoutFleetingVowel(name: string): string | null {
   const [, head, last] = /^(.{2,}\p{L})[eoaео](k|c|к|ц)$/u.exec(name) ?? [];
   return head === undefined || last === undefined ? null : head + last;

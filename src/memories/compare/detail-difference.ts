@@ -7,45 +7,37 @@ import {
   isArticle,
   saysOtherwise,
 } from "./detail-order.js";
-import { type DetailReading, detailVocabulary } from "./detail-readings.js";
+import { type DetailReading, detailVocabulary, push } from "./detail-readings.js";
 import { negatedForms, negatingPrefixes, negatingSuffixes } from "./detail-words.js";
 import { numberAt, type ReadWord, type StatementWord, statementWords } from "./statement-numbers.js";
 import { differInTense } from "./tense-difference.js";
 
-/** A statement as it is compared. */
 export interface ReadStatement {
   readonly words: readonly ReadWord[];
   readonly negations: number;
 }
 
-/** `text`, read once for several comparisons. */
 export function readStatement(text: string | ReadStatement): ReadStatement {
   if (typeof text !== "string") return text;
   const words = readWords(text);
   return { words, negations: negationsIn(text, words) };
 }
 
-/** The words of `text`: phrases and numbers of several words are one. */
+/** Phrases and numbers of several words become one word. */
 function readWords(text: string): ReadWord[] {
   const said = statementWords(text);
   const words: ReadWord[] = [];
   for (let at = 0; at < said.length; at++) {
     const word = said[at] as StatementWord;
-    const numbered = numberAt(said, at);
-    if (numbered) {
-      words.push({ ...word, plain: numbered.plain, readings: numbered.readings });
-      at += numbered.length - 1;
-    } else {
-      const phrase = phraseAt(said, at);
-      if (phrase) words.push({ ...word, plain: phrase.plain, readings: phrase.readings });
-      else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
-      at += (phrase?.length ?? 1) - 1;
-    }
+    const joined = numberAt(said, at) ?? phraseAt(said, at);
+    if (joined) words.push({ ...word, plain: joined.plain, readings: joined.readings });
+    else words.push({ ...word, readings: inPlace(readingsOf(word.plain), word, words.at(-1)) });
+    at += (joined?.length ?? 1) - 1;
   }
   return words;
 }
 
-/** The words from `at` on that mean something together, as "dix sept" and "at least" do; null where they do not. */
+/** Words from `at` on that are one phrase: "dix sept", "at least". */
 function phraseAt(
   said: readonly StatementWord[],
   at: number,
@@ -63,7 +55,7 @@ function phraseAt(
   return null;
 }
 
-/** `readings` of a word where it stands: a unit follows a number, and "May" within a sentence is the month. */
+/** A unit follows a number, and "May" within a sentence is the month. */
 function inPlace(
   readings: readonly DetailReading[],
   { capital, initial, kind }: StatementWord,
@@ -111,13 +103,13 @@ function negationsIn(text: string, words: readonly ReadWord[]): number {
 const joinedNegation = new RegExp(negatedForms, "gu");
 
 /**
- * In which detail two statements differ that similarity does not see: "figures" for a number in figures or words, an
- * ordinal, a date, a unit or a negation; "words" for a name, an address, a direction, a comparison or another contrary,
- * or that one tells of something besides, or details that have changed places; "order" where they stand beside other
- * words, in their order (see `saysOtherwise`), or two parts or names are exchanged, or a small word turns what is said; null for none.
+ * How two statements differ where similarity does not see it. "figures": a number, an ordinal, a date, a unit
+ * or a negation. "words": a name, an address, a contrary, an addition, or details that changed places.
+ * "order": the same details beside other words (see `saysOtherwise`), exchanged parts or names, or a small
+ * word that turns the meaning. Null: none of these.
  *
- * What is written in two ways ("two" and "2", "Tue" and "Tuesday") is one, and so are words in another order, unless
- * details have changed places. In scripts, and between statements, without capitals any word that stands for another counts.
+ * "two" and "2", "Tue" and "Tuesday" are equal, and so are words in another order. Without capitals in
+ * either, any replaced word counts.
  */
 export function detailDifference(
   first: string | ReadStatement,
@@ -151,7 +143,7 @@ function differenceInOrder(one: readonly ReadWord[], other: readonly ReadWord[])
 const figureKinds: ReadonlySet<string> = new Set(["number", "ordinal", "part", "day", "month", "unit"]);
 const isFigure = (kind: DetailReading["kind"]) => figureKinds.has(kind);
 
-/** Whether one has a reading that is sure, or both have readings of one kind. */
+/** Whether one has a sure reading, or both have readings of one kind. */
 function differIn(
   [one, other]: readonly [readonly ReadWord[], readonly ReadWord[]],
   concerns: (kind: DetailReading["kind"]) => boolean,
@@ -165,7 +157,7 @@ function differIn(
   return kindsOf(other, false).some((kind) => kinds.has(kind));
 }
 
-/** Words that tell of an end: "resigned from Globex", "sold the Fiat". */
+/** Words that say that something ended: "resigned from Globex", "sold the Fiat". */
 const ending: ReadonlySet<string> = new Set(
   plainWords(`quit quits quitting stopped stops resigned resigns left leaves fired dismissed sold sells divorced separated
     cancelled canceled retired abandoned dropped gave_up broke_up split_up gekündigt kündigte aufgehört verkauft verkaufte
@@ -178,10 +170,7 @@ function tellsEnd({ words }: ReadStatement): boolean {
   return words.some(({ plain }, at) => ending.has(plain) || ending.has(`${plain}_${words[at + 1]?.plain}`));
 }
 
-/**
- * Whether one of two statements denies what the other says, or says it of the past or of its end: the words for a value
- * are in both then, as in "no longer works at Globex".
- */
+/** Whether only one of the two denies it, puts it in the past or ends it: "no longer works at Globex". */
 export function isDeniedBy(first: string, second: string): boolean {
   if (first === second) return false;
   const [one, other] = [readStatement(first), readStatement(second)];
@@ -197,7 +186,7 @@ export function isDeniedBy(first: string, second: string): boolean {
   );
 }
 
-/** Names: of words with a capital those within a sentence, or at its beginning in both; any, where none has a capital. */
+/** Names are capital words within a sentence, or at its beginning in both; without capitals, any word. */
 function differInNames(
   [one, other]: readonly [readonly ReadWord[], readonly ReadWord[]],
   nothingCased: boolean,
@@ -211,12 +200,11 @@ function differInNames(
   return [...one, ...other].some(named) || (one.some(uncased) && other.some(uncased));
 }
 
-/** Whether a statement is written without capitals, so that names are not told from other words by them. */
 function isUncased(words: readonly ReadWord[]): boolean {
   return !words.some(({ capital }) => capital);
 }
 
-/** The words of each that the other has not: a word of one takes away a word of the other that has a key in common. */
+/** The words of each that the other lacks. Words with a key in common cancel each other. */
 function withoutShared(
   one: readonly ReadWord[],
   other: readonly ReadWord[],
@@ -224,11 +212,7 @@ function withoutShared(
 ): [ReadWord[], ReadWord[]] {
   const places = new Map<string, number[]>();
   for (const [place, word] of other.entries()) {
-    for (const key of keysOf(word)) {
-      const known = places.get(key);
-      if (known) known.push(place);
-      else places.set(key, [place]);
-    }
+    for (const key of keysOf(word)) push(places, key, place);
   }
   const taken = new Set<number>();
   const left = one.filter((word) => {
@@ -246,7 +230,7 @@ function withoutShared(
   return [left, other.filter((_, place) => !taken.has(place))];
 }
 
-/** Whether a language gives two words two values, whatever they are in others: "listopad" is October in Croatian alone. */
+/** Whether a language gives two words two values: "listopad" is October in Croatian alone. */
 function contradict({ plain, readings }: ReadWord, other: ReadWord | undefined): boolean {
   if (other === undefined || plain === other.plain) return false;
   const shared = other.readings.flatMap((its) =>
@@ -263,7 +247,7 @@ function contradict({ plain, readings }: ReadWord, other: ReadWord | undefined):
 const prefixes = negatingPrefixes.split(" ").map((prefix) => plainWords(prefix.replaceAll("_", "")));
 const suffixes = negatingSuffixes.split(" ").map((suffix) => plainWords(suffix));
 
-/** Whether a word of one is a word of the other with a beginning or an end that makes it the contrary. */
+/** Whether a word of one is the contrary of a word of the other by its beginning or end. */
 function isNegated(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
   const plain = new Set(other.map((word) => word.plain));
   return one.some(

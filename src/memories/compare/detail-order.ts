@@ -2,10 +2,7 @@ import { plainWords } from "../../text/plain-words.js";
 import { detailVocabulary } from "./detail-readings.js";
 import type { ReadWord } from "./statement-numbers.js";
 
-/**
- * Whether things that both statements count are counted otherwise: "2 cats and 3 dogs" and "3 cats and 2 dogs", "two
- * sons and one daughter" and "one son and two daughters".
- */
+/** Whether they count the same things differently: "2 cats and 3 dogs" and "3 cats and 2 dogs". */
 export function countedThingsDiffer(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
   const known = countsOf(other);
   return [...countsOf(one)].some(([thing, counts]) => {
@@ -16,7 +13,6 @@ export function countedThingsDiffer(one: readonly ReadWord[], other: readonly Re
   });
 }
 
-/** The numbers before each word, and whether each is surely one. */
 function countsOf(words: readonly ReadWord[]): Map<string, Map<string, boolean>> {
   const counts = new Map<string, Map<string, boolean>>();
   for (const [at, { plain }] of words.entries()) {
@@ -30,19 +26,16 @@ function countsOf(words: readonly ReadWord[]): Map<string, Map<string, boolean>>
   return counts;
 }
 
-/** A word without the ending that its plural most often has. */
 function singular(plain: string): string {
   return plain.length > 3 ? plain.replace(/(?:es|en|er|[snei])$/u, "") : plain;
 }
 
 /**
- * Whether two statements of the same words may say them of each other otherwise: "swapped" where details have changed
- * places, as in "Anna manages Bo" and "Bo manages Anna", "the left knee and the right hip", "tea and not coffee"; "moved"
- * where they come one after another as before, beside other words: "yoga on Monday and tennis on Tuesday" and "tennis on
- * Monday and yoga on Tuesday", but also "after work the user talks with Anna about tea" and "the user talks about tea with
- * Anna after work".
+ * How two statements of the same words differ in order. "swapped": details changed places ("Anna manages Bo",
+ * "Bo manages Anna"). "moved": details kept their order but not their neighbours ("yoga on Monday and tennis
+ * on Tuesday", with the sports exchanged), which is often harmless. Null: neither.
  *
- * A word is in its place where the two before or the two after it are the same, so parts of a sentence may move.
+ * A word is in its place where the two words before it, or after it, are the same.
  */
 export function saysOtherwise(
   one: readonly ReadWord[],
@@ -60,7 +53,7 @@ export function saysOtherwise(
   return isNegated || inOrder[0] !== inOrder[1] ? "swapped" : "moved";
 }
 
-/** The details of one kind that are not in their place, where there are several, and negations. */
+/** Details that are out of place, where several of one kind are, and negations. */
 function movedDetails(
   one: readonly ReadWord[],
   other: readonly ReadWord[],
@@ -76,7 +69,7 @@ function movedDetails(
   return [...moved].flatMap(([kind, words]) => (kind === "negation" || words.size > 1 ? [...words] : []));
 }
 
-/** Words that say nothing of what is told: a statement is the same with and without them. */
+/** A statement says the same with and without them. */
 const articles: ReadonlySet<string> = new Set(
   `the a an der die das den dem des ein eine einen einem einer le la les l' un une el los las una uno o os as um uma il lo gli i
   het de een en ett`.split(/\s+/),
@@ -86,7 +79,7 @@ export function isArticle({ plain }: ReadWord): boolean {
   return articles.has(plain);
 }
 
-/** What joins things of which neither comes first. */
+/** Joins things in no order. */
 const joining: ReadonlySet<string> = new Set(
   "and or & und oder et ou y e o en of og eller och i oraz lub и или и_то ve veya و أو 和 と"
     .split(" ")
@@ -94,9 +87,8 @@ const joining: ReadonlySet<string> = new Set(
 );
 
 /**
- * Whether two statements of the same words have exchanged two parts around what stays between them, as "prefers tea to
- * coffee" and "prefers coffee to tea" have. A part that moved as a whole ("on Mondays", at either end) is no exchange, nor
- * are two that "and" joins.
+ * Whether two parts changed places around the words between: "prefers tea to coffee". A part that moved alone
+ * does not count, nor do parts joined by "and".
  */
 export function areExchanged(first: readonly ReadWord[], second: readonly ReadWord[]): boolean {
   const plain = (words: readonly ReadWord[]) => words.map((word) => word.plain);
@@ -111,7 +103,7 @@ function holdExchange(one: readonly string[], other: readonly string[]): boolean
   while (begun < one.length && one[begun] === other[begun]) begun++;
   let ended = 0;
   while (ended < one.length - begun && one.at(-1 - ended) === other.at(-1 - ended)) ended++;
-  // What both begin or end with may be of what was exchanged: "the user is taller than the user's brother".
+  // The exchanged parts may share what both begin or end with: "the user is taller than the user's brother".
   return [begun, 0].some((start) =>
     [ended, 0].some((end) =>
       isExchange(one.slice(start, one.length - end), other.slice(start, other.length - end)),
@@ -119,7 +111,6 @@ function holdExchange(one: readonly string[], other: readonly string[]): boolean
   );
 }
 
-/** Whether `theirs` is the end of `mine`, what was between, and its beginning. */
 function isExchange(mine: readonly string[], theirs: readonly string[]): boolean {
   for (let left = 1; left < mine.length - 1; left++) {
     for (let right = 1; left + right < mine.length; right++) {
@@ -133,24 +124,21 @@ function isExchange(mine: readonly string[], theirs: readonly string[]): boolean
   return false;
 }
 
-/** Words beyond which parts are not looked for: a statement has fewer. */
+/** A statement has fewer words. */
 const mostExchanged = 30;
 
 function isSameOrder(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((word, at) => word === other[at]);
 }
 
-/** Small words of English that turn who does what to whom, or whether it is so; each group is of one kind. */
+/** Small words that turn who does what to whom, or whether it is so. Groups are of one kind. */
 const turning: readonly ReadonlySet<string>[] = [
   "with for from by to before after during without against",
   "can could should must may might will would",
   "all some most many few none",
 ].map((words) => new Set(words.split(" ")));
 
-/**
- * Whether statements that differ in `one` and `other` do so in a small word that turns what is said: "adopted by Kim" and
- * "adopted Kim", "works with Kim" and "works for Kim", "can cook" and "will cook".
- */
+/** Whether the difference is a small word that turns the meaning: "adopted by Kim", "adopted Kim". */
 export function areTurned(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
   const has = (words: readonly ReadWord[], group: ReadonlySet<string>) =>
     words.some(({ plain }) => group.has(plain));
@@ -158,14 +146,14 @@ export function areTurned(one: readonly ReadWord[], other: readonly ReadWord[]):
   return isPassive || turning.some((group) => has(one, group) && has(other, group));
 }
 
-/** Words before a name that says where or with whom, and may stand anywhere. */
+/** Words before a name that may be anywhere in a sentence. */
 const besideNames = new Set(
   "in at on near with from to for by bei mit en chez avec con com bij med v w z".split(" "),
 );
 
 /**
- * Whether two names stand in another order, with words that are not the same: "Anna manages Bo" and "Bo is managing Anna".
- * Names that "and" joins, and that a preposition leads, may stand anywhere.
+ * Whether names are in another order: "Anna manages Bo", "Bo is managing Anna". Names after a preposition or
+ * "and" may move.
  */
 export function areNamesTurned(one: readonly ReadWord[], other: readonly ReadWord[]): boolean {
   const names = new Set(
@@ -196,14 +184,13 @@ function isName({ kind, capital, initial, plain, readings }: ReadWord): boolean 
   return (kind === "word" && capital && !initial && readings.length === 0) || theUser.has(plain);
 }
 
-/** How statements name whom they are about. */
 const theUser: ReadonlySet<string> = new Set(
   ["user", "nutzer", "benutzer", "utilisateur", "usuario", "utente", "gebruiker", "пользователь", "用户"].map(
     (name) => plainWords(name),
   ),
 );
 
-/** What stands around a word, either way: two words before it, two after it, the month of a number. */
+/** The neighbours of a word: two words before it, two after it, the month of a number. */
 function placesOf(words: readonly ReadWord[], at: number): string[] {
   const [word, before, beforeThat, after, afterThat] = [0, -1, -2, 1, 2].map(
     (step) => words[at + step]?.plain,

@@ -2,48 +2,35 @@ import { plainWords } from "../../text/plain-words.js";
 import { casesOf, dateForms, joinedOrdinalsOf, numeralForms, withoutFleetingVowel } from "./case-forms.js";
 import { additions, contrasts, fractions, negations, numerals, units } from "./detail-words.js";
 
-/** One thing that a word may mean where it makes two statements different. */
 export interface DetailReading {
   readonly kind: "number" | "ordinal" | "part" | "day" | "month" | "unit" | "addition" | `contrast${number}`;
   /** Words with one value mean the same. */
   readonly value: string;
   /** Whether it is as often another word: then it counts only against another of its kind. */
   readonly weak: boolean;
-  /** Of days, months and numerals: whose word it is. Where one language has two values for two words, they differ. */
+  /** Of days, months and numerals. Two values of one language always differ. */
   readonly language?: string;
 }
 
-/** A numeral of one language, for numbers that are said in several words. */
 interface Numeral {
   readonly language: string;
   readonly value: number;
 }
 
-/** What words mean where it makes two statements different. */
-export interface DetailVocabulary {
-  readonly readings: ReadonlyMap<string, readonly DetailReading[]>;
-  /** The same for beginnings of single words, by their first three letters. */
-  readonly stems: ReadonlyMap<string, readonly (readonly [stem: string, reading: DetailReading])[]>;
-  readonly numerals: ReadonlyMap<string, readonly Numeral[]>;
-  /** Words that negate by themselves, and words that only come with those or stand for them. */
-  readonly negating: ReadonlySet<string>;
-  readonly alsoNegating: ReadonlySet<string>;
-}
-
-/** Languages whose days and months are looked for: those that PostgreSQL indexes and the most spoken others. */
+/** Languages that PostgreSQL indexes, and the most spoken others. */
 const calendars =
   "en de nl af fr es pt gl it ca ro sv da nb nn is fi et hu pl cs sk sl hr sr bg mk ru uk be lt lv el tr az sq eu ga cy hy ka yi ar he fa ur hi mr ne bn ta te kn ml gu pa id ms fil vi sw ko ja zh th";
 
-let vocabulary: DetailVocabulary | undefined;
+let vocabulary: ReturnType<typeof makeVocabulary> | undefined;
 
-/** The vocabulary of all languages, made when it is first needed. */
-export function detailVocabulary(): DetailVocabulary {
+export function detailVocabulary(): ReturnType<typeof makeVocabulary> {
   vocabulary ??= makeVocabulary();
   return vocabulary;
 }
 
-function makeVocabulary(): DetailVocabulary {
+function makeVocabulary() {
   const readings = new Map<string, DetailReading[]>();
+  // Readings of the beginnings of single words, by their first three letters.
   const stems = new Map<string, [string, DetailReading][]>();
   const numbers = new Map<string, Numeral[]>();
   const add: Add = (name, kind, value, weak = false, language) => {
@@ -71,6 +58,7 @@ function makeVocabulary(): DetailVocabulary {
   const [negating = "", alsoNegating = ""] = negations.split("|");
   return {
     ...{ readings, stems, numerals: numbers },
+    // Words that negate by themselves, and words that come with those or in their place.
     negating: new Set(words(negating).map(wordOf)),
     alsoNegating: new Set(words(alsoNegating).map(wordOf)),
   };
@@ -114,7 +102,6 @@ function addNumerals(add: Add, addNumeral: (word: string, numeral: Numeral) => v
   }
 }
 
-/** The ordinals of the list `listed`, in all cases that `language` has. */
 function ordinalsOf(language: string, listed: string): { word: string; value: number }[] {
   const ordinalAt = (index: number) => (index < 20 ? index + 1 : (index - 17) * 10);
   return valuesOf(listed, ordinalAt).flatMap(({ word, value }) =>
@@ -128,7 +115,7 @@ function valuesOf(list: string, valueAt: (index: number) => number): { word: str
   );
 }
 
-/** Numbers that a language writes as one word, "einundzwanzig" and "ventuno", by the order of their parts: "u und t". */
+/** Numbers in one word, "einundzwanzig" and "ventuno", by the order of their parts: "u und t". */
 function compounds(
   known: readonly { word: string; value: number }[],
   joined: string,
@@ -182,7 +169,7 @@ function addCalendars(add: Add): void {
   }
 }
 
-/** Adds the name of a day or a month, its plural, and what its cases and particles leave of it. */
+/** Adds the name of a day or a month, its plural, and its stems in cases. */
 function addName(add: Add, locale: string, said: string, [kind, value]: ["day" | "month", number]): void {
   const word = nameOf(said);
   if (word === "") return;
@@ -191,14 +178,14 @@ function addName(add: Add, locale: string, said: string, [kind, value]: ["day" |
   add(`${word}s`, kind, String(value), weak, locale);
   if (/\p{Script=Hangul}{3}/u.test(word)) add(`${word}*`, kind, String(value), false, locale);
   const stem = [...word].slice(0, word.length > 7 ? -2 : -1).join("");
-  // What is several words is looked up whole: "March 4" is not a form of March.
+  // A phrase is looked up whole: "March 4" is not a form of March.
   if (word.includes("_") || plainlyWritten.has(locale)) return;
   for (const part of [stem, withoutFleetingVowel(word)]) {
     if (part !== null && part.length >= 4) add(`${part}*`, kind, String(value), true, locale);
   }
 }
 
-/** A name as it is looked up; "" where the language has but a number. */
+/** "" where the language has only a number. */
 function nameOf(said: string): string {
   const word = said
     .toLowerCase()
@@ -207,9 +194,7 @@ function nameOf(said: string): string {
   return /\p{L}/u.test(word) && [...word].length > 1 ? word : "";
 }
 
-/** Names of days and months that are other words as well. */
 const ambiguous: ReadonlySet<string> = new Set(words("may march mars mart marts august ocak ekim pazar"));
-/** Languages whose names of days and months have no cases. */
 const plainlyWritten: ReadonlySet<string> = new Set(words("en de nl af fr es pt gl it ca"));
 
 function wordOf(name: string): string {
@@ -225,7 +210,7 @@ function lines(table: string): string[] {
   return table.trim().split("\n");
 }
 
-function push<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
+export function push<Item>(map: Map<string, Item[]>, key: string, item: Item): void {
   const known = map.get(key);
   if (known) known.push(item);
   else map.set(key, [item]);

@@ -1,13 +1,14 @@
 /*
  * Words that make two statements different however alike they read, in the languages that PostgreSQL indexes and some
- * more. Written by hand after the grammars' lists of numerals, negations and pronouns; days and months come from the
- * runtime's own locale data. Words stand between white space, "/" parts forms of one, "_" is a space within one, "*" any
- * ending, "~" before what is as often another word, in this language or in another one: it counts only against another of its kind.
+ * more. Written by hand after grammars; days and months come from the runtime's locale data. "/" parts forms of one word,
+ * "_" is a space within one, "*" any ending. "~" marks what is often another word, in any language: it counts only
+ * against another of its kind.
  */
 
 /**
- * Numerals, a language a line: 0 to 19 | 20 to 90 | 100, 1,000, 1,000,000 | first to twentieth, then thirtieth, fortieth…
- * to hundredth, as far as they are listed. "-" where there is none. What stands before "|" last is how numbers are joined into one word: ones first ("u…t" with what stands between), or tens.
+ * Numerals, a language a line: 0 to 19 | 20 to 90 | 100, 1,000, 1,000,000 | ordinals to twentieth, then
+ * thirtieth to hundredth | the order in one word: ones first ("u…t" with what is between) or tens. "-" where
+ * there is none.
  */
 export const numerals = `
 en | zero ~one two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen seventeen eighteen nineteen | twenty thirty forty fifty sixty seventy eighty ninety | hundred/hundreds thousand/thousands million/millions | first/firstly second/secondly third fourth fifth sixth seventh eighth ninth tenth eleventh twelfth thirteenth fourteenth fifteenth sixteenth seventeenth eighteenth nineteenth twentieth thirtieth fortieth fiftieth sixtieth seventieth eightieth ninetieth hundredth
@@ -170,7 +171,7 @@ export const negatingPrefixes =
 /** Endings that make a word the contrary of the rest. */
 export const negatingSuffixes = "less free los frei loos vrij lös løs fri ton";
 
-/** Words of which one statement may have one more: what comes besides something else. */
+/** Words that one statement may have besides: additions. */
 export const additions = `
 and & und et y og och и та και și 和 与 與 及 및 và
 also too another additional additionally besides moreover likewise further extra else other others furthermore plus again still as_well
@@ -205,8 +206,8 @@ ere beste freisin eile hefyd arall
 `;
 
 /**
- * Words of which a statement can have one and not another, groups between "|": directions, comparisons, kin, contraries.
- * Words by "/" mean the same; a group that begins with "~" counts only where both statements have one of its words.
+ * Groups of contraries between "|": directions, comparisons, kin. Words by "/" are equal. A group that begins
+ * with "~" counts only where both statements have one of its words.
  */
 export const contrasts = `
 left/~links/linke/linken/linker/linkes/linkerhand/gauche/izquierdo/izquierda/esquerdo/esquerda/sinistro/sinistra/vanster/venstre/vasen/vasemmassa/~bal/lewy/lewa/lewe/lewego/lewej/lewym/~levy/leva/levo/leve/leveho/levem/levou/levym/левый/левая/левое/левые/левого/левой/левую/левому/левом/левым/левых/левыми/слева/лівий/ліва/ліве/лівого/лівої/лівій/ліву/лівому/лівим/лівою/зліва/αριστερός/αριστερή/αριστερό/~sol/أيسر/يسار/שמאל/बायां/बाएं/kiri/trái/左/왼쪽/ซ้าย right/rechts/rechte/rechten/rechter/rechtes/~droit/droite/derecho/derecha/direito/direita/destro/destra/hoger/hoyre/hojre/oikea/oikeassa/jobb/prawy/prawa/prawe/prawego/prawej/prawym/pravy/prava/pravo/prave/praveho/pravem/pravou/pravym/desni/правый/правая/правое/правые/правого/правой/правую/правому/правом/правым/правых/правыми/справа/правий/права/праве/правого/правої/правій/праву/правому/правим/правою/δεξιός/δεξιά/δεξί/~sag/أيمن/يمين/ימין/दायां/दाएं/kanan/phải/右/오른쪽/ขวา

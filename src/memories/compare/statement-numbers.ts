@@ -4,25 +4,21 @@ import { visibleText } from "../../text/storable-text.js";
 import { type DetailReading, detailVocabulary } from "./detail-readings.js";
 import { joiners } from "./detail-words.js";
 
-/** A word, a number or a sign of a statement. */
 export interface StatementWord {
   /** As words are compared: see `plainWords`. */
   readonly plain: string;
   readonly kind: "word" | "number" | "sign" | "address" | "coined";
-  /** Whether it is written with a capital, as names are. */
   readonly capital: boolean;
-  /** Whether it begins a sentence, where a capital says little. */
+  /** Begins a sentence, where a capital says little. */
   readonly initial: boolean;
-  /** Whether it follows what is before it without anything in between, as "th" in "5th". */
+  /** Follows the word before directly, as "th" in "5th". */
   readonly joined: boolean;
 }
 
-/** A word of a statement, and what it may mean. */
 export interface ReadWord extends StatementWord {
   readonly readings: readonly DetailReading[];
 }
 
-/** Characters of a statement that are compared: memories have fewer. */
 const mostCharacters = 10_000;
 
 const pattern = new RegExp(
@@ -45,7 +41,6 @@ const unspaced =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]{2,}/u;
 let segmenter: Intl.Segmenter | undefined;
 
-/** The words of `text`, in order, as far as two statements are told apart by them. */
 export function statementWords(text: string): StatementWord[] {
   const visible = visibleText(text.slice(0, mostCharacters));
   const clean = normalForm(withPlainFigures(visible), "NFKC")
@@ -81,7 +76,7 @@ function wordsOf(
   });
 }
 
-/** What one run of letters is made of: a word and what is written as one with it, or the words of a script without spaces. */
+/** A word and what is written as one with it, or the words of a script without spaces. */
 function partsOf(said: string, kind: StatementWord["kind"]): string[] {
   if (kind !== "word") return [said];
   if (unspaced.test(said)) {
@@ -109,7 +104,7 @@ const contracted = new Map([
 const ordinalEnds = /^(?:st|nd|rd|th|er|re|e|eme|ere|ste|de|o|a|os|as|й|я|е|го|ый|ая|ος|η)$/u;
 const joining = new Set(joiners.split(/\s+/).map((word) => plainWords(word)));
 
-/** The number that begins at `at`, in figures or in words, and how many words it takes; null where there is none. */
+/** The number that begins at `at`, in figures or in words, and its count of words. */
 export function numberAt(
   said: readonly StatementWord[],
   at: number,
@@ -148,14 +143,13 @@ export function numberAt(
   };
 }
 
-/** What a number is to be multiplied by for the word after it: "5 million", "50k"; undefined for most. */
+/** The factor of the next word: "5 million", "50k". */
 function scaleOf(next: StatementWord | undefined): number | undefined {
   if (next?.joined && next.plain === "k") return 1_000;
   const numerals = detailVocabulary().numerals.get(next?.plain ?? "");
   return numerals?.find(({ value }) => value >= 1_000)?.value;
 }
 
-/** The number in the words of one language from `at` on: "two hundred and five", "treinta y cinco". */
 function numeralAt(
   said: readonly StatementWord[],
   at: number,
@@ -178,7 +172,7 @@ function numeralAt(
   return { length, value: sum.total + sum.current };
 }
 
-/** A number that goes on with `value`; null where another one begins there. */
+/** The number continued by `value`; null where another one begins. */
 function plus(
   { total, current, last }: { total: number; current: number; last: number },
   value: number,
@@ -190,7 +184,7 @@ function plus(
   return last >= 20 && value < last && value > 0 ? { total, current: current + value, last: value } : null;
 }
 
-/** The values that figures may have: "1,000" and "1.000" are a thousand in one country and one in another. */
+/** "1,000" and "1.000" are a thousand in one country and one in another. */
 function numericValues(figures: string): string[] {
   const plain = figures.replace(/−/g, "-").replace(/–/g, "-");
   const short = /^0\d(?::\d\d)*$/.test(plain) ? [plain.slice(1)] : [];

@@ -1,10 +1,7 @@
 import { irregularBase } from "../../text/search-text.js";
 import type { ReadWord } from "./statement-numbers.js";
 
-/**
- * Endings of one verb in the past or the future, each with that of its present, in languages that say the time by the
- * ending. Written by hand after the grammars' tables of regular verbs, as `plainWords` writes them.
- */
+/** Past or future endings of regular verbs, each with its present, as `plainWords` writes them. */
 const endings = endingsOf(`
   te t, ten en, de t, ade ar, ede er
   ait e, ait it, aient ent, era e, eront ent
@@ -14,7 +11,6 @@ const endings = endingsOf(`
   ал ает, ала ает, ил ит, ила ит, ял яет, яла яет, ел еет, ела еет, ав ає, ала ає, ив ить, ила ить
   yordu yor, acak iyor, ecek iyor, acak uyor, ecek uyor, acak ar, ecek er, di iyor, ti iyor, du uyor, tu uyor`);
 
-/** Letters that two forms of a verb have in common at least. */
 const shortestStem = 3;
 
 function endingsOf(table: string): readonly (readonly [other: string, present: string])[] {
@@ -24,21 +20,21 @@ function endingsOf(table: string): readonly (readonly [other: string, present: s
     .flatMap(([other = "", present = ""]) => (present === "" ? [] : [[other, present] as const]));
 }
 
-/** Words that put a whole statement into the future or the past, and are nothing else. */
+/** Words that put a whole statement into the future or the past. */
 const auxiliaries: ReadonlySet<string> = new Set(
   "will would shall wird werden wurde wurden bedzie beda bude budou будет будут буде будуть".split(" "),
 );
 
-/** Words that stand in their place: "can cook" and "will cook" differ in another way. */
+/** "Can cook" and "will cook" differ, but not in tense. */
 const modals: ReadonlySet<string> = new Set("can could should must may might".split(" "));
 
-/** Words by which French is known: its "a" is a verb. */
+/** Words that mark French, where "a" is a verb. */
 const french: ReadonlySet<string> = new Set("l' d' utilisateur utilisatrice elle qu' chez est".split(" "));
 
-/**
- * Whether two statements, of which `left` and `right` are the words that the other has not, tell of different times: "drank"
- * and "drinks", "trabajaba" and "trabaja", "wird arbeiten" and "arbeitet". `all` has the words of one of them.
- */
+/** Only accents, which `plainWords` removes, tell "a travaillé" from "travaille". */
+const frenchPast: ReadonlySet<string> = new Set(["a"]);
+
+/** Whether the words that only one has differ in tense: "drank", "drinks"; "wird arbeiten", "arbeitet". */
 export function differInTense(
   left: readonly ReadWord[],
   right: readonly ReadWord[],
@@ -48,19 +44,13 @@ export function differInTense(
     left.some(({ plain }) =>
       right.some((word) => isOtherTenseOf(plain, word.plain) || isOtherTenseOf(word.plain, plain)),
     ) ||
-    (hasAuxiliary(left) !== hasAuxiliary(right) &&
-      ![...left, ...right].some(({ plain }) => modals.has(plain))) ||
-    (hasFrenchPast(left) !== hasFrenchPast(right) && all.some(({ plain }) => french.has(plain)))
+    (hasAny(left, auxiliaries) !== hasAny(right, auxiliaries) && !hasAny([...left, ...right], modals)) ||
+    (hasAny(left, frenchPast) !== hasAny(right, frenchPast) && hasAny(all, french))
   );
 }
 
-function hasAuxiliary(words: readonly ReadWord[]): boolean {
-  return words.some(({ plain }) => auxiliaries.has(plain));
-}
-
-/** "a travaillé" and "travaille" are told apart by their accents alone, which `plainWords` takes away. */
-function hasFrenchPast(words: readonly ReadWord[]): boolean {
-  return words.some(({ plain }) => plain === "a");
+function hasAny(words: readonly ReadWord[], group: ReadonlySet<string>): boolean {
+  return words.some(({ plain }) => group.has(plain));
 }
 
 function isOtherTenseOf(other: string, present: string): boolean {
@@ -73,7 +63,6 @@ function isOtherTenseOf(other: string, present: string): boolean {
   );
 }
 
-/** Whether `past` is the past of the English verb that `present` is a form of. */
 function isPastOf(past: string, present: string): boolean {
   const bases = [
     present,

@@ -13,12 +13,7 @@ import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-/**
- * Changes a memory in place.
- *
- * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT` when the new text breaks the writing constraints or reads as
- *   instructions to a model, and all that `editMemory` throws.
- */
+/** @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints; as `editMemory`. */
 export async function updateMemory(
   deps: WriteRuntime,
   input: ChangeInput & { patch: MemoryPatch },
@@ -42,17 +37,12 @@ export async function updateMemory(
   });
 }
 
-/**
- * Hides a memory from every search at once, and the insights that rest on it; they can be restored until they are purged. A
- * memory in quarantine is deleted for good.
- *
- * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE` when it is in another state.
- */
+/** Hides a memory, and the insights that rest on it; a memory in quarantine is deleted for good. */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   try {
     return await hideMemory(deps, input);
   } catch (error) {
-    // Few memories are in quarantine: no removal reads the state before for it.
+    // Few memories are in quarantine: no other removal reads the state before.
     const current = MemoryError.is(error, "WRONG_STATE") ? error.details.current : null;
     if ((current as MemoryItem | null)?.state === "quarantined") return rejectMemory(deps, input);
     throw error;
@@ -73,24 +63,19 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
   });
 }
 
-/**
- * Brings a removed memory back, whether a person removed it, it was forgotten by age or it expired: then for good.
- *
- * @throws MemoryError `NOT_FOUND`, also when it was purged; `WRONG_STATE` when it was not removed, and all that
- *   `editMemory` throws.
- */
+/** Restores a memory that was removed, aged or expired; the last for good. @throws as `editMemory` */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
-    // Its links stand: they were made of the same text, and are hidden as long as it is.
+    // Its links stay: they were made of the same text, and are hidden with it.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
     return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
   });
 }
 
-/** @throws MemoryError `WRONG_STATE` when what is to live longer was removed, and did not expire. */
+/** @throws MemoryError `WRONG_STATE` for a removed memory that has not expired. */
 function requireExpired({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
   throw new MemoryError(
@@ -100,7 +85,7 @@ function requireExpired({ before, owner }: Editing): void {
   );
 }
 
-/** @throws MemoryError `INVALID_INPUT` where not all of `text` could be stored. */
+/** @throws MemoryError `INVALID_INPUT` for text that would be cut. */
 function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void {
   const rest = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
   if (rest === "") return;
@@ -111,7 +96,7 @@ function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void 
   );
 }
 
-/** Whether a new text no longer has the value of its slot, which would be shown in its place. */
+/** A text without the slot's value would show the old value. */
 function outgrows({ value, text: before }: MemoryItem, { text, value: next }: ParsedPatch): boolean {
   if (text === undefined || next !== undefined || value === null) return false;
   return findQuote(before, value) !== null && findQuote(text, value) === null;
@@ -119,10 +104,9 @@ function outgrows({ value, text: before }: MemoryItem, { text, value: next }: Pa
 
 const patchSchema = z.strictObject(changeFields);
 
-/** What a change sets. */
 type ParsedPatch = Partial<MemoryVersion>;
 
-/** `patch` as far as it is set: an unset field must not overwrite. */
+/** An unset field must not overwrite. */
 function parsePatch(patch: MemoryPatch): ParsedPatch {
   const parsed = Object.entries(parseInput(patchSchema, patch, "change"));
   return Object.fromEntries(parsed.filter(([, value]) => value !== undefined));

@@ -18,33 +18,13 @@ import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import type { Editing } from "./rewrite-content.js";
 
-/** When a memory of the scope's user or app was deleted for good; null when it was not. */
-async function findPurge(db: Connection, scope: Scope, memoryId: string): Promise<Date | null> {
-  const [row] = await db.query<{ at: Date }>(sql`
-    select h.created_at as at
-    from ${db.schema}.history h
-    where h.memory_id = ${uuidOf(memoryId)}::uuid and h.event = 'DELETE' and h.new ->> 'state' = 'purged'
-      and ${belongsTo(db, scope, "h")}
-    order by h.id desc limit 1`);
-  return row?.at ?? null;
-}
-
-/** Which memory, and in which version where that matters. */
-interface NamedMemory {
-  readonly scope: Scope;
-  readonly id: string;
-  readonly ifRevision?: number | undefined;
-}
-
 /**
- * The memory `id` of the scope's user or app, in one of `states` where these are given.
- *
- * @throws MemoryError `NOT_FOUND`, which says so when it was purged; `STALE_REVISION` when it has another revision
- *   than `ifRevision`; `WRONG_STATE` when it is in another state.
+ * @throws MemoryError `NOT_FOUND`, which says when it was purged; `STALE_REVISION` when it has another
+ *   revision than `ifRevision`; `WRONG_STATE` when it is not in `states`.
  */
 export async function requireMemory(
   db: Connection,
-  { scope, id, ifRevision }: NamedMemory,
+  { scope, id, ifRevision }: Pick<ChangeInput, "scope" | "id" | "ifRevision">,
   states?: readonly MemoryItem["state"][],
 ): Promise<MemoryItem> {
   const owner = parseScope(scope);
@@ -57,12 +37,7 @@ export async function requireMemory(
   });
 }
 
-/**
- * Sees to it that `current` is what its reader saw. Belongs under the lock of its owner, so that of several who saw the
- * same one is first.
- *
- * @throws MemoryError `STALE_REVISION`
- */
+/** Optimistic concurrency check, under the owner's lock. @throws MemoryError `STALE_REVISION` */
 export function requireRevision(
   what: string,
   current: { readonly revision: number },
@@ -78,54 +53,49 @@ export function requireRevision(
 }
 
 async function notFound(db: Connection, scope: Scope, id: string): Promise<MemoryError> {
-  const purgedAt = await findPurge(db, scope, id);
+  const [purged] = await db.query<{ at: Date }>(sql`
+    select h.created_at as at
+    from ${db.schema}.history h
+    where h.memory_id = ${uuidOf(id)}::uuid and h.event = 'DELETE' and h.new ->> 'state' = 'purged'
+      and ${belongsTo(db, scope, "h")}
+    order by h.id desc limit 1`);
   return new MemoryError(
     "NOT_FOUND",
-    purgedAt
-      ? `Memory ${id} was purged on ${isoDay(purgedAt)}: it cannot be brought back. ` +
+    purged
+      ? `Memory ${id} was purged on ${isoDay(purged.at)}: it cannot be brought back. ` +
           "Its history says what it was."
       : `There is no memory ${id} in this scope.`,
   );
 }
 
-/** Which memory, and who changes it. */
+/** Which memory, who changes it and why, for the audit trail: see `MemoriesApi`. */
 export interface ChangeInput {
   readonly scope: Scope;
   readonly id: string;
-  /** For the audit trail. */
   readonly actor: string;
-  /** The user's consent, which changes of sensitive fields need. */
   readonly consent?: ConsentGiven | undefined;
-  /** The user's words that ask for it: the audit trail keeps them. @default none */
   readonly quote?: string | undefined;
-  /** Why it is done: the audit trail keeps it. @default none */
   readonly reason?: string | undefined;
-  /** The conversation that it happens in. @default none */
   readonly threadId?: string | undefined;
-  /** The revision of the memory that the change was decided on. @default any */
   readonly ifRevision?: number | undefined;
 }
 
-/** What an edit did, for the audit trail and the news. */
 export interface Edit {
   readonly event: HistoryEvent;
-  /** Null for changes that are no news to agents. */
+  /** Null: no news to agents. */
   readonly news: ChangeEvent | null;
   readonly old: unknown;
   readonly new: unknown;
-  /** What else the audit trail tells of it. */
   readonly also?: readonly MemoryChange[];
 }
 
 /**
- * Changes one memory by `apply`, in a transaction that holds its owner's lock: row, audit trail, revision and event
- * together or not at all. Returns the memory as it is then.
+ * Changes one memory by `apply` under its owner's lock: row, audit trail, revision and event in one
+ * transaction.
  *
- * @param input.step what its events are counted under. @default "api"
- * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED` for a change of a sensitive field without consent, which becomes
- *   a request instead; `STALE_REVISION` when it has another revision than `ifRevision`, `WRONG_STATE` when it is in none
- *   of `states`; `CONFLICT` when another active memory holds its slot, `CONFLICT` when one says the same or
- *   tells of the same turns.
+ * @param input.step of its events. @default "api"
+ * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which leaves a request; `STALE_REVISION`;
+ *   `WRONG_STATE` outside of `states`; `CONFLICT` where another active memory has its slot, text or turns.
  */
 export async function editMemory(
   deps: WriteRuntime,
@@ -140,7 +110,7 @@ export async function editMemory(
       const owner = await lockOwner(tx, scope);
       const { purgeAfterMs } = deps.config.lifecycle;
       await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
-      // Read again: it may have changed while the lock was waited for.
+      // Again: it may have changed before the lock was taken.
       const before = await requireMemory(tx, input, input.states);
       const edit = await apply({ tx, owner, before });
       const after = await requireMemory(tx, { scope: input.scope, id: input.id });
@@ -166,7 +136,6 @@ export async function editMemory(
   }
 }
 
-/** What the audit trail keeps of why it is done: the user's words, and the reason given. */
 export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object | null> {
   const { threadId } = input;
   if (input.quote === undefined && input.reason === undefined) return null;
@@ -184,10 +153,10 @@ function changeOf(changed: MemoryItem, { event, news, old, new: next }: Edit): M
 }
 
 /**
- * Proposes an edit that may not be made without consent, as a memory of its own, where the user can be asked about it.
+ * Proposes an edit that needs consent, where the user can be asked.
  *
- * @returns the error that tells who wanted to make it: `CONSENT_REQUIRED`, with the request where there is one now.
- * @throws MemoryError `NOT_FOUND` when the memory was forgotten meanwhile.
+ * @returns the error `CONSENT_REQUIRED` for the caller, with the request. @throws `NOT_FOUND` when the memory
+ *   is gone.
  */
 async function proposeEdit(
   deps: WriteRuntime,
@@ -199,7 +168,7 @@ async function proposeEdit(
     drafts: asks ? [itemDraft(after)] : [],
     // What was said once is no consent to what somebody makes of it by hand.
     origin: { actor, step: "api", asks: true },
-    // A memory that was forgotten meanwhile is not proposed either.
+    // The memory may be forgotten meanwhile.
     alongside: async (tx) => void (await requireMemory(tx, { scope, id })),
   });
   const { category, key } = after;
@@ -214,18 +183,14 @@ async function proposeEdit(
   );
 }
 
-/** What unique indexes refuse, in the words of who edits the memory `id`. */
+/** Unique indexes, as the editor of the memory `id` sees them. */
 const takenPlaces = {
-  memory_slot: (id: string) =>
-    ["CONFLICT", `holds the slot of ${id}: change that one, or remove it first`] as const,
-  memory_content: (id: string) => ["CONFLICT", `says the same as ${id}`] as const,
-  memory_episode: (id: string) => ["CONFLICT", `tells of the same turns as ${id}`] as const,
+  memory_slot: (id: string) => `holds the slot of ${id}: change that one, or remove it first`,
+  memory_content: (id: string) => `says the same as ${id}`,
+  memory_episode: (id: string) => `tells of the same turns as ${id}`,
 };
 
-/** The error of a unique index that refused an edit; null for every other error. */
 function takenPlace(error: unknown, id: string): MemoryError | null {
   const taken = takenPlaces[brokenConstraint(error) as keyof typeof takenPlaces];
-  if (!taken) return null;
-  const [code, what] = taken(id);
-  return new MemoryError(code, `Another active memory ${what}.`, { cause: error });
+  return taken ? new MemoryError("CONFLICT", `Another active memory ${taken(id)}.`, { cause: error }) : null;
 }

@@ -7,14 +7,9 @@ import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, groundsOf, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-/** The step that these decisions are counted under. */
 const step = "quarantine";
 
-/**
- * Makes a memory in quarantine an ordinary one, on the operator's word: its trust becomes "operator".
- *
- * @throws MemoryError `WRONG_STATE` when it is not in quarantine, and all that `editMemory` throws.
- */
+/** Gives a memory in quarantine the trust "operator", and makes it active. */
 export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
@@ -30,7 +25,7 @@ export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Pro
   });
 }
 
-/** Deletes a memory in quarantine for good, and returns what it was, which the audit trail keeps. */
+/** Returns the deleted memory; the audit trail keeps it. */
 export async function rejectMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { scope } = await requireMemory(deps.db, input, ["quarantined"]);
   const because = await groundsOf(deps, input);

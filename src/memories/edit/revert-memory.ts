@@ -8,7 +8,6 @@ import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-/** A version as the audit trail keeps it. */
 const contentSchema = z.object(
   Object.fromEntries(
     Object.entries(versionColumns).map(([name, { type, json }]) => {
@@ -20,25 +19,21 @@ const contentSchema = z.object(
 /** Events that give a memory content; the others hide it, link it or count it. */
 const contentful: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
 
-/**
- * The content of a memory right after the entry `id` of its audit trail; null when there is no such entry.
- *
- * @param entries its whole trail, in any order.
- */
+/** @param entries the whole audit trail, in any order. @returns null where it has no entry `id`. */
 export function versionAt(
   entries: readonly Pick<HistoryEntry, "id" | "event" | "old" | "new">[],
   id: number,
 ): Partial<MemoryVersion> | null {
   if (!entries.some((entry) => entry.id === id)) return null;
   const before = entries.filter((entry) => entry.id <= id).toSorted((first, second) => first.id - second.id);
-  // Before the first entry that gives content, what a later one replaced is the best there is.
+  // Before the first entry with content, the content that a later entry replaced is the best there is.
   const versions = before
     .filter(({ event }) => contentful.has(event))
     .flatMap((each) => [each.old, each.new]);
   return Object.assign({}, ...versions.map(contentOf));
 }
 
-/** The content on one side of an entry; nothing where that was refused, proposed or superseded. */
+/** Empty where the content was refused, proposed or superseded. */
 function contentOf(side: unknown): Partial<MemoryVersion> {
   if (typeof side !== "object" || side === null) return {};
   if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
@@ -46,15 +41,10 @@ function contentOf(side: unknown): Partial<MemoryVersion> {
   return Object.fromEntries(Object.entries(parsed.data ?? {}).filter(([, value]) => value !== undefined));
 }
 
-/** States that a version can be brought back from; a memory in quarantine needs an approval instead. */
+/** A memory in quarantine needs an approval instead. */
 const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged", "soft_deleted"];
 
-/**
- * Gives a memory the content it had right after the entry `to` of its audit trail, and makes it active: a change like any
- * other, whose own entry names `to`.
- *
- * @throws MemoryError `NOT_FOUND` for an unknown memory or entry, and all that `rewriteContent` and `editMemory` throw.
- */
+/** Restores the content right after the entry `to`. @throws MemoryError `NOT_FOUND` for an unknown entry */
 export async function revertMemory(
   deps: WriteRuntime,
   input: ChangeInput & { readonly to: number },
@@ -68,7 +58,7 @@ export async function revertMemory(
   return editMemory(deps, { ...input, states }, async (editing) => {
     const { before } = editing;
     const next = unexpiredFrom(editing, { ...before, ...version });
-    // The words of an active memory have passed the screen; others are screened again.
+    // The words of an active memory passed the screen before.
     const vouched = isApproved(before) || (before.state === "active" && wordsOf(before) === wordsOf(next));
     const also = await rewriteContent(deps, editing, next, { embedded, vouched });
     const news = before.state === "active" ? "updated" : "restored";

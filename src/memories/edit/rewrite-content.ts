@@ -6,38 +6,31 @@ import type { LockedOwner } from "../../scope/scope-predicates.js";
 import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
-import type { MemoryItem, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import type { MemoryItem } from "../item/memory.js";
 import { setFields } from "../item/memory-fields.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findWriteCandidates } from "../write/find-write-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
-import { rewriteMemory } from "../write/rewrite-memory.js";
+import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 
 /**
- * Gives the memory `before` of a locked owner the content of `next` and makes it active. It is linked anew where its text
- * is another, or it never had links. Where it takes a slot (again), it holds since what had that slot meanwhile ended.
+ * Gives the memory `before` the content of `next` and makes it active. New text gets new links. A memory that
+ * takes a slot holds since the slot's last value ended.
  *
- * @param how.embedded the text's vector; null keeps the one there is.
- * @param how.vouched whether instructions to a model may stand in it: a person approved it, or it was active with these
- *   very words before.
- * @param how.origin whose words they are. @default whose they were
- * @param how.trust who vouches for it. @default who did
- * @returns the further entries that the audit trail needs.
+ * @param how.embedded null keeps the vector.
+ * @param how.vouched whether it may read as instructions to a model: approved, or active with these words
+ *   before.
+ * @param how.origin @param how.trust @default as before
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
   { config }: WriteRuntime,
   { tx, owner, before }: Editing,
   next: MemoryItem,
-  how: {
-    readonly embedded: Embedded | null;
-    readonly vouched: boolean;
-    readonly origin?: MemoryOrigin | undefined;
-    readonly trust?: MemoryTrust | undefined;
-  },
+  how: Pick<MemoryRewrite, "origin" | "trust"> & { embedded: Embedded | null; vouched: boolean },
 ): Promise<MemoryChange[]> {
   const { id, actorId } = next;
   const memory = prepareRewrite({ policy: config.policy, language: tx.language }, next, how.vouched);
@@ -63,21 +56,20 @@ export async function rewriteContent(
   return linkChanges(next, links ?? []);
 }
 
-/** A memory that is being edited, under the lock of its owner. */
+/** Under the lock of its owner. */
 export interface Editing {
   readonly tx: Connection;
   readonly owner: LockedOwner;
-  /** As it was. */
   readonly before: MemoryItem;
 }
 
-/** `next`, which is to be seen again: for good, where its time is over. */
+/** An expired memory that is shown again never expires. */
 export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryItem): MemoryItem {
   const over = next.expiresAt !== null && next.expiresAt <= owner.now;
   return over ? { ...next, expiresAt: null } : next;
 }
 
-/** Since when `memory` holds once it is active; undefined where that does not change. */
+/** Undefined where it does not change. */
 async function heldFrom(
   tx: Connection,
   owner: LockedOwner,

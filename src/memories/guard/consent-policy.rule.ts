@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { dayMs } from "../../clock.js";
 import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
-import type { MemoryKind } from "../item/memory.js";
+import type { MemoryItem } from "../item/memory.js";
 import {
   isMachineLanguage,
   type PersonalField,
@@ -10,7 +10,6 @@ import {
 } from "../item/personal-fields.rule.js";
 import { slotKey } from "../item/slot-key.rule.js";
 
-/** Fields of a user: a slot of one category, a slot of any category, or all of a category. */
 interface FieldPattern {
   /** Null: any. */
   readonly category: string | null;
@@ -21,7 +20,6 @@ interface FieldPattern {
 /** What a change waits for: the user's consent, or being said twice. */
 export type ConsentRule = (typeof consentRules)[number];
 
-/** What a change waits for. */
 export const consentRules = ["consent", "signals"] as const;
 
 const field = z
@@ -31,11 +29,10 @@ const field = z
     'a field is "category/key", "*/key" or "category"',
   );
 
-/** What is asked about before it is remembered, as the user writes it. */
 export const consentConfigSchema = z.strictObject({
   /**
-   * Fields that change only with the user's consent, their first value included. Name, preferred name, pronouns, city
-   * and language under whatever name, and in sentences without a key, as far as a table of phrases tells.
+   * Fields that change only with the user's consent, their first value included. Name, pronouns, city and
+   * language are known by any key, and in sentences, as far as a table of phrases goes.
    *
    * @default preferred_name and pronouns of any category, city and language of profile and knowledge
    */
@@ -49,17 +46,13 @@ export const consentConfigSchema = z.strictObject({
       "knowledge/city",
       "knowledge/language",
     ]),
-  /**
-   * Fields that change once two independent signals agree: one remark is not yet a habit or a goal.
-   *
-   * @default the categories tone, style and goals, and the key tone of any category
-   */
+  /** Fields that change once two independent signals agree. @default tone, style and goals, and the key tone */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /**
-   * Who asks the user about a change of a sensitive field. "said": nobody; what users plainly say of themselves is their
-   * consent, and what was concluded waits. With the others all of it waits. "interrupt": `withMemory` asks by an interrupt
-   * before the agent's turn. "tool": the agent is told what waits, asks, and calls `consentTool`. "queue": an operator or
-   * your code decides by `memory.consents`.
+   * Who asks the user about a change of a sensitive field. "said": nobody; the user's plain words are
+   * consent, and inferred changes wait. With the others every change waits. "interrupt": `withMemory` asks by
+   * an interrupt before the agent's turn. "tool": the agent asks, and calls `consentTool`. "queue": an
+   * operator or your code decides by `memory.consents`.
    *
    * @default "said"
    */
@@ -70,27 +63,20 @@ export const consentConfigSchema = z.strictObject({
 export const pendingMs = 7 * dayMs;
 /** How long a refused value is not asked about again: nobody changes name or city more often. */
 export const refusedMs = 30 * dayMs;
-/** How long a question that was put off rests. */
 export const askAgainMs = dayMs;
 /** Messages that must agree on a benign field. */
 export const neededSignals = 2;
 /** An insight into the user this sure counts as enough signals: it rests on many messages already. */
 export const insightConfidence = 0.8;
 
-/** What is remembered only with the user's consent, or when it was said twice. */
 export interface ConsentConfig extends z.input<typeof consentConfigSchema> {}
 
-/** The same, with its fields read. */
 export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitive" | "benign"> & {
   readonly sensitive: readonly FieldPattern[];
   readonly benign: readonly FieldPattern[];
 };
 
-/**
- * `config` with its fields under the names that categories and keys are kept under.
- *
- * @throws MemoryError `INVALID_INPUT` for a category that is not configured.
- */
+/** @throws MemoryError `INVALID_INPUT` for a category that is not configured. */
 export function consentPolicy(
   config: z.output<typeof consentConfigSchema>,
   categories: CategoryPolicy,
@@ -103,24 +89,16 @@ export function consentPolicy(
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-/** What of a memory says whether writing it waits. */
-export interface ConsentSubject {
-  readonly kind: MemoryKind;
-  readonly category: string;
+export interface ConsentSubject extends Pick<MemoryItem, "kind" | "category" | "text"> {
   readonly key?: string | null | undefined;
   readonly value?: string | null | undefined;
-  readonly text: string;
-  /** Who said it, by name. */
   readonly actorId?: string | null | undefined;
 }
 
-/** Where a key, and a sentence, are about the user: a task has a place and a language as well. */
+/** A key in other categories is not about the user: a task has a city and a language as well. */
 const ofTheUser: ReadonlySet<string> = new Set(["profile", "knowledge", "preferences"]);
 
-/**
- * The personal field that `memory` is about, whatever its key is called and however it is put. Episodes, notes and steps
- * are records of what was said; instructions say what is to be done.
- */
+/** Known by any key and wording. Episodes, notes and steps are records; instructions are orders. */
 export function personalFieldOf(memory: ConsentSubject): PersonalField | null {
   const { kind, category, key = null, value = null, text, actorId } = memory;
   if ((kind !== "fact" && kind !== "insight") || category === "instructions") return null;
@@ -129,10 +107,7 @@ export function personalFieldOf(memory: ConsentSubject): PersonalField | null {
   return field === "language" && isMachineLanguage(value ?? text) ? null : field;
 }
 
-/**
- * What writing `memory` waits for; null when it does not wait. A sensitive field is so under every name, and in a sentence
- * without a key: see `personalStatement`.
- */
+/** Null when it does not wait. A sensitive field is guarded under any name. */
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const fits = (pattern: FieldPattern) =>
     (pattern.category === null || pattern.category === memory.category) &&

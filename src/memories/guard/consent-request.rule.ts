@@ -1,25 +1,22 @@
 import type { Scope } from "../../scope/scope.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemorySource } from "../item/memory.js";
-import type { ConsentRule } from "./consent-policy.rule.js";
+import type { ConsentRule, ConsentSubject } from "./consent-policy.rule.js";
 
-/** How proposals stand. "superseded": another value was proposed since. */
 export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;
 
-/** How a proposal stands. */
+/** "superseded": another value was proposed since. */
 export type ConsentStatus = (typeof consentStatuses)[number];
 
 /**
- * How a decision came about. "signals": enough of them agreed. "said": the user's own words decided: nobody could ask, and
- * they had plainly said it of themselves; or they asked to forget what waited.
+ * "signals": enough of them agreed. "said": the user's own words decided, as nobody could ask, or to forget
+ * it.
  */
 export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals" | "said";
 
-/** What a decision rests on. */
 export interface ConsentEvidence {
-  /** The user's words, as they stand in the message. */
+  /** The user's words, verbatim. */
   readonly quote: string;
-  /** All of the message. */
   readonly message?: string | undefined;
   readonly threadId?: string | undefined;
   readonly messageId?: string | undefined;
@@ -45,7 +42,6 @@ export interface ConsentRequest {
   readonly signals: number;
   /** Null, as `decidedBy`, for users of the app that the request is for. */
   readonly proposedBy: string | null;
-  /** Where it was learned. */
   readonly source: MemorySource | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
@@ -61,30 +57,18 @@ export interface ConsentRequest {
   readonly revision: number;
 }
 
-/** The user's consent to a change, as whoever makes it vouches for it. */
-export interface ConsentGiven {
-  readonly via: ConsentVia;
-  readonly evidence?: ConsentEvidence | undefined;
-  /** The request that it answers. */
-  readonly requestId?: string | undefined;
-  /** Why whoever decides does so. */
-  readonly reason?: string | undefined;
-}
+export type ConsentGiven = Omit<ConsentDecided, "decision" | "signals">;
 
-/** One time that something was said. */
 export interface ConsentSignal {
-  /** The owner's turn. */
   readonly turn: number;
-  /** The message, where it is known. */
   readonly threadId?: string | undefined;
   readonly seq?: number | undefined;
-  /** The program's call that brought it, where the words are the program's own or its user's. */
+  /** The program's call that brought it, for words of the program or its user. */
   readonly call?: string | undefined;
 }
 
 /**
- * Those of `signals` that are independent of all before them: two messages; two calls of a program that names none; or
- * else two turns. An agent that repeats what one message said adds nothing.
+ * Signals that are independent of all before them: other messages, other calls of a program, or other turns.
  */
 export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
   const kept: ConsentSignal[] = [];
@@ -100,7 +84,6 @@ function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
   return one.turn !== other.turn;
 }
 
-/** A decision about a change that needed consent. */
 export interface ConsentDecided {
   readonly decision: "approve" | "refuse";
   readonly via: ConsentVia;
@@ -109,19 +92,12 @@ export interface ConsentDecided {
   readonly evidence?: ConsentEvidence | null | undefined;
   /** How many independent signals agreed, where these decided. */
   readonly signals?: number | undefined;
-  /** Why whoever decided did so. */
   readonly reason?: string | undefined;
 }
 
 /** The entry of the audit trail for a decision about `changed`: a memory, or a request that no memory came of. */
 export function consentChange(
-  changed: {
-    readonly id: string;
-    readonly category: string;
-    readonly key?: string | null | undefined;
-    readonly value?: string | null | undefined;
-    readonly text: string;
-  },
+  changed: Omit<ConsentSubject, "kind" | "actorId"> & { readonly id: string },
   { decision, via, requestId: request = null, evidence = null, signals, reason }: ConsentDecided,
 ): MemoryChange {
   const { id: memoryId, category, key = null, value, text } = changed;

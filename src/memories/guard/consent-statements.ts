@@ -6,30 +6,26 @@ import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { uuidOf } from "../../scope/scope-predicates.js";
 import { nonBlank } from "../../text/parse-input.js";
-import type { MemorySource } from "../item/memory.js";
+import type { MemoryDraft } from "../item/memory.js";
 import { consentRules, pendingMs, refusedMs } from "./consent-policy.rule.js";
 import {
   type ConsentEvidence,
+  type ConsentRequest,
   type ConsentSignal,
   type ConsentVia,
   consentStatuses,
 } from "./consent-request.rule.js";
 import type { StandingConsent } from "./decide-proposal.rule.js";
 
-/** The memory that a request would become, as JSON: a `MemoryDraft` whose times are text. */
-export interface StoredDraft {
-  readonly text: string;
-  readonly value?: string | undefined;
-  readonly source?: MemorySource | undefined;
-  readonly validFrom?: Date | string | undefined;
-}
+/** A `MemoryDraft` as JSON, with times as text. */
+export type StoredDraft = Pick<MemoryDraft, "text" | "value" | "source" | "validFrom">;
 
 const storedDraft = z.custom<StoredDraft>(
   (draft) => nonBlank.safeParse((draft as StoredDraft | null)?.text).success,
   "must have a text",
 );
 
-/** The columns of `consent_request` but its refs: what is inserted, read, exported and imported is made of them. */
+/** All columns of `consent_request` but its refs. */
 export const consentColumns = {
   id: column.uuid("id"),
   tenantId: column.text("tenant_id"),
@@ -38,9 +34,9 @@ export const consentColumns = {
   rule: column.text("rule", z.enum(consentRules)),
   category: column.text("category", nonBlank),
   key: orNull(column.text("key", nonBlank)),
-  /** What it is about: the slot, or the statement itself where there is none. */
+  /** The slot, or the statement itself where there is none. */
   slot: column.text("slot", nonBlank),
-  /** What makes two proposals for a slot the same. */
+  /** Equal for two proposals of the same value. */
   normalValue: column.text("normal_value"),
   contentHash: column.text("content_hash"),
   draft: column.json<StoredDraft>("draft", storedDraft),
@@ -59,7 +55,6 @@ export const consentColumns = {
   revision: column.bigint("revision"),
 };
 
-/** What is done to requests while memories are written. */
 export interface ConsentPlan {
   readonly settled: readonly SettledConsent[];
   readonly requests: readonly NewConsent[];
@@ -67,7 +62,7 @@ export interface ConsentPlan {
   readonly events: readonly Omit<MemoryEvent, "scope">[];
 }
 
-/** Does what `plan` says. What ends comes first, since only one request waits for a slot. */
+/** Ends requests first: only one may wait for a slot. */
 export async function applyConsentPlan(
   tx: Connection,
   plan: ConsentPlan,
@@ -82,38 +77,28 @@ export async function applyConsentPlan(
   );
 }
 
-/** The slot of a change that somebody wants to make; without a key, the statements of its category. */
+/** Without a key: the statements of its category. */
 interface ConsentProbe {
   readonly appId: string;
   readonly category: string;
   readonly key: string | null;
 }
 
-interface Row {
-  probe: number;
-  id: string;
-  status: "pending" | "refused";
-  expired: boolean;
-  normal_value: string;
-  content_hash: string;
-  text: string;
-  valid_from: string | null;
-  signals: ConsentSignal[];
+interface Row extends Omit<StandingConsent, "validFrom"> {
+  readonly probe: number;
+  readonly validFrom: string | null;
 }
 
-/**
- * What waits for each of `probes` or was refused less than 30 days ago, by the probes' order, newest first.
- *
- * Belongs in the transaction of the write, after `lockOwner`.
- */
+/** What waits for each of `probes`, or was refused less than 30 days ago, newest first. After `lockOwner`. */
 export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly ConsentProbe[] },
 ): Promise<StandingConsent[][]> {
-  const rows = await tx.query<Row>(
+  const rows = await tx.query<Row & Record<string, unknown>>(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
-      c.normal_value, c.content_hash, c.draft ->> 'text' as text, c.draft ->> 'validFrom' as valid_from, c.signals
+      c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,
+      c.draft ->> 'validFrom' as "validFrom", c.signals
     from json_to_recordset(${JSON.stringify(input.probes.map((probe, index) => ({ ...probe, index })))}::json) as p (
       index integer, "appId" text, category text, key text
     )
@@ -125,23 +110,12 @@ export async function findStandingConsents(
     order by c.ref desc`,
     { prepare: true },
   );
-  return input.probes.map((_, probe) => rows.filter((row) => row.probe === probe).map(standingOf));
+  const standing = rows.map(({ validFrom, ...row }) => {
+    return { ...row, validFrom: validFrom === null ? null : new Date(validFrom) };
+  });
+  return input.probes.map((_, probe) => standing.filter((row) => row.probe === probe));
 }
 
-function standingOf(row: Row): StandingConsent {
-  return {
-    id: row.id,
-    status: row.status,
-    expired: row.expired,
-    normalValue: row.normal_value,
-    contentHash: row.content_hash,
-    text: row.text,
-    validFrom: row.valid_from === null ? null : new Date(row.valid_from),
-    signals: row.signals,
-  };
-}
-
-/** The end of a request that waits. */
 export interface SettledConsent {
   readonly id: string;
   readonly status: "approved" | "refused" | "superseded" | "expired";
@@ -149,15 +123,10 @@ export interface SettledConsent {
   readonly actor: string | null;
   readonly via: ConsentVia | null;
   readonly evidence: ConsentEvidence | null;
-  /** The memory that came of it. */
   readonly memoryId: string | null;
 }
 
-/**
- * Ends those of `settled` that still wait, and returns their ids: of several deciders one gets it.
- *
- * A request whose time is over can only expire.
- */
+/** Ends those of `settled` that still wait, and returns their ids. An overdue request can only expire. */
 export async function settleConsents(tx: Connection, settled: readonly SettledConsent[]): Promise<string[]> {
   if (settled.length === 0) return [];
   const rows = await tx.query<{ id: string }>(sql`
@@ -172,16 +141,9 @@ export async function settleConsents(tx: Connection, settled: readonly SettledCo
   return rows.map(({ id }) => id);
 }
 
-/** A request that waits, as the memory that it would become. */
-export interface WaitingConsent {
-  readonly id: string;
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-}
+export type WaitingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text">;
 
-/** Requests of the owner of `scope` that wait, newest first; of `ids`, where they are given. */
+/** Newest first; only of `ids`, where given. */
 export async function findWaitingConsents(
   db: Connection,
   input: { ownerRef: number; scope: Scope; ids?: readonly string[] | undefined; limit: number },
@@ -196,24 +158,21 @@ export async function findWaitingConsents(
     order by c.ref desc limit ${limit}`);
 }
 
-/** What a new request says of itself; it waits, and nobody has decided. */
 const newColumns = without(
   consentColumns,
   ...(["status", "memoryId", "createdAt", "expiresAt", "askAt"] as const),
   ...(["decidedAt", "decidedBy", "decidedVia", "evidence", "revision"] as const),
 );
 
-/** A row of `consent_request` to insert. */
 export type NewConsent = RowOf<typeof newColumns>;
 
-/** A request that was proposed again. */
 interface RepeatedConsent {
   readonly id: string;
   readonly times: number;
   readonly signals: readonly ConsentSignal[];
 }
 
-/** Inserts requests. What they supersede must have been settled before. */
+/** The requests that they supersede must be settled before. */
 async function insertConsents(
   tx: Connection,
   input: { ownerRef: number; requests: readonly NewConsent[] },
@@ -226,7 +185,6 @@ async function insertConsents(
     from json_to_recordset(${JSON.stringify(input.requests)}::json) as i (${recordset(newColumns)})`);
 }
 
-/** Counts requests as proposed again. */
 async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent[]): Promise<void> {
   if (repeated.length === 0) return;
   await tx.query(sql`

@@ -4,10 +4,9 @@ import type { MemoryKind } from "../item/memory.js";
 import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
 
-/** Characters of a text that are compared: memories have fewer. */
 const mostCharacters = 10_000;
 
-/** How many of two texts' words are shared, 0 to 1: twice the shared ones over all (Dice's coefficient). */
+/** The share of common words, 0 to 1 (Dice's coefficient). */
 export function sharedWords(first: string, second: string): number {
   const [one, other] = [wordsOf(first), wordsOf(second)];
   const shared = [...one].filter((word) => other.has(word)).length;
@@ -22,52 +21,40 @@ function wordsOf(text: string): Set<string> {
   );
 }
 
-/** A change that waits, or was refused not long ago. */
 export interface StandingConsent {
   readonly id: string;
   readonly status: "pending" | "refused";
-  /** Its time is over: it counts as expired, though the row does not say so yet. */
+  /** Overdue: it counts as expired before a sweep. */
   readonly expired: boolean;
   readonly normalValue: string;
   readonly contentHash: string;
   readonly text: string;
-  /** Null: it was said to hold since it was proposed. */
+  /** Null: since it was proposed. */
   readonly validFrom: Date | null;
   readonly signals: readonly ConsentSignal[];
 }
 
-/** A change that somebody wants to make. */
-export interface ProposedChange {
+export interface ProposedChange extends Omit<StandingConsent, "id" | "status" | "expired"> {
   readonly rule: ConsentRule;
   readonly kind: MemoryKind;
-  /** Null: a statement, which there can be several of. */
+  /** Null: a free statement, of which there can be several. */
   readonly key: string | null;
-  readonly normalValue: string;
-  readonly contentHash: string;
-  readonly text: string;
   readonly confidence: number;
-  readonly validFrom: Date | null;
-  readonly signals: readonly ConsentSignal[];
 }
 
-/** What becomes of a proposed change. */
 export type ProposalDecision =
-  /** It waits; `supersedes` does so no longer. */
+  /** It waits, and `supersedes` does not any more. */
   | { readonly action: "ask"; readonly supersedes: string | null }
   /** It waits already. */
   | { readonly action: "repeat"; readonly id: string; readonly signals: readonly ConsentSignal[] }
-  /** It was refused, and is not asked about again yet. */
+  /** It was refused not long ago. */
   | { readonly action: "refused"; readonly id: string }
-  /** A later word on the slot waits already. */
+  /** A later value of the slot waits already. */
   | { readonly action: "outdated"; readonly id: string }
-  /** Enough signals agree: it is written. `id` is the one that waited for it. */
+  /** Enough signals agree. `id`: the request that waited for it. */
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
-/**
- * What becomes of `change`, given what stands for its slot (or, without a key, for the statements of its category).
- *
- * @param similarity two statements this similar are the same, unless they differ in a detail.
- */
+/** @param similarity two statements this similar are the same, unless they differ in a detail. */
 export function decideProposal(
   change: ProposedChange,
   standing: readonly StandingConsent[],
@@ -97,7 +84,6 @@ function isSame(change: ProposedChange, other: StandingConsent, similarity: numb
   return !differsInDetail(change.text, other.text) && sharedWords(change.text, other.text) >= similarity;
 }
 
-/** Without a time it was said now. */
 function isBefore(one: Date | null, other: Date | null): boolean {
   return one !== null && other !== null && one < other;
 }

@@ -3,22 +3,15 @@ import type { MemoryItem } from "../item/memory.js";
 import { type ConsentPolicy, consentRule } from "./consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven } from "./consent-request.rule.js";
 
-/** A memory as it was, and as somebody wants it. */
-interface Edited {
-  readonly before: MemoryItem;
-  readonly after: MemoryItem;
-}
-
 /**
- * Whether an edit may stay. What changes a sensitive field needs the user's consent: its words, where they stand, or that
- * it holds at all.
+ * Whether an edit may stay: the words, the category and the activation of a sensitive field need consent.
  *
- * @returns `approval`: what the audit trail keeps of who agreed; null where nobody had to. `asks`: whether the user can be asked about it. Nobody asks about other words
- *   for the value that a slot has, nor about what only an operator may see yet.
+ * @returns `approval`: for the audit trail; null where nobody had to agree. `asks`: whether to ask the user.
+ *   Nobody asks about other words for the same value, or about a memory in quarantine.
  */
 export function guardEdit(
   policy: ConsentPolicy,
-  { before, after }: Edited,
+  { before, after }: { readonly before: MemoryItem; readonly after: MemoryItem },
   given: ConsentGiven | undefined,
 ): { passes: true; approval: ConsentDecided | null } | { passes: false; asks: boolean } {
   const wasActive = before.state === "active";

@@ -1,6 +1,7 @@
 import { isUnspaced, plainWords } from "../../text/plain-words.js";
 import { onOneLine } from "../../text/storable-text.js";
 import type { PersonalField } from "../item/personal-fields.rule.js";
+import type { ConsentSubject } from "./consent-policy.rule.js";
 
 /*
  * How people say of themselves, in eleven languages, what a personal field holds; "V" is the value. A pattern begins where
@@ -89,7 +90,7 @@ const patterns: Readonly<Record<PersonalField, readonly string[]>> = {
 const greeting =
   "(?:(?:hi|hello|hey|good (?:morning|afternoon|evening)|hallo|guten tag|bonjour|salut|hola|ola|oi|ciao)(?: there| all| everyone| again)?[,.!]? )?";
 
-/** What says as much in short, where nothing else stands in the sentence: a label, as in forms, or a greeting. */
+/** As plain in a sentence of its own: a label, as in forms, or a greeting. */
 const inShort: Readonly<Record<PersonalField, readonly string[]>> = {
   preferred_name: [
     "(?:(?:my |full |first |preferred )?name|(?:vor)?name|(?:pre)?nom|nombre|nome|naam|имя|姓名|名前|이름) ?: ?V",
@@ -116,13 +117,13 @@ const inShort: Readonly<Record<PersonalField, readonly string[]>> = {
 const opening =
   "(?:^|[.!?;:,\\n。、，！(]\\s*|[-–—]\\s|(?<![\\p{L}\\p{M}\\p{N}])(?:and|but|so|because|since|oh|ok|okay|hi|hello|hey|well|yes|yeah|no(?=\\s(?:i|i'm|i've|my)\\s)|actually|btw|by the way|also|remember that|remember,?|note that|that's right|und|aber|ja|nein|hallo|et|mais|oui|bonjour|y|pero|hola|e|mas|oi|ola|sim|ma|ciao|en|maar|и|а|но|привет)\\s(?:that )?)";
 
-/** Words with which a sentence tells what might be, what others say, or what is made up: then it is nobody's plain word. */
+/** Suppositions, reported speech and fiction: nobody's plain word. */
 const unsure =
   /(?<![\p{L}\p{M}\p{N}])(?:if|unless|wish|pretend\w*|imagin\w*|suppos\w*|hypothetical\w*|let's say|say that|says|(?<!i |already )(?:said|told)|wrote|claims?|maybe|perhaps|might|may be|possibly|jok(?:e|ing)|kidding|character|novel|story|role-?play\w*|translat\w*|used to|wenn|falls|angenommen|vielleicht|sagte|imagine[zr]?|peut-etre|suppose|imagina|quiza|quizas|tal vez|talvez|forse|misschien|если|может быть|допустим)(?![\p{L}\p{M}\p{N}])|(?:^|[.;]\s?)(?:si|se|als|stel) (?!,)|["“”„«»「」『』]|如果|假如|可能|もし|たぶん|만약|아마/u;
 
 /**
- * What may come after a plain word and takes it back: it is denied, was so once or will be, or is for this time alone; or the
- * value is only part of what is said, as in "Ana's mother". Verbs of Japanese and Korean end in it.
+ * After a plain word it takes it back: a denial, the past or future, one time only, or a longer value ("Ana's
+ * mother"). In Japanese and Korean it is the verb's end.
  */
 const takenBack = new RegExp(
   "^(?:'s |s' |い(?:ません|な[いく]|た|まし)|(?:지|진) ?(?:않|못|아니|안)|(?:았|었|고 있지|고 있었))|" +
@@ -136,19 +137,21 @@ const takenBack = new RegExp(
   "u",
 );
 
-/** What people are asked to call back, and is no name. */
+/** Asked to call back; not a name. */
 const noName =
   /^(?:back|later|tomorrow|today|tonight|soon|now|asap|when|if|once|again|maybe|any ?time|spater|morgen|plus tard|demain|luego|manana)$/u;
 
 const asks = /[?？؟]\s*$/u;
 
-/** Longest words looked at: a few sentences. */
 const mostCharacters = 1_000;
 
-/** Stands for the value in a sentence, so that patterns are made once: no text has it, see `plainSentence`. */
+/**
+ * Replaces the value in a sentence, so that patterns are compiled once. `plainSentence` removes it from
+ * texts.
+ */
 const placeholder = "\uE000";
 
-/** The patterns of `field` where the value is known, and where it is not: then a group holds the word in its place. */
+/** Patterns for a known value, and for an open one, captured by a group. */
 function compiled(field: PersonalField) {
   const all = patterns[field].join("|");
   const withValue = (value: string) => new RegExp(`${opening}(?:${all.replaceAll("V", () => value)})`, "u");
@@ -167,28 +170,24 @@ function patternsOf(field: PersonalField): ReturnType<typeof compiled> {
   return made;
 }
 
-/** A sentence that is nothing but a correction of what was known: "No, it is Bo." */
+/** A sentence that only corrects: "No, it is Bo." */
 const correcting = new RegExp(
   `^(?:(?:no|nope|sorry|actually|correction|wait|oops|nein|doch|pardon|non|perdon|desculpa|scusa|nee|нет|простите|不|いいえ|아니요?)[,.!:;]? ?){1,2}(?:(?:it's|it is|i'm|i am|i meant?|that's|make that|es ist|ich bin|c'est|je suis|es|soy|e|sou|sono|het is|ik ben|это|я|是) ?)?${placeholder}[.!。]?$`,
   "u",
 );
 
-/** What a memory says of its user. */
-export interface SelfSaid {
-  /** The value alone, where there is one. */
-  readonly value?: string | null | undefined;
-  readonly text: string;
-  /** The user plainly corrects what was known: then the value alone may be what they say. @default false */
+interface SelfSaid extends Pick<ConsentSubject, "value" | "text"> {
+  /** The user corrects what was known: the value alone may be their sentence. @default false */
   readonly correction?: boolean | undefined;
 }
 
 /**
- * Whether `words`, whole sentences of a user's message, plainly say of the user what `memory` holds: a sentence in the
- * first person whose pattern names the field, with the memory's own value in it. Questions, suppositions, what others said
- * and what would have to be concluded are not.
+ * Whether `words`, whole sentences of a user's message, plainly say what `memory` holds: a sentence in the
+ * first person that names the field and has the memory's value. Questions, suppositions and quotations are
+ * not.
  *
- * @param field null: a field that only the configuration knows. Then a sentence in the first person must hold all words of
- *   the memory.
+ * @param field null: a field that only the configuration knows. The sentence must hold all words of the
+ *   memory.
  */
 export function saidOfSelf(field: PersonalField | null, memory: SelfSaid, words: string): boolean {
   const value = plainSentence(memory.value ?? "");
@@ -219,19 +218,17 @@ function plainSentence(text: string): string {
   return onOneLine(plainWords(text).replaceAll(placeholder, " "));
 }
 
-/** Whether nothing after the match takes it back. */
 function stands(found: RegExpExecArray | null): boolean {
   return found !== null && !takenBack.test(found.input.slice(found.index + found[0].length));
 }
 
-/** The word after the pattern must stand in the memory. */
 function namesOpenly(field: PersonalField, plain: string, text: string): boolean {
   const found = patternsOf(field).open.exec(plain);
   const said = found?.slice(1).find((group) => group !== undefined) ?? "";
   return stands(found) && said.length > 1 && wholeWords(said).test(plainSentence(text));
 }
 
-/** Finds `words`, not as a part of others where words are parted by spaces. */
+/** Word boundaries, except in scripts without spaces. */
 function wholeWords(words: string): RegExp {
   const literal = words.replace(/[.*+?^${}()|[\]\\/]/g, "\\$&");
   const edge = (letter: string | undefined, pattern: string) => (isUnspaced(letter ?? "") ? "" : pattern);
@@ -244,7 +241,7 @@ function wholeWords(words: string): RegExp {
 const firstPerson =
   /^(?:(?:and|but|so|also|please|note that|remember that) )?(?:i|i'm|i've|i'd|my|we|our|ich|mein\p{L}*|je|j'\p{L}+|mon|ma|mes|yo|mi|mis|eu|meu|minha|io|mio|mia|ik|mijn|я|у меня|мои|моя|мое) |^(?:j'|我|私|僕|俺|저|나|제|내)|^(?:soy|tengo|sou|tenho|sono|ho) /u;
 
-/** Words that say who is meant, and nothing of what. */
+/** Words without content of their own. */
 const frame =
   /^(?:the|a|an|user|users|user's|is|are|has|have|was|of|to|at|in|and|that|their|its|named|called|der|die|das|nutzer|benutzer|ist|hat|l'utilisateur|utilisateur|le|la|les|est|el|usuario|es|tiene|o|tem|utente|il|e|ha|de|gebruiker|heeft|пользователь)$/u;
 

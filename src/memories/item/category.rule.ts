@@ -17,7 +17,7 @@ const categorySchema = z.strictObject({
 export const categoryConfigSchema = z.strictObject({
   /** Categories of the application. @default none */
   system: z.array(categorySchema).default([]),
-  /** Likewise: what an application calls its own. @default none */
+  /** The same; your own name for them. @default none */
   custom: z.array(categorySchema).default([]),
 });
 
@@ -29,29 +29,16 @@ export type Category = z.output<typeof categorySchema>;
 
 const category = (name: string, context: Category["context"]): Category => ({ name, context, level: "user" });
 
-/** Four that are always shown, and those that are found when they fit. */
 const defaultCategories: readonly Category[] = [
   ...["profile", "preferences", "constraints", "instructions"].map((name) => category(name, "all")),
   { name: "event", context: "rag", rag_length: 30, level: "user" },
   { name: "activity", context: "rag", rag_length: 50, level: "user" },
-  ...[
-    "goals",
-    "projects",
-    "tasks",
-    "relationships",
-    "knowledge",
-    "interests",
-    "history",
-    "tone",
-    "style",
-    "recent_activity",
-    "relationship_dynamic",
-    "app_notes",
-    "procedural",
-  ].map((name) => category(name, "rag")),
+  ...`goals projects tasks relationships knowledge interests history tone style recent_activity
+    relationship_dynamic app_notes procedural`
+    .split(/\s+/)
+    .map((name) => category(name, "rag")),
 ];
 
-/** Other names of the four that are always shown. */
 const aliases: ReadonlyMap<string, string> = new Map([
   ["identity", "profile"],
   ["preference", "preferences"],
@@ -59,7 +46,7 @@ const aliases: ReadonlyMap<string, string> = new Map([
   ["instruction", "instructions"],
 ]);
 
-/** Where memories of a kind go when nothing is said. */
+/** The category of a draft that names none. */
 export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
   fact: "knowledge",
   episode: "activity",
@@ -68,10 +55,7 @@ export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
   procedure: "procedural",
 };
 
-/**
- * Written for whoever answers, and mentioned by no allowlist that was made for what users say of themselves: standing
- * rules, lessons of an app, steps, and insights into the user.
- */
+/** Written for the answering agent. Allowlists made for user facts do not name them. */
 const forEveryAgent: readonly string[] = [
   "instructions",
   categoryOfKind.note,
@@ -79,7 +63,7 @@ const forEveryAgent: readonly string[] = [
   categoryOfKind.insight,
 ];
 
-/** What categories there are, and which agents may read which. */
+/** The configured categories, and which agents may read them. */
 export interface CategoryPolicy {
   readonly categories: ReadonlyMap<string, Category>;
   /** Null: every agent may read everything. */
@@ -91,10 +75,7 @@ export function findCategory(policy: CategoryPolicy, name: string): Category | n
   return policy.categories.get(name) ?? policy.categories.get(aliases.get(name) ?? "") ?? null;
 }
 
-/**
- * The category that a model means by `said`, in whatever case and number it is written ("Goal", "recent activity"); null
- * when there is no such category.
- */
+/** The category that a model means by `said`, in any case and number: "Goal", "recent activity". */
 export function categoryMeant(policy: CategoryPolicy, said: string): Category | null {
   const exact = findCategory(policy, said);
   if (exact) return exact;
@@ -111,11 +92,7 @@ const inOneForm = (name: string) =>
     .replace(/[\s_-]+/g, "_")
     .replace(/s$/, "");
 
-/**
- * The category called `name`.
- *
- * @throws MemoryError `INVALID_INPUT` that lists the configured ones.
- */
+/** @throws MemoryError `INVALID_INPUT` that lists the configured categories. */
 export function requireCategory(policy: CategoryPolicy, name: string): Category {
   const found = findCategory(policy, name);
   if (found) return found;
@@ -129,11 +106,10 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
 }
 
 /**
- * The categories that `agent` may read: all when no allowlists are configured, or nobody is named.
+ * The categories that `agent` may read: all of them without allowlists, or without an agent.
  *
- * Once there are allowlists, those that its own names, and of "instructions", "app_notes", "procedural" and
- * "relationship_dynamic" those that none names: a list that does keeps the category to its agents. Every other category
- * is closed to whom no list opens it, so that an agent without a list reads only these.
+ * With allowlists, an agent reads what its own list names. "instructions", "app_notes", "procedural" and
+ * "relationship_dynamic" stay open to every agent unless a list names them.
  */
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
   const { categories, allowlists } = policy;
@@ -142,10 +118,7 @@ export function readableCategories(policy: CategoryPolicy, agent: string | null)
   return new Set([...(allowlists.get(agent) ?? []), ...forEveryAgent.filter((name) => !named(name))]);
 }
 
-/**
- * A count of what is taken of each category: whether one more memory may be, which then counts. Only categories with
- * context "rag" and a `rag_length` are ever full.
- */
+/** Counts memories by category. False once a "rag" category has its `rag_length`; then it does not count. */
 export function categoryRoom({
   categories,
 }: CategoryPolicy): (memory: { readonly category: string }) => boolean {
@@ -161,11 +134,7 @@ export function categoryRoom({
   };
 }
 
-/**
- * The default categories and those of the settings, with who may read what.
- *
- * @throws MemoryError `INVALID_INPUT` for a category that is configured twice, or allowed and not configured.
- */
+/** @throws MemoryError `INVALID_INPUT` for a category configured twice, or allowed but not configured. */
 export function categoryPolicy(
   configured: z.output<typeof categoryConfigSchema> | undefined,
   allowlists: Readonly<Record<string, readonly string[]>> | undefined,

@@ -1,5 +1,5 @@
 import { z } from "zod";
-import { type Column, column, only, orNull, type RowOf } from "../../postgres/columns.js";
+import { type Column, column, only, orNull, type RowOf, without } from "../../postgres/columns.js";
 import { dateOrMoment, nonBlank, storableText } from "../../text/parse-input.js";
 import { searchText } from "../../text/search-text.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
@@ -15,30 +15,27 @@ import {
 } from "./memory.js";
 import { metadataField } from "./memory-metadata.rule.js";
 
-/** One field of a memory: what all that keeps, changes, shows and moves memories knows of it. */
 interface Field {
   readonly column: Column<unknown>;
   /**
-   * It holds words: they are redacted, screened, kept in the audit trail, exported, and found. "ranked": by the question of
-   * a query; "contains": by `list({ contains })`, as what is ranked is too; "filter": by `filters` of a query.
+   * It holds text: redacted, screened, kept in the audit trail, exported and searched. "ranked": by queries
+   * and `list({ contains })`; "contains": by `list` alone; "filter": by `filters` of a query.
    */
   readonly words?: "ranked" | "contains" | "filter";
   /** Why words in it may read as instructions to a model. */
   readonly unscreened?: string;
 }
 
-/** A field that whoever writes a memory may set. */
 interface SetField<Value> extends Field {
-  /** What it may be set to. */
   readonly set: z.ZodType<unknown, Value>;
   /** What it is where it is not set. @default null, or what the package makes of the others */
   readonly initial?: unknown;
   readonly required?: true;
-  /** What an agent is told of it that sets it by a tool. @default agents do not set it */
+  /** What agents are told of it. @default agents cannot set it */
   readonly agents?: string;
 }
 
-/** What interfaces and columns have in different forms. */
+/** Fields whose interface and columns differ in form. */
 type Made = "scope" | "source" | "turns" | "correction";
 const madeNames = [
   ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
@@ -47,7 +44,7 @@ const madeNames = [
 /** Fields that only this package reads. */
 const innerNames = ["contentHash", "assertedTurn", "assertedAt", "accessCount"] as const;
 
-/** The table compiles with exactly the fields of the interfaces. */
+/** The table compiles only with exactly the fields of the interfaces. */
 type Table = {
   readonly [Name in
     | Exclude<keyof MemoryItem | keyof MemoryDraft, Made>
@@ -58,20 +55,19 @@ type Table = {
     : Field & { readonly set?: never; readonly change?: never };
 };
 
-/** NUL characters are left out of it; half of a surrogate pair has no place to be left. */
+/** NUL characters are dropped; half of a surrogate pair is refused. */
 const sentence = z
   .string()
   .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair")
   .transform(visibleText);
-/** Words that agents are shown. */
 const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
 /** A time as a `Date` or in ISO 8601. */
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
- * The fields of a memory. Rows, drafts, changes, versions, redaction, screening, search by words, export, import, HTTP
- * and MCP are made of them; docs/memories.md lists them and is tested against them. A new one is a line here, its lines in
- * the interfaces of memory.ts, a migration, and a line there.
+ * Rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP are made of
+ * these fields. A new field needs a line here, its lines in memory.ts, a migration, and a line in
+ * docs/memories.md, which is tested against them.
  */
 export const memoryFields = {
   id: { column: column.uuid("id") },
@@ -93,13 +89,8 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    ...{
-      column: column.text("content", nonBlank),
-      words: "ranked",
-      set: sentence,
-      required: true,
-      change: true,
-    },
+    ...{ column: column.text("content", nonBlank), words: "ranked", set: sentence, required: true },
+    change: true,
     agents: "One self-contained sentence in the third person.",
   },
   contentHash: { column: column.text("content_hash") },
@@ -128,7 +119,7 @@ export const memoryFields = {
     ...{ column: orNull(column.text("actor_id")), words: "filter", set: storableText.transform(visibleText) },
   },
   role: { column: orNull(column.text("role")), words: "filter", set: storableText },
-  /** The thread's own id, for which a statement puts the thread's ref, or reads it from there. */
+  /** The thread's own id. Statements map it to and from the thread's ref. */
   threadId: { column: orNull(column.text("thread_ref")) },
   sourceSeqs: { column: column.integers("source_seqs") },
   /** The quote of a `MemorySource`. */
@@ -156,45 +147,34 @@ export const memoryFields = {
 
 type Fields = typeof memoryFields;
 type Name = keyof Fields;
-/** Fields that a draft may set. */
 export type SetName = Exclude<keyof MemoryDraft, Made>;
 
-/** The table as loops read it. */
 const table: readonly (readonly [Name, Field & Partial<SetField<unknown>> & { change?: true | "orNull" }])[] =
   Object.entries(memoryFields) as never;
 const namesWhere = <Of extends Name>(is: (field: (typeof table)[number][1]) => boolean) =>
   table.filter(([, field]) => is(field)).map(([name]) => name as Of);
 
 const setNames = namesWhere<SetName>(({ set }) => set !== undefined);
-/** What a version of a memory is made of: what can be changed by hand, and brought back. */
+/** Fields that can be changed by hand and restored. */
 export const versionNames = namesWhere<keyof MemoryVersion>(({ change }) => change !== undefined);
-/** Fields with words. */
 export const wordNames = namesWhere(({ words }) => words !== undefined);
-/** Those whose words must not read as instructions to a model. */
+/** Fields whose words must not read as instructions to a model. */
 export const screenedNames = namesWhere(({ words, unscreened }) => words !== undefined && !unscreened);
 const rankedNames = namesWhere(({ words }) => words === "ranked");
 
-/** The columns of `memory` but its refs: what is inserted, read, exported and imported is made of them. */
+/** All columns of `memory` but its refs. */
 export const memoryColumns = Object.fromEntries(table.map(([name, field]) => [name, field.column])) as {
   readonly [Of in Name]: Fields[Of]["column"];
 };
 
-/** The columns of a version. */
 export const versionColumns = only(memoryColumns, ...versionNames);
 
-/** The columns that `list({ contains })` looks into. */
 export const foundColumns = only(
   memoryColumns,
   ...namesWhere(({ words }) => words === "ranked" || words === "contains"),
 );
 
-/** The columns that a `MemoryItem` is made of: those that it has as they are, and the others. */
-export const itemColumns = only(memoryColumns, ...namesWhere<ItemName>(() => true).filter(isOfItem));
-type ItemName = Exclude<Name, (typeof innerNames)[number]>;
-
-function isOfItem(name: ItemName): boolean {
-  return !(innerNames as readonly string[]).includes(name);
-}
+export const itemColumns = without(memoryColumns, ...innerNames);
 
 type SetShape = {
   [Of in SetName]: Fields[Of] extends { readonly initial: unknown }
@@ -204,7 +184,6 @@ type SetShape = {
       : z.ZodOptional<Fields[Of]["set"]>;
 };
 
-/** The check of each field that a draft may set. */
 export const draftFields = Object.fromEntries(
   table.flatMap(([name, { set, initial, required }]) => {
     if (set === undefined) return [];
@@ -212,7 +191,6 @@ export const draftFields = Object.fromEntries(
   }),
 ) as SetShape;
 
-/** The check of each field that a change may set. */
 export const changeFields = Object.fromEntries(
   table.flatMap(([name, { set, change }]) => {
     if (set === undefined || change === undefined) return [];
@@ -222,7 +200,6 @@ export const changeFields = Object.fromEntries(
 
 type AgentName = { [Of in SetName]: Fields[Of] extends { readonly agents: string } ? Of : never }[SetName];
 
-/** The check of each field that agents may set, with what they are told of it. */
 export const agentFields = Object.fromEntries(
   table.flatMap(([name, { set, agents, required }]) => {
     if (set === undefined || agents === undefined) return [];
@@ -230,12 +207,8 @@ export const agentFields = Object.fromEntries(
   }),
 ) as { [Of in AgentName]: Of extends "text" ? Fields[Of]["set"] : z.ZodOptional<Fields[Of]["set"]> };
 
-/** What `memory` sets, as its row holds it: null where it sets nothing. */
-export function setFields(
-  memory: {
-    readonly [Of in SetName]?: unknown;
-  },
-): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
+/** Null for each field that `memory` does not set. */
+export function setFields(memory: MemoryWords): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
   return Object.fromEntries(setNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
@@ -245,8 +218,8 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
 }
 
 /**
- * What the audit trail keeps of a new memory: its first version, all its other words, and whose they are. An app's memory is
- * read by all of its users: its trail does not say who spoke, nor in which words.
+ * What the audit trail keeps of a new memory: its first version, its other words, and their origin. All users of
+ * an app read the trail of its memories: it does not say who spoke, nor in which words.
  */
 export function contentOf(memory: MemoryWords): object {
   const kept = wordNames.filter(
@@ -257,10 +230,9 @@ export function contentOf(memory: MemoryWords): object {
   return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
 }
 
-/** A memory, a draft or a line of an export, as far as its fields are read by name. */
+/** A memory, a draft or a line of an export, read by field name. */
 export type MemoryWords = { readonly [Of in Name]?: unknown };
 
-/** The words that stand in the fields `names`. */
 export function wordsIn(memory: MemoryWords, names: readonly Name[]): string[] {
   return names.flatMap((name) => {
     const words = memory[name];
@@ -275,7 +247,7 @@ export function setsWords(patch: MemoryWords): boolean {
   return screenedNames.some((name) => patch[name] !== undefined);
 }
 
-/** What of a memory is ranked by the words of a question, prepared for `to_tsvector`. */
+/** The words of `memory` that a query ranks, prepared for `to_tsvector`. */
 export function memoryTerms(memory: MemoryWords, language: string): string {
   return searchText(wordsIn(memory, rankedNames).join(" "), language);
 }

@@ -2,25 +2,20 @@ import { z } from "zod";
 import { isDeeper } from "../../text/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
-/**
- * What programs note beside a memory, as plain JSON: `{ source: "crm", customer: 42 }`. To find and to sort memories by;
- * no model is ever shown it.
- */
+/** Plain JSON that your program keeps beside a memory: `{ customer: 42 }`. No model sees it. */
 export type MemoryMetadata = Readonly<Record<string, unknown>>;
 
-/** Most characters of a memory's metadata as JSON: notes beside a sentence, and no document. */
+/** As JSON: metadata is a note beside a sentence, not a document. */
 const mostCharacters = 8_000;
 
-/** Deepest nesting of metadata. */
 const mostLevels = 10;
 
-/** Metadata, or what metadata are to contain. */
+/** Metadata, or what metadata must contain. */
 export const metadataField = z.custom<MemoryMetadata>().superRefine((value, context) => {
   const problem = metadataProblem(value);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** Why `value` cannot be metadata; null when it can. */
 function metadataProblem(value: unknown): string | null {
   if (!isPlainObject(value)) return "must be an object of plain JSON";
   let text: string;
@@ -41,7 +36,7 @@ function plainProblem(value: unknown): string | null {
   if (Array.isArray(value)) return firstProblem(value);
   if (!isPlainObject(value))
     return "holds what is no plain JSON: write dates as text, and leave out what is undefined";
-  // It is no key like others wherever an object is copied name by name.
+  // Copying an object key by key would set its prototype.
   if (Object.hasOwn(value, "__proto__")) return 'has a key "__proto__", which JavaScript keeps for itself';
   if (!Object.keys(value).every(isStorable)) return unstorable;
   return firstProblem(Object.values(value));
@@ -63,17 +58,13 @@ function isPlainObject(value: unknown): value is Record<string, unknown> {
   return prototype === null || Object.getPrototypeOf(prototype) === null;
 }
 
-/** What is noted of a memory, and until when it holds. */
 export interface Noted {
   readonly metadata: MemoryMetadata;
-  /** Null: for good. */
+  /** Null: never. */
   readonly expiresAt: Date | null;
 }
 
-/**
- * What is noted of a memory that was said again: both notes, the later one's where they differ, and the longer of both
- * lives. Notes that would be too long together are the earlier ones.
- */
+/** Merges metadata, later keys first, and keeps the later expiry. Too long together: the known metadata. */
 export function notedAgain(known: Noted, said: Noted): Noted {
   const both = { ...known.metadata, ...said.metadata };
   const fits = JSON.stringify(both).length <= mostCharacters;

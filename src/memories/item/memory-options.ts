@@ -4,10 +4,9 @@ export const memoryOptionsSchema = z.strictObject({
   /** Whether facts are extracted from what users say. Needs a model. Off where your code alone writes them. @default true */
   extract: z.boolean().default(true),
   /**
-   * User messages of a thread after which facts are extracted: one call takes all that wait, ten at most. Fewer are enough
-   * once the thread was silent for five minutes. Raise it to ask a model less often; facts are known some turns later then.
-   *
-   * @default 1
+   * User messages of a thread after which facts are extracted, at most ten in one call. Fewer are enough once
+   * the thread was silent for five minutes. Raise it for fewer model calls; facts are known some turns later
+   * then. @default 1
    */
   extractAfterMessages: z.int().min(1).max(1_000).default(1),
   /** Whether older turns become episodes. Needs a model. Off where conversations are short. @default true */
@@ -16,11 +15,7 @@ export const memoryOptionsSchema = z.strictObject({
   episodeEveryTurns: z.int().min(2).default(20),
   /** Most facts extracted for one owner in a day. Ten full turns: raise it for agents that are told much. @default 30 */
   writesPerDay: z.int().min(1).default(30),
-  /**
-   * Similarity from which a free statement is the same, without asking a model. Raise it where other statements merge.
-   *
-   * @default 0.95
-   */
+  /** Similarity from which statements merge without a model. Raise it where others merge. @default 0.95 */
   mergeSimilarity: z.number().min(0).max(1).default(0.95),
   /** Similarity from which a model is asked whether it is the same. Lower it where the same is stored twice. @default 0.85 */
   askSimilarity: z.number().min(0).max(1).default(0.85),
@@ -29,21 +24,20 @@ export const memoryOptionsSchema = z.strictObject({
 /** Which memories are made and kept, and when two are the same. */
 export interface MemoriesConfig extends z.input<typeof memoryOptionsSchema> {}
 
-/** What goes with the settings and is none. */
 export const memoryConstants = {
-  /** How long a thread is silent until fewer than `extractAfterMessages` are enough: its user has gone. */
+  /** After this silence fewer than `extractAfterMessages` are enough: the user has gone. */
   extractIdleMs: 300_000,
   /** Facts below this confidence are not kept: below, guesses outnumber facts. */
   minConfidence: 0.4,
-  /** Facts below this importance are not kept: what a model gives less than the least there is, is not worth keeping. */
+  /** Facts below this importance are not kept. It is the lowest there is. */
   minImportance: 1,
-  /** Most facts that one message may give: more is a model that splits hairs. */
+  /** Most facts of one message: more is a model that splits hairs. */
   candidatesPerTurn: 5,
   /** Most facts written after one user message: bounds cost, and what one poisoned message can do. */
   writesPerTurn: 3,
   /** Similarity from which a pair is worth a later look. */
   reviewSimilarity: 0.75,
-  /** The three similarities for what `consent` names, halfway to certainty: what waits must not pass for something else. */
+  /** The same for what `consent` names, halfway to certainty: a pending value must not pass for another. */
   contextMergeSimilarity: 0.975,
   contextAskSimilarity: 0.925,
   contextReviewSimilarity: 0.875,
@@ -55,5 +49,4 @@ export const memoryConstants = {
   episodeKeepShare: 0.5,
 };
 
-/** Which memories are made and kept, and how alike they may be. */
 export type MemoryOptions = z.output<typeof memoryOptionsSchema> & Readonly<typeof memoryConstants>;

@@ -25,7 +25,6 @@ import type { MemoryMetadata } from "./memory-metadata.rule.js";
 /** A row of `memory` as a JSON array, for `memoryOf`. */
 export type MemoryJson = readonly unknown[];
 
-/** The row `m` of `memory` as `MemoryJson`. */
 export const memoryJson = (db: Connection): Sql => {
   const threadId = sql`(select t.thread_id from ${db.schema}.thread t where t.id = m.thread_ref)`;
   const state = sql`case when m.state = 'active' and not ${unexpired(db)} then 'soft_deleted' else m.state end`;
@@ -33,16 +32,12 @@ export const memoryJson = (db: Connection): Sql => {
   return jsonRow(itemColumns, "m", { threadId, state });
 };
 
-/**
- * Whether the row `m` of `memory` has not expired. What has is hidden from that moment on; a sweep makes it a removed
- * memory only later.
- */
+/** A sweep changes the state of an expired memory only later. */
 export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
-/** Whether the row `m` of `memory` gives way to others: see `givesWay`. */
+/** See `givesWay`. */
 export const givingWay: Sql = sql`(m.kind = 'insight' and not m.pinned)`;
 
-/** A row as a memory. */
 export function memoryOf(row: MemoryJson): MemoryItem {
   const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd, ...own } = readRow(
     itemColumns,
@@ -59,18 +54,16 @@ export function memoryOf(row: MemoryJson): MemoryItem {
   };
 }
 
-/** The column that each order goes by, descending. */
 const sortedBy: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
   ...{ newest: "ref", updated: "updated_at", used: "last_accessed_at", importance: "importance" },
 };
 
-/** Which memories to list. */
 export interface MemoryListing {
   readonly scope: Scope;
   readonly kinds?: readonly MemoryKind[] | undefined;
   readonly categories?: readonly string[] | undefined;
   readonly states?: readonly MemoryLifecycle[] | undefined;
-  /** Only those with one of these keys: the values of a slot, former ones as well where `states` says so. @default any */
+  /** Only those with one of these keys. With `states` also former values of a slot. @default any */
   readonly keys?: readonly string[] | undefined;
   /** What their text, key, value, tags or quote must contain, in whatever case. @default anything */
   readonly contains?: string | undefined;
@@ -84,7 +77,7 @@ export interface MemoryListing {
   readonly after?: string | undefined;
 }
 
-/** One memory of the scope's user or app, in whatever state; null when there is none. */
+/** In any state; null when the scope's user or app has no such memory. */
 export async function findMemory(db: Connection, scope: Scope, id: string): Promise<MemoryItem | null> {
   const [row] = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
@@ -93,7 +86,7 @@ export async function findMemory(db: Connection, scope: Scope, id: string): Prom
   return row ? memoryOf(row.memory) : null;
 }
 
-/** Memories of the scope's user or app, as `listing.sort` has them. @throws MemoryError `INVALID_INPUT` when `after` is not there */
+/** @throws MemoryError `INVALID_INPUT` when `after` does not exist */
 export async function listMemories(db: Connection, listing: MemoryListing): Promise<MemoryItem[]> {
   const { schema } = db;
   const { scope, limit = 100, sort = "newest" } = listing;
@@ -110,12 +103,10 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** What `sort` goes by, of the row `m`. */
 function sortColumn(sort: MemorySort, row = "m"): Sql {
   return raw(sort === "oldest" ? `-${row}.ref` : `${row}.${sortedBy[sort]}`);
 }
 
-/** Whether the row `m` comes after the bookmark in the order `sort`. */
 function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined): Sql {
   if (sort === "newest" || after === undefined) return isAfter(bookmark(db, after));
   return sql`(${sortColumn(sort)}, m.ref) < (
@@ -123,18 +114,16 @@ function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined):
   )`;
 }
 
-/** Where a page of memories `m` begins. */
 const bookmark = ({ schema }: Connection, after: string | undefined): PageBookmark => ({
   ...{ table: sql`${schema}.memory`, alias: raw("m"), after, what: "a memory" },
 });
 
-/** Memories in quarantine, latest first. */
 export interface QuarantineListing extends AllListing, Pick<MemoryListing, "limit" | "after"> {
   readonly scope?: undefined;
   readonly states: readonly ["quarantined"];
 }
 
-/** What is in quarantine of everybody, or of a tenant, latest first. */
+/** Of a tenant or of everybody, latest first. */
 export async function listQuarantined(
   db: Connection,
   { tenantId, limit = 100, after }: Omit<QuarantineListing, "states">,
@@ -169,7 +158,6 @@ function listed(db: Connection, listing: MemoryListing): Sql {
   );
 }
 
-/** Whether the row `m` of `memory` has `words` in it, in whatever case. */
 function containsText(words: string): Sql {
   const texts = Object.values(foundColumns).map(({ name, type }) =>
     raw(type === "text[]" ? `array_to_string(m.${name}, ' ')` : `m.${name}`),
@@ -177,7 +165,7 @@ function containsText(words: string): Sql {
   return sql`strpos(lower(concat_ws(' ', ${join(texts, ", ")})), lower(${words})) > 0`;
 }
 
-/** Whether the row `m` of `memory` is in this state, as `memoryJson` tells it. */
+/** As `memoryJson` shows it: an expired memory is soft-deleted. */
 function stateIs(db: Connection, state: MemoryLifecycle): Sql {
   const stored = raw(`m.state = '${state}'`);
   if (state === "active") return sql`(${stored} and ${unexpired(db)})`;

@@ -15,16 +15,14 @@ export const memoryOrigins = [
   "unknown",
 ] as const;
 
-/** Whose words a memory is made of. */
 export type MemoryOrigin = (typeof memoryOrigins)[number];
 
-/**
- * How far a memory's words may be relied on: an operator vouches for them, as for what the operator's code adds; the user
- * said them; an agent wrote them down; or nobody knows what stands in them.
- */
 export type MemoryTrust = (typeof memoryTrusts)[number];
 
-/** How far a memory's words may be relied on. */
+/**
+ * How far to rely on a memory's words: an operator vouches for them, the user said them, an agent wrote them,
+ * or nobody knows.
+ */
 export const memoryTrusts = ["operator", "user", "agent", "untrusted"] as const;
 
 const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
@@ -38,69 +36,42 @@ const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
   unknown: "operator",
 };
 
-/**
- * The trust that words of `origin` begin with. What code adds is the word of whoever runs it; with the role of some other
- * speaker it is nobody's.
- */
+/** What code adds is the word of its operator. With the role of another speaker nobody vouches for it. */
 export function trustOf(origin: MemoryOrigin, role?: string | null): MemoryTrust {
   return origin === "unknown" && role != null ? "untrusted" : trustByOrigin[origin];
 }
 
-/** Whether a person in charge wrote or approved these very words. Code may hand on what somebody else wrote. */
+/** Whether a person in charge wrote or approved these words. Code may pass on what others wrote. */
 export function isApproved({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): boolean {
   return trust === "operator" && origin !== "unknown";
 }
 
-const sources: Readonly<Record<Exclude<MemoryOrigin, "unknown">, string>> = {
-  tool: "from a tool",
-  document: "from a document",
-  import: "imported",
-  user: "imported",
-  assistant: "imported",
-  worker: "imported",
-  operator: "imported",
-};
-
-/**
- * What is said of a memory that nobody vouches for, wherever a model is shown it; null for the others. What a program
- * adds without an origin is that program's own word.
- */
-export function unverified(memory: {
-  readonly origin: MemoryOrigin;
-  readonly trust: MemoryTrust;
-}): string | null {
-  if (memory.trust !== "untrusted" || memory.origin === "unknown") return null;
-  return `unverified, ${sources[memory.origin]}`;
+/** The warning that models see with a memory that nobody vouches for; null for the others. */
+export function unverified({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): string | null {
+  if (trust !== "untrusted" || origin === "unknown") return null;
+  return `unverified, ${origin === "tool" || origin === "document" ? `from a ${origin}` : "imported"}`;
 }
 
-/** `words` of a memory as one line of a prompt, with what is to be said of it where nobody vouches for it. */
+/** `words` of a memory as one line of a prompt, with that warning. */
 export function shownLine(memory: Parameters<typeof unverified>[0], words: string): string {
   const doubt = unverified(memory);
   return doubt === null ? containedLine(words) : `${containedLine(words)} (${doubt})`;
 }
 
-/** The origin of a memory whose writer named none: that of the message role it was learned from, if there is one. */
 export function originOfRole(role: string | null | undefined): MemoryOrigin {
   return role === "user" || role === "assistant" || role === "tool" ? role : "unknown";
 }
 
-/**
- * Whether a memory is shown only where there is room after the others: an insight, which nobody said, unless somebody
- * pinned it. In SQL it is `givingWay`.
- */
+/** Insights, unless pinned, are shown only where room is left. In SQL it is `givingWay`. */
 export function givesWay({ kind, pinned }: Pick<MemoryItem, "kind" | "pinned">): boolean {
   return kind === "insight" && !pinned;
 }
 
-/** Similarity of the best of `hits`; null without any. */
 export function bestSimilarity(hits: readonly { readonly similarity: number }[]): number | null {
   return hits.reduce<number | null>((best, { similarity }) => Math.max(best ?? similarity, similarity), null);
 }
 
-/**
- * A digest that two memories of an owner share when they say the same. Two stretches of turns stay two episodes, even
- * when they read alike.
- */
+/** Equal for memories that say the same. Episodes of different turns differ even with equal text. */
 export function memoryHash(memory: {
   readonly kind: MemoryKind;
   readonly text: string;
@@ -112,22 +83,19 @@ export function memoryHash(memory: {
   return contentHash(episode ? JSON.stringify([threadId, turnStart, text]) : text);
 }
 
-/** What memories are: a fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
 export const memoryKinds = ["fact", "episode", "note", "insight", "procedure"] as const;
 
-/** What a memory is. */
+/** A fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
 export type MemoryKind = (typeof memoryKinds)[number];
 
 /** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
 export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
 
-/** Orders of a list of memories. */
 export const memorySorts = ["newest", "oldest", "updated", "used", "importance"] as const;
 
-/** An order of a list of memories; of two that are alike in it, the newer one is first. */
+/** Ties: the newer one first. */
 export type MemorySort = (typeof memorySorts)[number];
 
-/** How a memory stands. */
 export type MemoryLifecycle = (typeof memoryStates)[number];
 
 /** Where a memory was learned. */
@@ -135,7 +103,7 @@ export interface MemorySource {
   readonly threadId: string;
   /** Seqs of the messages it was learned from, ascending. */
   readonly seqs: readonly number[];
-  /** The words it rests on, as they were said. */
+  /** The words it rests on, verbatim. */
   readonly quote?: string | undefined;
 }
 
@@ -153,21 +121,21 @@ export interface MemoryDraft {
   /** 1 (trivia) to 5 (vital). @default 3 */
   readonly importance?: number | undefined;
   /**
-   * 0 to 1. @default by whose word it is: 1 for an operator's, 0.9 for a user's, 0.8 for code's and a tool's, 0.7 for a
-   * document's, 0.6 for what was inferred, 0.5 for what was imported
+   * 0 to 1. @default by origin: 1 operator, 0.9 user, 0.8 code or tool, 0.7 document, 0.6 inferred, 0.5
+   * import
    */
   readonly confidence?: number | undefined;
   /** Pinned memories are never forgotten by age. @default false */
   readonly pinned?: boolean | undefined;
   readonly tags?: readonly string[] | undefined;
   /**
-   * What a program notes beside it, as plain JSON of at most 8,000 characters: `{ source: "crm" }`. Found by
-   * `filters.metadata`; no model is ever shown it. @default {}
+   * Plain JSON for your program, at most 8,000 characters: `{ source: "crm" }`. Found by `filters.metadata`;
+   * no model sees it. @default {}
    */
   readonly metadata?: MemoryMetadata | undefined;
   /**
-   * From then on it is hidden everywhere, as a removed memory is, even where nothing has swept it yet: a `Date`, or text
-   * in ISO 8601. Said again without one, it holds for good. @default never
+   * When it is hidden like a removed memory: a `Date`, or text in ISO 8601. Said again without one, it never
+   * expires. @default never
    */
   readonly expiresAt?: Date | string | undefined;
   readonly agentId?: string | undefined;
@@ -175,29 +143,26 @@ export interface MemoryDraft {
   readonly actorId?: string | undefined;
   readonly role?: string | undefined;
   /**
-   * Whose words it is made of. Where two memories of a slot contradict each other, the user's own word (or an
-   * operator's) counts more than what code, a tool or a document gave ("unknown", "tool", "document"), and that more than
-   * what was inferred or imported; only then do confidence and time decide. What reads as instructions to a model is put in quarantine, unless an operator wrote
-   * it. @default by `role`: "user", "assistant" and "tool" are meant as such, anything else is "unknown". Without either it
-   * is the word of your code, of trust "operator"
+   * Whose words it is. When two values of a slot conflict, the word of the user or an operator ranks above
+   * "unknown", "tool" and "document", and these above inferred or imported words; then confidence and time
+   * decide. Text that reads as instructions to a model is quarantined, unless an operator wrote it. @default
+   * by `role`: "user", "assistant" and "tool" as such, else "unknown", the word of your code (trust
+   * "operator")
    */
   readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;
   /** First and last turn of an episode, counted from 1. */
   readonly turns?: { readonly start: number; readonly end: number } | undefined;
-  /**
-   * Since when it holds: a value of a slot finds its place in time, whenever it is told. A `Date`, or text in ISO 8601.
-   * @default now
-   */
+  /** Since when it holds: its place among the values of a slot. A `Date`, or text in ISO 8601. @default now */
   readonly validFrom?: Date | string | undefined;
   /**
-   * What was known was plainly corrected: wins whatever the confidences, against the word of one's like. What is told of
-   * an earlier time stays there, and the user's word is corrected by the user or an operator only. @default false
+   * What was known is wrong: this wins at any confidence over words of the same rank that are not later. Only
+   * the user or an operator corrects the user's word. @default false
    */
   readonly correction?: boolean | undefined;
 }
 
-/** What of a memory may be changed by hand. A slot whose value a new text has no more is without one, unless `value` is given. */
+/** A change by hand. A text without the slot's value clears the value, unless `value` is given. */
 export interface MemoryPatch
   extends Partial<
     Pick<
@@ -205,11 +170,10 @@ export interface MemoryPatch
       "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata"
     >
   > {
-  /** Null: it holds for good. What has expired is brought back by a later time, or by null. */
+  /** Null: never expires. A later time, or null, restores an expired memory. */
   readonly expiresAt?: Date | string | null;
 }
 
-/** What a version of a memory is made of. */
 export type MemoryVersion = Pick<MemoryItem, keyof MemoryPatch>;
 
 /** A stored memory. */
@@ -226,7 +190,6 @@ export interface MemoryItem {
   readonly pinned: boolean;
   readonly state: MemoryLifecycle;
   readonly tags: readonly string[];
-  /** What a program noted beside it. */
   readonly metadata: MemoryMetadata;
   /** When it is hidden by itself; then its state reads `soft_deleted`. */
   readonly expiresAt: Date | null;
@@ -234,9 +197,8 @@ export interface MemoryItem {
   readonly runId: string | null;
   readonly actorId: string | null;
   readonly role: string | null;
-  /** Whose words it is made of. */
   readonly origin: MemoryOrigin;
-  /** How far they may be relied on; "operator" once a person approved them. */
+  /** "operator" once a person approved it. */
   readonly trust: MemoryTrust;
   readonly source: MemorySource | null;
   readonly turns: { readonly start: number; readonly end: number } | null;
@@ -244,12 +206,11 @@ export interface MemoryItem {
   readonly seenCount: number;
   readonly validFrom: Date;
   readonly validTo: Date | null;
-  /** Id of the memory that took its place. */
   readonly supersededBy: string | null;
   readonly lastAccessedAt: Date;
   readonly purgeAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Rises with each change of this memory, whoever makes it, and not when it is only used: see `ifRevision`. */
+  /** Rises with each change of this memory, but not when it is used: see `ifRevision`. */
   readonly revision: number;
 }

@@ -30,7 +30,6 @@ const keys: Readonly<Record<PersonalField, string>> = {
 
 const fields = Object.keys(keys) as PersonalField[];
 
-/** Names of keys → the field that they mean. */
 const fieldOfKey: ReadonlyMap<string, PersonalField> = new Map(
   fields.flatMap((field) =>
     [field, ...keys[field].split(/\s+/)].map((key) => [plainWords(key), field] as const),
@@ -58,7 +57,6 @@ const machineLanguages = new RegExp(
 const before =
   "^(?:[^,]{1,40}, ?|(?:since|as of|in|from|seit|depuis|desde|dal) [^ ]+ |(?:currently|now|today|nowadays|aktuell|derzeit) )?";
 
-/** Patterns of each field in each language, for one sentence as `plainWords` writes it. */
 const sentences: ReadonlyMap<PersonalField, RegExp> = new Map(
   fields.map((field) => {
     const all = phrases.flatMap(({ who, joined = false, between = twoWords, [field]: said }) => {
@@ -70,14 +68,13 @@ const sentences: ReadonlyMap<PersonalField, RegExp> = new Map(
   }),
 );
 
-/** Longest statement looked at: as long as a memory is. */
 const mostCharacters = 1_000;
 
 /**
- * The field of a user that a sentence in the third person is about; null where it is about none. Told by a table of
- * phrases in eleven languages, so what is put otherwise is not seen.
+ * The field that a sentence about the user states; null for none. It knows phrases of eleven languages in the
+ * third person, and no other wording.
  *
- * @param speaker who is meant besides "the user": the name of who said it.
+ * @param speaker name of who said it, who is meant besides "the user".
  */
 export function personalStatement(text: string, speaker?: string | null): PersonalField | null {
   const plain = plainWords(text.slice(0, mostCharacters));
@@ -90,7 +87,6 @@ export function personalStatement(text: string, speaker?: string | null): Person
   return found === "language" && machineLanguages.test(plain) ? null : (found ?? null);
 }
 
-/** Whether a value of the key "language" is one for machines. */
 export function isMachineLanguage(text: string): boolean {
   return machineLanguages.test(plainWords(text));
 }

@@ -1,7 +1,6 @@
 /** The fields of a person that models and programs name in many ways. */
 export type PersonalField = "preferred_name" | "pronouns" | "city" | "language";
 
-/** Natural languages, as they are called in English and by those who speak them. */
 const anyLanguage =
   `(?:english|german|french|spanish|portuguese|italian|dutch|polish|czech|slovak|hungarian|romanian|bulgarian
   |greek|turkish|arabic|hebrew|persian|farsi|urdu|hindi|bengali|tamil|telugu|punjabi|swahili|russian|ukrainian|swedish
@@ -32,60 +31,55 @@ const notOfAThing =
   `(?!\\p{L})(?: ${and} ${anyLanguage}(?!\\p{L}))*` +
   `(?= ?(?:$|[(),;:/&–—]| - )| (?!${and} ${anyLanguage})${afterLanguage})`;
 
-/** A language, in the place of one. */
 const languages = `(?<!\\p{L})${anyLanguage}${notOfAThing}`;
 
-/** Verbs of those who do not know a language yet, or teach it: they say nothing of the one to talk in. */
+/** Verbs of learning or teaching a language: they do not say which one to talk in. */
 const learning =
   `(?<!\\p{L})(?:learn|study|studi|teach|practi[cs]|improv|master|brush|pick(?:ing)? up|tak(?:e|ing) up|get(?:ting)? better
   |lern|leren|leert|appren|etudi|enseign|ameliorer|pratiqu|perfection|aprend|estud|ensen|ensin|pratic|mejorar|melhorar
   |perfeccion|aperfei|dominar|impar|insegn|migliorar|perfezion|изуч|выуч|учи)`.replace(/\n\s+/g, "");
 const unlearned = `(?:(?!${learning}).){0,40}`;
 
-/** The same where what a thing is like comes after it: "prefers l'anglais", and neither "le cinéma français" nor "el vino español". */
+/** Before a language that is not an adjective: "prefers l'anglais", but not "le cinéma français". */
 const beforeLanguage =
   `(?:le|el|o|il|lo|en|em|in|y|e|et|un peu de?|un poco de|um pouco de|parler|ecrire|hablar|falar|parlare
   |escribir|escrever|scrivere|bien|bem|bene|solo|so|\\p{L}+ment|\\p{L}+mente)`.replace(/\n\s+/g, "");
 const objectLanguage = `(?:(?:${unlearned} )?${beforeLanguage} |${unlearned}l')?${languages}`;
 
-/** How sentences about the user begin and go on in one language: `who` is a subject, the others follow it. */
+/** How sentences about the user begin and continue in one language: `who` is the subject. */
 export interface Phrases extends Readonly<Partial<Record<PersonalField, string>>> {
   readonly who: string;
   /** Whether no space follows the subject. @default false */
   readonly joined?: boolean;
-  /** What may stand between them: adverbs and auxiliaries. @default two words */
+  /** Adverbs and auxiliaries between them. @default two words */
   readonly between?: string;
 }
 
-/** States that one is in, and when. */
 const states =
   whole(`need fear peace harmony poverty luxury style debt silence solitude isolation exile hiding quickly well
   fast nicely together with winter summer spring autumn the_(?:moment|past|present|dark|summer|winter)`);
-/** What belongs to work, as parts of a company and of programs do. */
 const parts =
   whole(`team department group office division company role position field sector industry project board
   back_?end front_?end cloud plan diet meeting time_?zone`);
-/** A house or a part of a company, which is not said to be anywhere. */
+/** A house or a part of a company, without a place. */
 const nowhere =
   `(?:the|his|her|their|its|this) (?:[^ ,.;]+ ){0,2}?${parts}|(?:an?|another|one|his|her|their) ` +
   `(?![^,.;]*(?<!\\p{L})(?:in|near|outside|at|of|around|close to|called|named) (?!need|fear|debt|(?:an?|two|three|four|\\d+) ))`;
-/** Begins where somebody lives. */
 const place = `(?!${states}|${nowhere})`;
 
-/** To what people move that is no place. */
 const notAJob = `(?!(?:the )?(?:night|day|early|late|morning) shift)(?!${whole(`python java javascript typescript c\\+\\+ c# rust golang go ruby php swift kotlin scala linux windows
   macos android ios aws azure gcp postgres\\p{L}* mysql react vue angular kubernetes docker github gitlab slack notion
   management sales marketing engineering finance accounting hr remote part-time full-time freelanc\\p{L}*
   (?:mon|tues|wednes|thurs|fri|satur|sun)days?`)})`;
 
-/** Begins what is a name after "is called": no caller, hour or reason. */
+/** After "is called": a name, not a caller, an hour or a reason. */
 const aName = `(?!${whole(`by to up in on at for out back off away before after when whenever every again upon as into a an his
   her their not too only once twice if because during between from often missing unknown misspelled spelled hard easy
   difficult today tomorrow tonight late later early first_thing`)})`;
 
 export const twoWords = "(?:[^ ,.;]+ ){0,2}?";
 
-/** Up to so many characters that name nobody and nothing else, whose name, city or language it would be. */
+/** Up to `most` characters without anybody else, whose name, city or language it would be. */
 const nobodyElse = (words: string, most: number) =>
   `(?:(?!${words.trim().replace(/\s+/g, "|")}).){0,${most}}?`;
 const othersInChinese = `女儿 女兒 儿子 兒子 孩子 姐 妹 哥 弟 妈 媽 母亲 母親 爸 父亲 父親 妻子 老婆 太太 丈夫 老公 朋友 同事 老板 老闆 男友 女友 邻居
@@ -95,7 +89,7 @@ const othersInJapanese = `猫 犬 ペット 妹 姉 兄 弟 母 父 娘 息子 �
 const othersInKorean = `고양이 강아지 개의 반려 딸 아들 누나 언니 오빠 형의 동생 어머니 엄마 아버지 아빠 아내 남편 친구 동료 상사 할머니
   할아버지 이모 삼촌 회사 팀 프로젝트 가게 학교`;
 
-/** Sentences in the third person, as memories are written. Of relatives and friends none speaks: who lives there is the subject. */
+/** Sentences in the third person, as memories are written. None is about relatives or friends. */
 export const phrases: readonly Phrases[] = [
   {
     who: "(?:(?:the|this|our) )?(?:user|customer|client|speaker)",
@@ -194,7 +188,7 @@ export const phrases: readonly Phrases[] = [
   },
 ];
 
-/** "The name of the user", in languages that put it so: what is the user's, and not the user's dog's. */
+/** "The name of the user", not "the name of the user's dog". */
 export const possessed: Readonly<Record<PersonalField, string>> = {
   preferred_name:
     "(?:nick|first |full |last |preferred )?name|(?:vor|spitz|ruf)?name|(?:pre|sur)?nom|nombre|apodo|nome(?: completo)?|apelido|soprannome|(?:voor|bij|roep)?naam|имя",
@@ -204,6 +198,5 @@ export const possessed: Readonly<Record<PersonalField, string>> = {
     "(?:(?:native|first|preferred|main|mother|primary) )?(?:language|tongue)|(?:mutter)?sprache|langue(?: maternelle| preferee)?|lengua(?: materna)?|idioma(?: \\p{L}+)?|lingua(?: \\p{L}+)?|(?:moeder)?taal|(?:роднои )?язык",
 };
 
-/** The user, in the genitive. */
 export const ofUser =
   " (?:of |van |de |do |da |del |des |der |dell')?(?:(?:the|this|de|la|el|l'|lo|o|a) ?)?(?:user|customer|client|nutzers|nutzerin|benutzers|benutzerin|utilisateur|utilisatrice|usuario|usuaria|utilizador|utilizadora|utente|gebruiker|пользователя|пользовательницы)(?!['\\p{L}]) (?:is|ist|lautet|est|es|e|are|sind|sont|son|sao|sono|zijn|[—–-])";

@@ -1,10 +1,7 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 
-/**
- * A CTE that writes to `memory_source` from which messages the new rows of the CTE `added` (ref, thread_ref, source_seqs) were
- * learned.
- */
+/** CTE that adds to `memory_source` for the new rows (ref, thread_ref, source_seqs) of the CTE `added`. */
 export function addedSources({ schema }: Connection, added: string): Sql {
   return sql`learned as (
       insert into ${schema}.memory_source (thread_ref, seq, memory_ref)

@@ -1,24 +1,19 @@
-import { isApproved, type MemoryKind, type MemoryOrigin, type MemoryTrust } from "../item/memory.js";
+import { isApproved, type MemoryItem, type MemoryKind, type MemoryOrigin } from "../item/memory.js";
 
-/** Whose word a memory is, as a conflict needs it. */
-export interface WordOf {
-  readonly kind: MemoryKind;
-  readonly origin: MemoryOrigin;
-  readonly trust: MemoryTrust;
-}
-
-/** What code and tools give is looked up or measured; the rest of what nobody vouches for is inferred. */
+/** What code and tools give is looked up or measured; other words that nobody vouches for are inferred. */
 const given: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
 
 /**
- * Whose word counts more where two memories contradict each other: 3 for the user's, 2 for what code, a tool or a
- * document gave, 1 for what was inferred (by an assistant, by background work, as an insight) and for what was imported
- * without trust.
+ * Whose word wins a conflict: 3 for the user and operators, 2 for code, tools and documents, 1 for what was
+ * inferred, or imported without trust.
  *
- * What an operator wrote or approved ranks as the user's word and not above it: what a user says next of themselves must still
- * count. So does what the user agreed to, whoever proposed it.
+ * An operator ranks as the user, so that the user's next word still counts.
  */
-export function sourceRank({ kind, origin, trust }: WordOf): 1 | 2 | 3 {
+export function sourceRank({
+  kind,
+  origin,
+  trust,
+}: Pick<MemoryItem, "kind" | "origin" | "trust">): 1 | 2 | 3 {
   if (trust === "user" || isApproved({ origin, trust })) return 3;
   return trust !== "agent" && given.has(origin) && kind !== "insight" ? 2 : 1;
 }
@@ -34,19 +29,15 @@ const confidenceByOrigin: Readonly<Record<MemoryOrigin, number>> = {
   import: 0.5,
 };
 
-/**
- * The confidence of a memory whose writer gave none: 1 for an operator's, 0.9 for a user's (said, but perhaps
- * misheard), 0.8 for what code or a tool gave, 0.7 for a document's, 0.6 for what was inferred, 0.5 for what was imported.
- */
+/** The confidence of a draft that names none. A user's word may be misheard. */
 export function defaultConfidence(origin: MemoryOrigin, kind: MemoryKind): number {
   const confidence = confidenceByOrigin[origin];
   return kind === "insight" ? Math.min(confidence, confidenceByOrigin.worker) : confidence;
 }
 
-/** Turns after which a confidence counts half: "Alex", said plainly at turn 5, outlasts a doubtful "Al" at 50 and yields to a sure "Alexander" at 80. */
+/** "Alex", said plainly at turn 5, outlasts a doubtful "Al" at 50 and yields to a sure "Alexander" at 80. */
 const halfLifeTurns = 500;
 
-/** What is known of one side of a conflict. */
 export interface SlotClaim {
   /** Whose word it is: see `sourceRank`. */
   readonly rank: number;
@@ -55,15 +46,12 @@ export interface SlotClaim {
   readonly turn: number;
 }
 
-/** What decides between two values of a slot: whose word they are, a plain correction, or how sure they are. */
 export type ConflictReason = "source" | "correction" | "confidence";
 
-/** `claim`'s confidence at `turn`: halved every 500 turns of the owner since it was last said. */
 export function effectiveConfidence(claim: Pick<SlotClaim, "confidence" | "turn">, turn: number): number {
   return claim.confidence * 0.5 ** (Math.max(0, turn - claim.turn) / halfLifeTurns);
 }
 
-/** What decides between a value that holds a slot and one that is said of the same time or a later one. */
 export function conflictReason(
   current: SlotClaim,
   proposed: SlotClaim & { readonly correction: boolean },
@@ -73,11 +61,8 @@ export function conflictReason(
 }
 
 /**
- * Whether a value that is said of the same time as the one that holds a slot, or of a later one, takes its place.
- *
- * Whose word it is comes first: what was inferred never takes the place of the user's own word, whatever the numbers
- * and whatever it calls itself. Between equals a plain correction wins, then a confidence that reaches the other's
- * effective one; so of two that are believed alike the later one.
+ * Whether a value of the same or a later time takes the slot. Rank decides first, then a correction, then
+ * whether the confidence reaches the other's effective one: a tie goes to the later value.
  */
 export function takesSlot(
   current: SlotClaim,

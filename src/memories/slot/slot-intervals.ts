@@ -6,12 +6,12 @@ import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
-/** CTE `target`: the rows of the CTE `input` (id, …) that name active memories of the owner, each with the memory's `ref`. */
+/** CTE `target`: rows of the CTE `input` (id, …) for active memories of the owner, with each memory's `ref`. */
 export function activeTargets(db: Connection, ownerRef: number): Sql {
   return ownTargets(db, ownerRef, sql`and state = 'active'`);
 }
 
-/** The same for memories of the owner in whatever state, or those of which `condition` holds. */
+/** The same for memories in any state, or under `condition`. */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One by one: joined, they would be looked for among all of the owner's memories.
@@ -21,23 +21,21 @@ export function ownTargets({ schema }: Connection, ownerRef: number, condition: 
   )`;
 }
 
-/** A slot of an owner. */
 export interface Slot {
   readonly appId: string;
   readonly category: string;
   readonly key: string;
 }
 
-/** A stretch of time for which a slot had a value. */
 export interface SlotInterval extends HeldInterval, Slot {
   readonly active: boolean;
 }
 
 /**
- * The times for which the believed values of `slots`, present and former, are or were valid; without those of the memory
- * `except`. Values that were removed, merged or never approved were valid for none.
+ * When the believed values of `slots` hold or held, but for the memory `except`. Removed, merged and
+ * unapproved values never held.
  *
- * Belongs in the transaction of the write, after `lockOwner`. Reads all of the owner's memories: for edits.
+ * After `lockOwner`. Reads all of the owner's memories: for edits only.
  */
 export async function findSlotIntervals(
   tx: Connection,
@@ -56,19 +54,15 @@ export async function findSlotIntervals(
     order by m.ref`);
 }
 
-/** `IntervalMove`, and what comes after a value that ends earlier. */
 export interface MovedInterval extends IntervalMove {
   readonly supersededBy?: string | undefined;
 }
 
-/** `IntervalSplit`, and what comes in between. */
 export interface SplitInterval extends IntervalSplit {
-  /** The id of the closed copy. */
   readonly copyId: string;
   readonly supersededBy: string;
 }
 
-/** Gives values of an owner's slots other times to begin or end, whether they hold still or not. One statement. */
 export async function moveIntervals(
   tx: Connection,
   { ownerRef, moves }: { ownerRef: number; moves: readonly MovedInterval[] },
@@ -90,12 +84,12 @@ export async function moveIntervals(
     from target i where m.ref = i.ref`);
 }
 
-/** What a closed copy has of its own or of the whole; the rest begins anew. */
+/** A closed copy inherits these columns. */
 const copiedColumns = without(memoryColumns, "seenCount", "accessCount", "assertedAt", "purgeAt", "revision");
 
 /**
- * Parts a value of an owner's slot that was said before and after another: a closed copy holds until that one, the value
- * itself from when it was said again. One statement for each: there is seldom any.
+ * Splits a value that was said before and after another: a closed copy holds until that one, the value itself
+ * from its next sighting. One statement for each: splits are rare.
  */
 export async function splitIntervals(
   tx: Connection,

@@ -3,21 +3,20 @@ import { normalValue } from "../../text/normal-value.js";
 import { isDeniedBy } from "../compare/detail-difference.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
-/** A stretch of time for which a slot had a value: ISO times, `to` null while it does. */
+/** A time in which a slot had a value, in ISO 8601; `to` null while it does. */
 export interface HeldInterval {
   readonly from: string;
   readonly to: string | null;
 }
 
 /**
- * Since when a value holds that takes its slot (again): since `from`, or since the last of `others` ended that did so
- * later. `others` have ended, and so a slot never had two values at a time.
+ * When a value that takes its slot begins: at `from`, or at the end of the last of `others` if that is later.
+ * All `others` have ended, so a slot never has two values at a time.
  */
 export function freeSince(from: string, others: readonly HeldInterval[]): string {
   return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
 }
 
-/** What is left of `interval` without `others`, in order. */
 function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval[] {
   return others
     .filter(holdsAnything)
@@ -25,7 +24,6 @@ function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]):
     .filter(holdsAnything);
 }
 
-/** What of `stretch` comes before `other`, and what comes after it. */
 function without({ from, to }: HeldInterval, other: HeldInterval): HeldInterval[] {
   const before = { from, to: endsAfter(to, other.from) ? other.from : to };
   const after = other.to === null ? [] : [{ from: isBefore(from, other.to) ? other.to : from, to }];
@@ -45,12 +43,11 @@ function isBefore(one: string, other: string): boolean {
   return oneMs === otherMs ? micros(one) < micros(other) : oneMs < otherMs;
 }
 
-/** What `isoTimeMs` leaves out: the digits of the second's fraction, as many as PostgreSQL has. */
+/** The digits of the second's fraction that `isoTimeMs` leaves out, as many as PostgreSQL has. */
 function micros(time: string): string {
   return (/\.(\d{1,6})/.exec(time)?.[1] ?? "").padEnd(6, "0");
 }
 
-/** A value that a slot has or had. */
 export interface SlotValue extends SlotClaim {
   readonly id: string;
   readonly text: string;
@@ -62,52 +59,48 @@ export interface SlotValue extends SlotClaim {
   readonly assertedAt: Date;
 }
 
-/** The values of a slot around the time that a new value tells of. A value that was valid for no time is none of it. */
+/** Values around the time of a new value, without those that held for no time. */
 export interface SlotHistory {
-  /** What holds it. */
   readonly current: SlotValue | undefined;
-  /** The latest closed value that began by then. */
+  /** The latest closed value that began at or before it. */
   readonly before: SlotValue | undefined;
   /** The earliest closed value that began after it. */
   readonly after: SlotValue | undefined;
 }
 
-/** A value that somebody tells. */
 export interface ToldValue extends SlotClaim {
   readonly text: string;
   readonly value?: string | null | undefined;
   readonly correction: boolean;
-  /** Since when it holds; unset: from now on. */
+  /** Unset: from now on. */
   readonly validFrom?: Date | null | undefined;
   readonly now: Date;
 }
 
-/** A stored value that begins or ends at another time than before. */
 export interface IntervalMove {
   readonly id: string;
   readonly validFrom?: Date;
-  /** Where it ends; the new value comes after it then. */
+  /** Its end; the new value follows it. */
   readonly validTo?: Date;
 }
 
-/** A value said before and after the new one: what was before becomes a row of its own, ending at `until`. */
+/** A value said before and after the new one: its first part becomes a row of its own, ending at `until`. */
 export interface IntervalSplit {
   readonly id: string;
   readonly until: Date;
-  /** When it was said again: from then on the row itself holds. */
+  /** Its next sighting: from then on the row itself holds. */
   readonly from: Date;
 }
 
-/** What a told value does to its slot. */
 export type SlotDecision =
   | { readonly action: "create"; readonly moves?: readonly IntervalMove[] }
-  /** It is what `id` says; `moves` where it is said to be valid for longer. */
+  /** It is the value of `id`; `moves` where it is said to hold for longer. */
   | { readonly action: "same"; readonly id: string; readonly moves?: readonly IntervalMove[] }
   /** It takes the slot of `id`. */
   | { readonly action: "replace"; readonly id: string }
   /** `id` is believed more. */
   | { readonly action: "keep"; readonly id: string }
-  /** It is past already: it was valid until `id` was. */
+  /** It is past: it held until `id` did. */
   | {
       readonly action: "insert_closed";
       readonly id: string;
@@ -116,7 +109,7 @@ export type SlotDecision =
       readonly split?: IntervalSplit;
     };
 
-/** Since when `told` holds: a value without a time is said of now, and of what holds now. */
+/** A value without a time holds from now, and not before what holds now. */
 export function heldSince(
   told: Pick<ToldValue, "validFrom" | "now">,
   current: Pick<SlotValue, "validFrom" | "assertedAt"> | undefined,
@@ -126,11 +119,11 @@ export function heldSince(
 }
 
 /**
- * Where `told` belongs in the history of its slot, whatever the order in which values are told: each holds from its own
- * time until the next one's, and the latest holds the slot.
+ * The place of `told` in the history of its slot, in whatever order values are told: each holds from its own
+ * time until the next one's.
  *
- * Times come first: only what tells of the same time as another value, or of a later one than what holds the slot, is
- * compared with it (see `takesSlot`). What was said again later than `told` goes on holding then.
+ * Times come first. Only a value of the same time as another, or later than the current one, is compared with
+ * it (see `takesSlot`). A value that was said again later than `told` holds again then.
  */
 export function placeInSlot(told: ToldValue, { current, before, after }: SlotHistory): SlotDecision {
   const at = heldSince(told, current);
@@ -146,7 +139,7 @@ export function placeInSlot(told: ToldValue, { current, before, after }: SlotHis
     : { action: "insert_closed", id: next.id, until: next.validFrom };
 }
 
-/** `holder` is what holds at the time told of; `next` what holds after it, null where that is still so. */
+/** `holder` holds at that time; `next` after it, null where it still does. */
 function meetHolder(told: ToldValue, at: Date, holder: SlotValue, next: SlotValue | null): SlotDecision {
   const { id, validFrom, assertedAt } = holder;
   if (isSameValue(told, holder)) return { action: "same", id };
@@ -172,7 +165,7 @@ function meetHolder(told: ToldValue, at: Date, holder: SlotValue, next: SlotValu
   return { action: "insert_closed", id: next.id, until: next.validFrom, moves: [{ id, validTo: at }] };
 }
 
-/** Where a closed value ends; one that nobody closed, where the next begins. */
+/** The end of a closed value; one without an end ends where the next begins. */
 function endOf({ validTo }: SlotValue, next: SlotValue | undefined): Date {
   const last = next?.validFrom ?? new Date(8.64e15);
   return validTo && validTo < last ? validTo : last;
@@ -182,7 +175,7 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
   return one && other && other.validFrom < one.validFrom ? other : (one ?? other);
 }
 
-/** Whether two values of a slot are one, and neither is denied by what is said of the other. */
+/** Equal values, where neither text denies the other. */
 function isSameValue(
   told: Pick<ToldValue, "value" | "text">,
   other: Pick<ToldValue, "value" | "text">,

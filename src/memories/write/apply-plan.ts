@@ -20,12 +20,10 @@ import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
 import type { KnownMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
-/** A memory to link to; without a ref one that is made in the same statement. */
 export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
   readonly ref: number | null;
 };
 
-/** `statement` as a row to insert, active and with a new id, linked to the nearest of `neighbours`. */
 export function newMemory(
   { config, language, newId }: WriteContext,
   { memory, vector, said }: ToldStatement,
@@ -54,7 +52,7 @@ export function newMemory(
   };
 }
 
-/** The links of a memory to the nearest of `neighbours`, which must not hold the memory itself. */
+/** `neighbours` must not hold the memory itself. */
 export function nearestLinks(
   neighbours: readonly NearMemory[],
   { memories }: Pick<WriteConfig, "memories">,
@@ -65,21 +63,18 @@ export function nearestLinks(
     .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
 }
 
-/** The entry of the audit trail for links just made; none where none were. */
 export function linkChanges(
   { id, category }: { readonly id: string; readonly category: string },
   links: readonly MemoryLink[],
 ): MemoryChange[] {
   const [strongest] = links;
   if (!strongest) return [];
-  const linked = links.map(({ id: to, strength }) => ({ to, strength }));
-  const similarity = strongest.strength;
-  return [
-    { memoryId: id, event: "LINK", old: null, new: { links: linked }, news: null, category, similarity },
-  ];
+  const made = { links: links.map(({ id: to, strength }) => ({ to, strength })) };
+  const [memoryId, similarity] = [id, strongest.strength];
+  return [{ memoryId, event: "LINK", old: null, new: made, news: null, category, similarity }];
 }
 
-/** All that is done to an owner's memories at once, in the order in which it is done. */
+/** In the order in which it is done. */
 export interface WritePlan extends ConsentPlan {
   readonly deactivated: readonly Deactivation[];
   readonly moves: readonly MovedInterval[];
@@ -95,29 +90,21 @@ const steps = [
   ...(["settled", "requests", "repeats", "events"] as const),
 ] satisfies readonly (keyof WritePlan)[];
 
-/** One plan that does what all of `plans` do, the earlier first. */
 export function joinPlans(plans: readonly Partial<WritePlan>[]): WritePlan {
   const joined = steps.map((step) => [step, plans.flatMap((plan): readonly object[] => plan[step] ?? [])]);
   return Object.fromEntries(joined) as WritePlan;
 }
 
-/** Whose memories a plan changes, and what else its statements take. */
 export interface PlanTarget {
   readonly owner: Pick<LockedOwner, "ref">;
   readonly scope: Scope;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
-  readonly config: Pick<WriteConfig, "consent">;
-  /** Similarity of the best memory that was compared before, null for none, and where that was; unset when none was looked for. */
+  /** Similarity of the best memory compared, null for none; unset without a comparison. */
   readonly search?: { readonly searched: number | null; readonly place: EventPlace } | undefined;
 }
 
-/**
- * Does what `plan` says. What gives up its slot or its words comes before what takes them, and the trail of all that
- * comes after. A statement for each step that there is.
- *
- * Belongs in the transaction that holds the owner's lock.
- */
+/** Rows that give up a slot or words come before those that take them. Under the owner's lock. */
 export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
   const { owner, scope, space, origin, search } = target;
   const ownerRef = owner.ref;

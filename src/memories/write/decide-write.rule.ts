@@ -4,27 +4,22 @@ import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-
 import type { KnownMemory, ToldMemory } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
 
-/** What a told memory does to what is stored. */
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
-  /**
-   * It is known. "touch": count it as seen again. "update": it is said better, or by whom it is about, and the stored text
-   * gives way to the new one.
-   */
+  /** "touch": count it as seen again. "update": also take the new words, by a better source or wording. */
   | {
       readonly action: "touch" | "update";
       readonly id: string;
       readonly similarity: number;
       readonly moves?: readonly IntervalMove[];
     }
-  /** A model should say whether it is the same as another. See `settleAsk`. */
+  /** A model should say whether the two are the same. */
   | { readonly action: "ask"; readonly id: string; readonly similarity: number };
 
-/** The same, every question answered. */
 export type SettledDecision = Exclude<WriteDecision, { action: "ask" }>;
 
 /**
- * What `told` does to the memories that bear on it. The first row that fits decides.
+ * The first row that fits decides.
  *
  * | told | known | decision |
  * |---|---|---|
@@ -39,8 +34,7 @@ export type SettledDecision = Exclude<WriteDecision, { action: "ask" }>;
  * | a fact or insight | that one is in band "ask" | ask |
  * | a fact or insight | anything | create |
  *
- * It is an update where `told` is believed more than the known memory and has other words. A memory that is created or
- * replaces another takes the place of the same words without a key: see `absorbed`.
+ * Update: `told` ranks above the known memory and has other words. For a new memory see also `absorbed`.
  */
 export function decideWrite(
   told: ToldMemory,
@@ -66,7 +60,7 @@ export function decideWrite(
   return band === "merge" ? saidAgain(told, known, { id, similarity }) : { action: "create" };
 }
 
-/** The words of whoever is believed more stand. Between equals a memory keeps its words. */
+/** The words of the higher rank win. Between equals a memory keeps its words. */
 function saidAgain(
   told: ToldMemory,
   known: readonly KnownMemory[],
@@ -78,17 +72,14 @@ function saidAgain(
   return { action: better ? "update" : "touch", id, similarity, ...(moves && { moves }) };
 }
 
-/** The memory without a key whose words a new one says too, and whose place it takes; undefined for most. */
+/** The memory without a key whose words a new one repeats, and whose place it takes. */
 export function absorbed<Known extends Pick<KnownMemory, "relation" | "keyed">>(
   known: readonly Known[],
 ): Known | undefined {
   return known.find(({ relation, keyed }) => relation === "same" && !keyed);
 }
 
-/**
- * `decision`, its question answered by `verdict`. What nobody compared stays apart. So does a statement that says more
- * than the known one but is believed less.
- */
+/** Without an answer the two stay apart, as does a statement that says more but ranks lower. */
 export function settleAsk(
   decision: WriteDecision,
   verdict: (id: string) => SameFact,
@@ -101,7 +92,7 @@ export function settleAsk(
   return believedMore(decision.id) ? { action: "create" } : { ...decision, action: "update" };
 }
 
-/** The bands for `memory`: stricter for what a consent policy guards, since it changes who the user is. */
+/** Stricter for fields that a consent policy guards. */
 export function mergeThresholds(
   memory: Parameters<typeof consentRule>[1],
   { consent, memories }: WriteConfig,

@@ -1,52 +1,30 @@
 import type { QueryResultRow } from "pg";
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, raw, type Sql } from "sql-template-tag";
 import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
 import { selected } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
-import type { MemoryKind } from "../item/memory.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { nearByVector, nearestCount } from "./near-by-vector.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
-/** What is about to be written, as its neighbours are looked for. */
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
-  /** The memory that is about to be given this text, which is none of its own neighbours. */
+  /** Excludes the memory that gets this text. */
   readonly self?: string | undefined;
 }
 
-/** The same as a row of the statement. */
-interface Probe {
-  readonly appId: string;
-  readonly kind: MemoryKind;
-  readonly category: string;
-  readonly key: string | null;
-  /** Since when it holds, which is its place among the closed values of its slot; unset: from now on. */
-  readonly validFrom: Date | undefined;
-  readonly contentHash: string;
-  /** Text prepared for `to_tsvector`. */
-  readonly terms: string;
-  readonly self: string | undefined;
-}
-
-/** `sought` as a row. */
-function probeOf({ memory, self }: SoughtMemory): Probe {
-  const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
-  return { appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
-}
-
-/** Memories with rare words in common that are compared in full. */
+/** Candidates with rare words in common that are compared in full. */
 const hints = 20;
 
 /**
- * A word that this many memories of the owner have is not used to find neighbours. It says little of any one of them, and
- * batches written to an owner of many thousands would take minutes.
+ * A word in this many memories of the owner is not used to find neighbours: it says little, and batches
+ * written to an owner of many thousands would take minutes.
  */
 const common = 500;
 
-/** Probes of one statement: the exact search of that many vectors among 20,000 takes some seconds. */
+/** The exact search of that many vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
 
 interface WriteSearch {
@@ -62,11 +40,11 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * The memories of an owner that bear on each of `sought`, in their order: what holds its slot, the closed values
- * around its time, what says the same, and its nearest. One statement for every 200.
+ * For each of `sought`: what has its slot, the closed values around its time, equal text, and its nearest
+ * memories.
  *
- * Similarity is 1 − cosine distance with embeddings, else the share of terms that two texts have in common
- * (Dice's coefficient on stemmed terms), in [0, 1]; then texts with no rare word in common are not near.
+ * Similarity is 1 − cosine distance with embeddings, else Dice's coefficient on stemmed terms, in [0, 1], of
+ * texts with a rare word in common. One statement for every 200.
  */
 export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];
@@ -85,54 +63,41 @@ export async function findWriteCandidates(db: Connection, input: WriteSearch): P
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space, sought } = input;
-  const probes = JSON.stringify(sought.map((each, index) => ({ ...probeOf(each), index })));
+  const probes = sought.map(({ memory, self }, index) => {
+    const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
+    return { index, appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
+  });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`(${halfvecs(space, vectors)})[p.index + 1]` : sql`null`;
   const near = space
     ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
     : nearByTerms(db, ownerRef);
+  /** The first memory under `condition` for each probe: only a probe with a key looks for those of its slot. */
+  const one = (relation: KnownMemory["relation"], condition: Sql, order = empty) => sql`
+      select p.index as probe, ${raw(`'${relation}'`)} as relation, m.ref, 1::float8 as similarity
+      from probe p cross join lateral (
+        select ref from ${schema}.memory
+        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)} and ${condition}
+        ${order} limit 1
+      ) m ${relation === "same" ? empty : sql`where p.key is not null`}`;
+  const from = sql`coalesce(p."validFrom", ${db.now()})`;
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
-      select p.*, ${embedding} as embedding from json_to_recordset(${probes}::json) as p (
+      select p.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(probes)}::json) as p (
         index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
         "validFrom" timestamptz
       )
     ),
     ${near},
     candidate as materialized (
-      select p.index as probe, 'slot' as relation, m.ref, 1::float8 as similarity
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and category = p.category and key = p.key and state = 'active'
-        limit 1
-      ) m
-      where p.key is not null
+      ${one("slot", sql`${ofSlot} and state = 'active'`)}
       union all
-      select p.index, 'before', m.ref, 1
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where ${ofSlot(ownerRef)} and valid_from <= coalesce(p."validFrom", ${db.now()})
-        order by valid_from desc, valid_to desc nulls first limit 1
-      ) m
-      where p.key is not null
+      ${one("before", sql`${closed} and valid_from <= ${from}`, sql`order by valid_from desc, valid_to desc nulls first`)}
       union all
-      select p.index, 'after', m.ref, 1
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where ${ofSlot(ownerRef)} and valid_from > coalesce(p."validFrom", ${db.now()})
-        order by valid_from limit 1
-      ) m
-      where p.key is not null
+      ${one("after", sql`${closed} and valid_from > ${from}`, sql`order by valid_from`)}
       union all
-      select p.index, 'same', m.ref, 1
-      from probe p cross join lateral (
-        select ref from ${schema}.memory
-        where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and kind = p.kind and content_hash = p."contentHash" and state = 'active'
-        limit 1
-      ) m
+      ${one("same", sql`kind = p.kind and content_hash = p."contentHash" and state = 'active'`)}
       union all
       select probe, 'near', ref, similarity from near
     )
@@ -147,10 +112,9 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   );
 }
 
-/** Whether a memory is a closed value of the slot of the row `p`. */
-const ofSlot = (ownerRef: number): Sql => sql`owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)}
-          and category = p.category and key = p.key and state = 'superseded'
-          and (valid_to is null or valid_to > valid_from)`;
+/** The slot of the row `p`, and its closed values. */
+const ofSlot = sql`category = p.category and key = p.key`;
+const closed = sql`${ofSlot} and state = 'superseded' and (valid_to is null or valid_to > valid_from)`;
 
 function nearByTerms(db: Connection, ownerRef: number): Sql {
   const { schema } = db;

@@ -2,56 +2,52 @@ import { MemoryError } from "../../errors.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import type { LockedOwner } from "../../scope/scope-predicates.js";
 import { type Redactor, redactFields } from "../../text/redactor.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents } from "../guard/consent-statements.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { wordNames } from "../item/memory-fields.js";
+import type { PlanTarget } from "./apply-plan.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
 import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
-import { type PreparedMemory, prepareMemory } from "./prepare-memory.js";
+import { prepareMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
 import { findNearStatements, type NearStatements } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 import { cutOff } from "./writing-constraints.rule.js";
 
-/** Drafts made ready to be written. */
 export interface GatheredDrafts {
-  /** An outcome for each draft: "rejected", with the problems of those that cannot be written. */
+  /** For each draft: "rejected", with its problems, or a place for the outcome. */
   readonly outcomes: readonly WriteOutcome[];
-  /** Of the others, what each owner is told. Users come before apps: see `lockOwner`. */
+  /** Users come before apps: see `lockOwner`. */
   readonly owners: readonly OwnerStatements[];
   readonly space: EmbeddingSpace | null;
-  /** For each draft, the end of its text that goes too far for a memory; empty for most. */
+  /** For each draft, the end of its text that is too much for a memory; empty for most. */
   readonly trimmed: readonly string[];
 }
 
-/** What one owner is told. */
 export interface OwnerStatements {
   readonly scope: Scope;
-  /** What can be compared and written at once. */
   readonly batches: readonly StatementBatch[];
-  /** What reads as instructions to a model. */
+  /** Statements that read as instructions to a model. */
   readonly quarantined: readonly Statement[];
 }
 
-/** Statements, and which of them are near each other. */
 interface StatementBatch extends NearStatements {
   readonly statements: readonly Statement[];
 }
 
-/** Some seconds of work in one transaction, which the owner's other writers wait for. */
+/** Some seconds in one transaction, which the owner's other writers wait for. */
 const mostDrafts = 5_000;
 
-/** Statements that are compared with each other: some tens of thousands of comparisons. */
+/** Statements of one batch: some tens of thousands of comparisons. */
 const mostInBatch = 300;
 
 /**
- * Checks, redacts, embeds and compares `drafts`, each once, before any lock is taken.
+ * Checks, redacts, embeds and compares `drafts` before any lock is taken.
  *
- * @param input.turnsAgo for each draft, how many of the owner's turns ago it was said. @default 0
+ * @param input.turnsAgo for each draft, in turns of the owner. @default 0
  * @throws MemoryError as `writeMemories`
  */
 export async function gatherDrafts(
@@ -88,23 +84,19 @@ export async function gatherDrafts(
   const trimmed = prepared.map((memory, at) =>
     "problems" in memory ? "" : cutOff(redacted[at]?.text ?? "", memory.text),
   );
-  return { outcomes: prepared.map(rejected), owners, space, trimmed };
+  const outcomes = prepared.map((memory): WriteOutcome => {
+    return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
+  });
+  return { outcomes, owners, space, trimmed };
 }
 
 /**
- * What bears on `wave`: the memories that are known, and the requests that stand. One statement for every 200, and one
- * more where any of them needs consent.
- *
- * Belongs in the transaction that holds the owner's lock.
+ * Candidates and consent requests for each of `wave`, under the owner's lock. One statement for every 200,
+ * and one more where consent is needed.
  */
 export async function gatherWave(
   tx: Connection,
-  context: {
-    readonly owner: Pick<LockedOwner, "ref">;
-    readonly scope: Scope;
-    readonly config: WriteConfig;
-    readonly space: EmbeddingSpace | null;
-  },
+  context: Pick<PlanTarget, "owner" | "scope" | "space"> & { readonly config: WriteConfig },
   wave: readonly Statement[],
 ): Promise<GatheredStatement[]> {
   const { owner, scope, config, space } = context;
@@ -121,22 +113,19 @@ export async function gatherWave(
     return { appId: scope.appId ?? "", category, key };
   });
   const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
-  return wave.map((statement, at) => ({
-    statement,
-    known: known[at] ?? [],
-    standing: standing[at] ?? [],
-  }));
+  return wave.map((statement, at) => {
+    return { statement, known: known[at] ?? [], standing: standing[at] ?? [] };
+  });
 }
 
 /** A draft that nearly says what is known, or what an earlier draft says. */
 export interface OpenPair {
-  /** The draft's place. */
   readonly draft: number;
   readonly said: string;
   readonly known: SaidBefore;
 }
 
-/** The pairs about which only somebody who understands both can say whether they are one: see `Answer`. */
+/** Pairs that only a model can tell apart: see `Answer`. */
 export async function findOpenPairs(
   { db, config }: Pick<WriteRuntime, "db" | "config">,
   ownerRef: number,
@@ -147,7 +136,7 @@ export async function findOpenPairs(
   const found = await findWriteCandidates(db, { ownerRef, space, sought });
   const stored = sought.flatMap((statement, at): OpenPair[] => {
     const known = found[at] ?? [];
-    // Turn and time matter for slots only, and slots are never compared.
+    // Turn and time matter only for slots, which are never compared.
     const { memory } = toldTo({ turns: 0, now: new Date(0) }, statement);
     const decision = decideWrite(memory, known, mergeThresholds(memory, config));
     const nearest = known.find(({ id }) => decision.action === "ask" && id === decision.id);
@@ -164,24 +153,17 @@ function openPair({ memory, said: [{ draft }] }: Statement, { id, text }: SaidBe
   return { draft, said: memory.text, known: { id, text } };
 }
 
-/** `draft`, with all its words redacted, those of its quote too. The id of its thread is no text. */
+/** Redacts also the quote, but not the id of its thread. */
 async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
   const flat = { ...draft, evidence: draft.source?.quote };
   const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);
   return { ...fields, ...(draft.source && { source: { ...draft.source, quote } }) };
 }
 
-function rejected(memory: ReturnType<typeof prepareMemory>): WriteOutcome {
-  return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
-}
-
-/** Statements by the owner they go to. Users come first, so that two writers never wait for each other. */
+/** Users come first, so that two writers never wait for each other. */
 function byOwner(statements: readonly Statement[]): Statement[][] {
-  const ofUser = ({ scope }: PreparedMemory) => scope.userId !== undefined;
-  const groups = [
-    statements.filter(({ memory }) => ofUser(memory)),
-    statements.filter(({ memory }) => !ofUser(memory)),
-  ];
+  const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
+  const groups = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
   return groups.filter((group) => group.length > 0);
 }
 

@@ -10,24 +10,23 @@ import { mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
 
-/** What the guard says. `consents` is what becomes of the requests that stand. */
 export type GuardVerdict =
   | {
       /** "dropped": what holds the slot stays. */
       readonly outcome: "written" | "dropped";
-      /** What the audit trail keeps of who agreed; null where nobody had to. */
+      /** For the audit trail; null where nobody had to agree. */
       readonly approval: ConsentDecided | null;
       readonly consents: Partial<ConsentPlan>;
     }
   | {
-      /** It waits, was refused, or gives way to what waits already. */
+      /** It waits, was refused, or a later value waits. */
       readonly outcome: "proposed" | "refused" | "kept";
       readonly consentId: string;
       readonly consents: Partial<ConsentPlan>;
     };
 
 /**
- * Whether a statement about a field that `rule` guards is written, where it would do what `decision` says.
+ * Whether a statement about a guarded field is written, where it would do what `decision` says.
  *
  * | rule | comes with | and would | it |
  * |---|---|---|---|
@@ -39,7 +38,7 @@ export type GuardVerdict =
  * | consent | nothing | insert_closed | is dropped: nobody is asked about the past |
  * | any | nothing | anything else | waits, was refused, or passes by its signals: see `decideProposal` |
  *
- * Of a sensitive field even a claim that would change nothing is asked about, since the user may know better.
+ * A claim that changes nothing still needs consent: the user may know better.
  */
 export function guardStatement(
   context: WriteContext,
@@ -63,8 +62,7 @@ export function guardStatement(
 const unasked = { outcome: "written", approval: null, consents: {} } as const;
 
 /**
- * The consent that lies in the user's own plain words, where nobody can ask; null where they conclude, suppose or quote, or
- * where the user has refused this value not long ago.
+ * Plain words of the user are consent where nobody can ask, unless the user refused this value not long ago.
  */
 function plainlySaid(
   { config: { consent }, origin: { asks = false, words } }: WriteContext,
@@ -75,24 +73,17 @@ function plainlySaid(
   const { quote, threadId } = source;
   const field = personalFieldOf(memory);
   if (!said.some(({ draft }) => saidOfSelf(field, memory, words?.get(draft) ?? quote))) return null;
-  const normal = proposedValue(memory);
-  const refused = standing.some(
-    ({ status, contentHash, normalValue }) =>
-      status === "refused" && (contentHash === memory.contentHash || normalValue === normal),
-  );
+  const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }
 
-/** The user agreed: what waits for the same value is approved with it, and what waits for another is out of date. */
+/** The user agreed: this approves requests for the same value, and supersedes those for another. */
 function consented(gathered: GatheredStatement, actor: string, given: ConsentGiven): GuardVerdict {
   const { memory } = gathered.statement;
   const { via, evidence = null, requestId = null, reason } = given;
-  const normal = proposedValue(memory);
-  const isSame = ({ contentHash, normalValue }: StandingConsent) =>
-    contentHash === memory.contentHash || normalValue === normal;
-  // The request that is being answered is settled by who answers it, last of all.
+  // The answered request is settled last, by its decider.
   const others = waiting(gathered).filter(({ id }) => id !== requestId);
-  const approved = others.filter((other) => !other.expired && isSame(other));
+  const approved = others.filter((other) => !other.expired && isSameProposal(memory, other));
   const outdated = others.filter((other) => !approved.includes(other));
   const ended = lapsed(outdated, actor, memory.category);
   return {
@@ -105,14 +96,13 @@ function consented(gathered: GatheredStatement, actor: string, given: ConsentGiv
   };
 }
 
-/** What a slot holds was said again: another value that waits for it is out of date, unless it is newer. */
+/** The slot's value was said again: older requests for another value are superseded. */
 function endContradicted(gathered: GatheredStatement, actor: string): Partial<ConsentPlan> {
   const { validFrom, category } = gathered.statement.memory;
   const isOlder = ({ validFrom: other }: StandingConsent) => !validFrom || !other || validFrom >= other;
   return lapsed(waiting(gathered).filter(isOlder), actor, category);
 }
 
-/** It needs the user's consent or another signal: what comes of asking for it. */
 function proposed(
   context: WriteContext,
   { statement, standing }: GatheredStatement,
@@ -122,7 +112,9 @@ function proposed(
   const { actor } = origin;
   const { memory } = statement;
   const { category } = memory;
-  const change = proposalOf(context, statement, rule);
+  const { key = null, validFrom = null } = memory;
+  const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
+  const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
   const verdict = decideProposal(change, standing, mergeThresholds(memory, config).ask);
   const times = change.signals.length;
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
@@ -155,13 +147,6 @@ function proposed(
   }
 }
 
-function proposalOf(context: WriteContext, statement: Statement, rule: ConsentRule): ProposedChange {
-  const { memory } = statement;
-  const { key = null, validFrom = null } = memory;
-  const signals = signalsOf(context, statement);
-  return { ...memory, rule, key, validFrom, signals, normalValue: proposedValue(memory) };
-}
-
 function newRequest(
   { origin, newId }: WriteContext,
   { memory }: Statement,
@@ -178,7 +163,7 @@ function newRequest(
   };
 }
 
-/** Requests for the very slot that are still marked as waiting; of statements, for the same words. */
+/** Pending requests for the slot; without a key, for the same words. */
 function waiting({ statement: { memory }, standing }: GatheredStatement): StandingConsent[] {
   return standing.filter(
     ({ status, contentHash }) =>
@@ -186,12 +171,16 @@ function waiting({ statement: { memory }, standing }: GatheredStatement): Standi
   );
 }
 
-/** What makes two proposals for a slot the same. */
+function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: StandingConsent): boolean {
+  return contentHash === memory.contentHash || normalValue === proposedValue(memory);
+}
+
+/** Equal for two proposals of the same value. */
 function proposedValue({ value, text }: PreparedMemory): string {
   return normalValue(value ?? text);
 }
 
-/** Ends `requests` without anybody's decision: their time is over, or another value came. */
+/** Ends overdue or superseded requests, which nobody decided. */
 function lapsed(
   requests: readonly StandingConsent[],
   actor: string,
@@ -216,7 +205,7 @@ function approvedBy(
   return { ...how, id, status: "approved", actor, memoryId: null };
 }
 
-/** Origins whose words a program brings anew with each call. An agent may say the same thing over and over. */
+/** A program brings these words anew with each call. An agent may repeat itself. */
 const ownWords: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
 function signalsOf({ owner, origin: { call } }: WriteContext, { memory, said }: Statement): ConsentSignal[] {

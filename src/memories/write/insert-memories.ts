@@ -7,7 +7,6 @@ import { isSourceThread, ofSource } from "../../scope/scope-predicates.js";
 import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 
-/** A link to another memory of the owner, as strong as the two are similar. */
 export interface MemoryLink {
   /** Null for one that is inserted in the same statement. */
   readonly ref: number | null;
@@ -15,31 +14,23 @@ export interface MemoryLink {
   readonly strength: number;
 }
 
-/** The columns of a new memory; what is left out has its default, or is the time of the insert. */
+/** The other columns have defaults, or the time of the insert. */
 const newColumns = without(
   memoryColumns,
-  "assertedAt",
-  "accessCount",
-  "lastAccessedAt",
-  "purgeAt",
-  "createdAt",
-  "updatedAt",
-  "revision",
+  ...(["assertedAt", "accessCount", "lastAccessedAt", "purgeAt"] as const),
+  ...(["createdAt", "updatedAt", "revision"] as const),
 );
 
-/** A row of `memory` to insert, with what belongs to it. */
 export interface NewMemory extends RowOf<typeof newColumns> {
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-  /** The actor's name prepared for `to_tsvector`. */
   readonly actorTerms: string;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;
-  /** Memories to link to. */
   readonly links: readonly MemoryLink[];
 }
 
-/** Inserts memories with their terms, vectors and links, and counts them. One statement. */
+/** Inserts memories with terms, vectors and links, and counts them. One statement. */
 export async function insertMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; memories: readonly NewMemory[]; space: EmbeddingSpace | null },
@@ -91,7 +82,7 @@ export async function insertMemories(
   );
 }
 
-/** What a memory to insert keeps of where it was learned, the thread `t`: see `ofSource`. */
+/** The source of a memory to insert, from the thread `t`: see `ofSource`. */
 export function sourceOf(
   userId: string | Sql,
   seqs: Sql,
@@ -104,7 +95,7 @@ export function sourceOf(
   };
 }
 
-/** Counts for the owner what the CTEs `added` and `term` added. */
+/** Counts the rows of the CTEs `added` and `term` for the owner. */
 export function countAdded({ schema }: Connection, ownerRef: OwnerRef): Sql {
   return sql`update ${schema}.owner o
     set memory_count = o.memory_count + (select count(*) from added where state = 'active'),
@@ -121,7 +112,7 @@ function embeddingRows(tx: Connection, ownerRef: OwnerRef, space: EmbeddingSpace
   ),`;
 }
 
-/** CTE `word` (id, lexeme, frequency, length): the words of `input` (id, terms), and how many each has. */
+/** CTE `word` (id, lexeme, frequency, length) of `input` (id, terms). */
 export function wordRows(db: Connection): Sql {
   return sql`word as materialized (
       select i.id, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
@@ -131,8 +122,8 @@ export function wordRows(db: Connection): Sql {
 }
 
 /**
- * CTEs `term` (memory_ref, length) and `actor_term`, which index the active memories of the CTE `added` (ref, id, state)
- * by `word` and by the names of `input` (id, "actorTerms").
+ * CTEs `term` (memory_ref, length) and `actor_term`: the index of active memories in `added` (ref, id,
+ * state), by `word` and the names in `input` (id, "actorTerms").
  */
 export function termRows({ schema }: Connection, ownerRef: OwnerRef): Sql {
   return sql`

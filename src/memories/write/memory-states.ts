@@ -2,25 +2,26 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import { hasVectors } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
-import { wordlessLine } from "../changes/change-line.js";
-import type { MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
-import { type MemoryMetadata, type Noted, notedAgain } from "../item/memory-metadata.rule.js";
+import { changeLine, wordlessLine } from "../changes/change-line.js";
+import type { MemoryChange } from "../changes/record-changes.js";
+import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
+import { versionOf } from "../item/memory-fields.js";
+import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
-/** How a memory leaves the active ones. */
 export interface Deactivation {
   readonly id: string;
   readonly state: Exclude<MemoryLifecycle, "active">;
   readonly supersededBy: string | null;
-  /** When it stopped being true; null keeps it open (it is only hidden). */
+  /** When it stopped being true; null: it is only hidden. */
   readonly validTo: string | null;
   readonly purgeAfterMs: number | null;
 }
 
 /**
- * Takes memories of an owner out of every search at once: state, lexical index, vectors and counts. One statement.
+ * Takes memories of an owner out of every search: state, terms, vectors, counts. One statement.
  *
- * @param input.vectors whether there surely are vectors; otherwise it is looked up.
+ * @param input.vectors true where there surely are vectors; otherwise it is looked up.
  */
 export async function deactivateMemories(
   tx: Connection,
@@ -63,27 +64,44 @@ function vectorRows(tx: Connection): Sql {
   ),`;
 }
 
-/** A memory that was said again. */
-export interface Sighting {
+/**
+ * Hides active memories of a locked owner; until they are purged they can be restored.
+ *
+ * @returns their entries for the audit trail, each with the details that `detailsOf` adds.
+ */
+export async function hideMemories(
+  tx: Connection,
+  input: { ownerRef: OwnerRef; vectors: boolean; purgeAfterMs: number; event: "DELETE" | "TTL" },
+  memories: readonly MemoryItem[],
+  detailsOf: (memory: MemoryItem) => object,
+): Promise<MemoryChange[]> {
+  const { ownerRef, vectors, purgeAfterMs, event } = input;
+  const state = "soft_deleted";
+  const gone = { state, supersededBy: null, validTo: null, purgeAfterMs } as const;
+  await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...gone, id })) });
+  return memories.map((memory) => ({
+    ...{ memoryId: memory.id, event, category: memory.category, similarity: null },
+    ...{ old: { ...versionOf(memory), state: "active" }, new: { state, ...detailsOf(memory) } },
+    news: { event: state, line: changeLine(state, memory), importance: memory.importance },
+  }));
+}
+
+export interface Sighting extends Noted {
   readonly id: string;
-  /** How many more times. */
   readonly times: number;
   readonly confidence: number;
   readonly importance: number;
   readonly assertedTurn: number;
-  /** When it was said to hold; null where whoever says so is believed less than who said it before. */
+  /** When it was said to hold; null where the speaker ranks lower than before. */
   readonly assertedAt: string | null;
-  /** Whose word it is from then on, where they are believed more; null: whose it was. */
+  /** Whose word it is now, if that ranks higher; null: as before. */
   readonly origin: MemoryOrigin | null;
   readonly trust: MemoryTrust | null;
-  /** What is noted of it from then on, and until when it holds. */
-  readonly metadata: MemoryMetadata;
-  readonly expiresAt: Date | null;
-  /** Of several who say it, the highest is taken for whose word it is. */
+  /** The highest decides whose word it is. */
   readonly rank: number;
 }
 
-/** Counts memories of an owner as seen again, closed ones as well; the higher confidence and importance stay. One statement. */
+/** Also closed memories; the higher confidence and importance stay. One statement. */
 export async function touchMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
@@ -117,7 +135,6 @@ export async function touchMemories(
   );
 }
 
-/** `sightings`, those of one memory with the notes of all of them. */
 function notedTogether(sightings: readonly Sighting[]): Sighting[] {
   const noted = new Map<string, Noted>();
   for (const sighting of sightings) {
@@ -131,10 +148,8 @@ function notedTogether(sightings: readonly Sighting[]): Sighting[] {
 }
 
 /**
- * Deletes memories of a locked owner for good, with their vectors, terms and links, and takes their words out of the
- * news. One statement; none of `ids` may be active.
- *
- * Until its owner is forgotten, the audit trail keeps what a memory was, and the transcript what was said.
+ * Deletes memories of a locked owner for good, and their words in the news. One statement; none of `ids` may
+ * be active. The audit trail and the transcript stay until the owner is forgotten.
  */
 export async function purgeMemories(
   tx: Connection,

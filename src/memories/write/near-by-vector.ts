@@ -2,26 +2,24 @@ import sql, { empty, type Sql } from "sql-template-tag";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 
-/** Nearest memories looked at for merging and linking. */
 export const nearestCount = 5;
 
-/** Whose vectors are searched, and how. */
 interface VectorSearch {
   readonly ownerRef: number;
   readonly space: EmbeddingSpace;
-  /** Whether there are several probes. */
   readonly isBatch: boolean;
 }
 
 /**
- * Vectors looked at before any memory is read. A vector knows neither its memory's app nor who asks for its own
- * neighbours: where too few of these 64 fit, all of the owner's are sorted.
+ * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer
+ * than `nearestCount` of these fit, all of the owner's are sorted.
  */
 const firstLook = 64;
 
-/** CTE `near` (probe, ref, similarity): the memories of an owner nearest to each row of the CTE `probe`. */
+/** CTE `near` (probe, ref, similarity): the owner's nearest memories for each row of the CTE `probe`. */
 export function nearByVector(db: Connection, search: VectorSearch): Sql {
-  return sql`${ownVectors(db, search)}
+  // A batch reads the vectors once.
+  return sql`${search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty}
   nearest as materialized (
     select p.index as probe, n.ref, n.similarity from probe p ${scan(db, search, sql`limit ${firstLook}`)}
   ),
@@ -36,17 +34,12 @@ export function nearByVector(db: Connection, search: VectorSearch): Sql {
   )`;
 }
 
-/** Several are compared with vectors that were read once, and lie next to each other. */
-function ownVectors(db: Connection, search: VectorSearch): Sql {
-  return search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty;
-}
-
 function vectorsOf({ schema }: Connection, { ownerRef, space }: VectorSearch): Sql {
   return sql`select memory_ref, embedding from ${schema}.memory_embedding
     where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active`;
 }
 
-/** Joins to the probe `p` its nearest memories among the owner's nearest vectors; `cut` says how many of those. */
+/** Joins to the probe `p` its nearest memories; `cut` limits the vectors that are looked at. */
 function scan(db: Connection, search: VectorSearch, cut: Sql): Sql {
   const { space, isBatch } = search;
   return sql`cross join lateral (

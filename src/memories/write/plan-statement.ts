@@ -13,21 +13,19 @@ import type { Sighting } from "./memory-states.js";
 import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
 
-/** A statement, and the stored memories that bear on it. */
 export interface MetStatement {
   readonly statement: ToldStatement;
   readonly known: readonly KnownMemory[];
-  /** What is made of earlier statements beside it and is near it. */
+  /** Near memories of earlier statements in the same wave. */
   readonly mates: readonly NearMemory[];
 }
 
-/** What becomes of a statement, and all that is done for it. */
 export interface PlannedWrite {
   readonly outcome: WriteOutcome;
   readonly plan: Partial<WritePlan>;
 }
 
-/** What `decision` makes of a statement. Whether it may be made is not asked here: see `planWave`. */
+/** Does not ask for consent: see `planWave`. */
 export function planStatement(
   context: WriteContext,
   met: MetStatement,
@@ -50,7 +48,6 @@ export function planStatement(
 
 type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision, { action: Action }>;
 
-/** A new memory, in the place of `decision.id` where there is one. */
 function planNew(
   context: WriteContext,
   { statement, known, mates }: MetStatement,
@@ -90,7 +87,6 @@ function planNew(
   };
 }
 
-/** A value of the past, stored between the others of its slot. */
 function planClosed(
   context: WriteContext,
   { statement }: MetStatement,
@@ -116,7 +112,6 @@ function planClosed(
   };
 }
 
-/** What is known was said again. */
 function planSighting(
   { statement, known }: MetStatement,
   { id, similarity, moves }: Decided<"touch" | "update">,
@@ -125,7 +120,7 @@ function planSighting(
   const seen = byId(known, id);
   const { text, seenCount } = seen;
   const times = seenCount + said.length;
-  // The same words again are no news, in another order they are two notes; of a slot only its value counts.
+  // The same words again are no news; in another order they are two notes. In a slot only the value counts.
   const isNews = similarity < 1 || (!seen.keyed && contentHash(text) !== contentHash(memory.text));
   const merged = change(memory, id, "MERGE", { text, seenCount }, { text: memory.text, seenCount: times });
   return {
@@ -140,7 +135,6 @@ function planSighting(
   };
 }
 
-/** What is known is said better: it gets the new words. */
 function planUpdate(
   context: WriteContext,
   { statement, known }: MetStatement,
@@ -157,7 +151,7 @@ function planUpdate(
   const importance = Math.max(old.importance, memory.importance);
   const rewrite = {
     ...memory,
-    // What is not said anew stays.
+    // A field that is not set now stays.
     ...(Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion),
     ...{ category, pinned, tags, importance, confidence: Math.max(old.confidence, memory.confidence) },
     ...{ metadata: noted.metadata, expiresAt: noted.expiresAt?.toISOString() ?? null },
@@ -181,7 +175,7 @@ function planUpdate(
   };
 }
 
-/** What holds the slot is believed more: the trail alone keeps what was said. */
+/** Only the audit trail keeps a value that ranks lower. */
 function planKept({ statement: { memory }, known }: MetStatement, { id }: Decided<"keep">): PlannedWrite {
   const { text: refused, confidence, origin } = memory;
   const reason = conflictReason(byId(known, id), memory);
@@ -196,18 +190,18 @@ function nearestFirst(known: readonly NearMemory[], mates: readonly NearMemory[]
   return [...known, ...mates].toSorted((one, other) => other.similarity - one.similarity);
 }
 
-/** Decisions name only memories that they were given. */
+/** Decisions name only known memories. */
 function byId(known: readonly KnownMemory[], id: string): KnownMemory {
   return known.find((memory) => memory.id === id) as KnownMemory;
 }
 
-/** `moves`, each with what comes after a value that ends earlier: `successor`, where there is one. */
+/** `successor` follows a value that ends earlier. */
 function movesTo(moves: readonly IntervalMove[] = [], successor: string | null): WritePlan["moves"] {
   const next = successor ?? undefined;
   return moves.map((move) => ({ ...move, supersededBy: move.validTo && next }));
 }
 
-/** `known`, said again: the word of whoever is believed less makes it neither surer nor fresher. */
+/** A lower-ranking word makes a memory neither surer nor fresher. */
 function sightingOf({ memory, said }: ToldStatement, known: KnownMemory): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, known).toISOString();
@@ -222,7 +216,6 @@ function sightingOf({ memory, said }: ToldStatement, known: KnownMemory): Sighti
   };
 }
 
-/** What is noted of `known` when it is said again as `memory`. */
 function notedOf({ metadata, expiresAt }: ToldMemory, known: KnownMemory): Noted {
   return notedAgain(known, { metadata, expiresAt: expiresAt ?? null });
 }

@@ -18,17 +18,14 @@ import {
 } from "./statement.js";
 import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
-/** What becomes of each draft, by its place, and all that is done for them. */
 export interface PlannedWave {
   readonly outcomes: ReadonlyMap<number, WriteOutcome>;
   readonly plan: WritePlan;
 }
 
 /**
- * What a wave of statements does, each by the rules of `decideWrite` and `guardStatement`. Every way of adding memories comes
- * through here.
- *
- * What a statement changes belongs to where it was said, whichever memory it is about.
+ * Plans statements by `decideWrite` and `guardStatement`: the one way to add memories. A change belongs to
+ * where the statement was said, whichever memory it is about.
  */
 export function planWave(context: WriteContext, wave: readonly GatheredStatement[]): PlannedWave {
   const pairsOf = new Map<number, AlikePair[]>();
@@ -36,7 +33,6 @@ export function planWave(context: WriteContext, wave: readonly GatheredStatement
   const made = new Map<number, string>();
   const writes = wave.map((gathered) => {
     const { statement } = gathered;
-    // What was made of earlier statements of the wave, and is near this one.
     const near = new Map<string, NearMemory>();
     for (const { earlier, similarity } of statement.said.flatMap(({ draft }) => pairsOf.get(draft) ?? [])) {
       const id = made.get(earlier);
@@ -50,7 +46,7 @@ export function planWave(context: WriteContext, wave: readonly GatheredStatement
   return joinWrites(writes, context.origin);
 }
 
-/** The plans of `writes` as one, each change where its statement was said; the outcomes by the drafts' places. */
+/** Each change gets the place of its statement; outcomes are by the drafts' places. */
 export function joinWrites(
   writes: readonly (PlannedWrite & { readonly statement: Statement })[],
   origin: WriteOrigin,
@@ -69,7 +65,6 @@ export function joinWrites(
   return { outcomes: new Map(outcomes), plan: joinPlans(placed) };
 }
 
-/** What the places of `statements` have in common. */
 export function commonPlace(origin: WriteOrigin, statements: readonly Statement[]): EventPlace {
   const places = statements.map((statement) => placeOf(origin, statement));
   return { threadId: common(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
@@ -80,7 +75,6 @@ function placeOf(origin: WriteOrigin, { memory }: Statement) {
   return { threadId, agentId: memory.agentId, runId: memory.runId };
 }
 
-/** A change of a field that a policy guards is written only where the guard lets it pass. */
 function planGuarded(
   context: WriteContext,
   gathered: GatheredStatement,
@@ -111,7 +105,6 @@ function planGuarded(
   };
 }
 
-/** What a statement does to what is known, every question answered. */
 function decide(
   { config, answers }: WriteContext,
   { statement, known }: Pick<MetStatement, "statement" | "known">,
@@ -125,7 +118,7 @@ function decide(
   );
 }
 
-/** What the user agreed to is the user's own word, whoever proposed it, and believed whatever the confidences. */
+/** The user's consent makes it the user's own word, at any confidence. */
 function vouchedFor(statement: Statement): Statement {
   const { memory } = statement;
   const trust = isApproved(memory) ? "operator" : "user";

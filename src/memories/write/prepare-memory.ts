@@ -37,7 +37,6 @@ const draftSchema = z.strictObject({
   correction: z.boolean().default(false),
 });
 
-/** A draft that may be written. */
 export interface PreparedMemory
   extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence"> {
   readonly scope: Scope;
@@ -45,32 +44,24 @@ export interface PreparedMemory
   readonly confidence: number;
   readonly origin: MemoryOrigin;
   readonly trust: MemoryTrust;
-  /** Whether it reads as instructions to a model, and no operator wrote it: then it waits for one's approval. */
+  /** It reads as instructions to a model, and no operator wrote it: it needs an approval. */
   readonly quarantined: boolean;
   readonly contentHash: string;
-  /** Text prepared for `to_tsvector`. */
   readonly terms: string;
 }
 
-/** A draft that may not be written, and why. */
-export interface RejectedDraft {
-  readonly problems: readonly WritingProblem[];
-}
-
 /**
- * `draft` with defaults and without hidden characters, checked against the writing constraints: trimmed where it is
- * only too long, rejected where it would make a bad memory.
+ * Fills in defaults, removes hidden characters and normalises the key. A text that is only too long is
+ * trimmed; one that makes a bad memory is rejected. A note, and a memory of a category of level "app",
+ * belongs to the app; given by a user, it names neither speaker nor source.
  *
- * Keys are normalised by `slotKey`. A memory that a user's scope gives its app names neither speaker nor source. A note, and a memory of a category of level "app", belongs to the app as well.
- *
- * @throws MemoryError `INVALID_INPUT` for fields of the wrong type or range, unknown categories, more than 32 tags or longer
- *   ones than 100 characters.
+ * @throws MemoryError `INVALID_INPUT` for a field of the wrong type or range, or an unknown category.
  */
 export function prepareMemory(
   draft: MemoryDraft,
   scope: Scope,
   config: { readonly policy: CategoryPolicy; readonly language: string },
-): PreparedMemory | RejectedDraft {
+): PreparedMemory | { readonly problems: readonly WritingProblem[] } {
   const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
@@ -83,10 +74,10 @@ export function prepareMemory(
   const whose = memoryScope(fields.kind, category.level, scope);
   return {
     ...fields,
-    // What a user's conversation taught an app is told to all of its users: not whose it was, nor in which words.
+    // All users of an app see what one user's conversation taught it: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
     ...{ text: trimmed, key, origin, quarantined },
-    // Nobody vouches for what a person has yet to look at.
+    // Nobody vouches for words that a person has yet to look at.
     trust: quarantined && believed === "operator" ? "untrusted" : believed,
     confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
     category: category.name,
@@ -99,21 +90,17 @@ export function prepareMemory(
   };
 }
 
-/** The draft that `memory` was prepared from, checked. */
 export function draftOf(memory: PreparedMemory): MemoryDraft {
   const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...draft } = memory;
   return draft;
 }
 
-/** A stored memory as a draft of its own, which holds from when it is written. */
+/** It holds from when it is written. */
 export function itemDraft(memory: MemoryItem): MemoryDraft {
   const { validFrom: _, ...fields } = { ...setFields(memory), source: memory.source, turns: memory.turns };
-  return onlySet(fields) as unknown as MemoryDraft;
-}
-
-/** What of `fields` is set: an unset field must not overwrite. */
-function onlySet<Of extends object>(fields: Of): Partial<Of> {
-  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as Partial<Of>;
+  // An unset field must not overwrite.
+  const set = Object.entries(fields).filter(([, value]) => value != null);
+  return Object.fromEntries(set) as unknown as MemoryDraft;
 }
 
 function requireKey(category: string, key: string): string {

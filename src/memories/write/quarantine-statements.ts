@@ -1,5 +1,4 @@
 import sql from "sql-template-tag";
-import type { EventStep } from "../../events/event-log.js";
 import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
@@ -9,25 +8,18 @@ import { newMemory } from "./apply-plan.js";
 import type { PlannedWrite } from "./plan-statement.js";
 import { type Statement, toldTo, type WriteContext } from "./statement.js";
 import { saidAgain } from "./waves.js";
+import type { WriteOrigin } from "./write-runtime.js";
 
-/** A memory in quarantine, by what it says. */
-interface QuarantinedWords {
+export interface SightedWords {
   readonly appId: string;
   readonly kind: MemoryKind;
   readonly contentHash: string;
-}
-
-/** A memory in quarantine that was counted as seen again. */
-export interface SightedWords extends QuarantinedWords {
   readonly id: string;
   readonly category: string;
   readonly seenCount: number;
 }
 
-/**
- * `statements`, those of the same words as one, each with the memory in quarantine that says it already. That one is
- * counted as seen again. One statement.
- */
+/** Joins statements of the same words, and counts those in quarantine as seen again. One statement. */
 export async function sightQuarantined(
   tx: Connection,
   { owner }: Pick<WriteContext, "owner">,
@@ -55,10 +47,8 @@ export async function sightQuarantined(
 }
 
 /**
- * What becomes of a statement that reads as instructions to a model: it is stored where nothing finds it.
- *
- * It touches no other memory, takes no slot, and is no news: a header that told of it would carry it into a prompt.
- * The same words again are counted and not stored twice.
+ * Stores a statement that reads as instructions to a model where nothing finds it: it touches no other
+ * memory, takes no slot, and is no news, which would carry it into a prompt.
  */
 export function planQuarantined(
   context: WriteContext,
@@ -81,16 +71,11 @@ export function planQuarantined(
   return { outcome: quarantined(id), plan: { created: [memory], changes: [added] } };
 }
 
-/** Tells whoever runs this that memories wait for a decision; the same words again are no news. */
+/** The same words again are not reported. */
 export function tellOfQuarantined(
   logger: Logger,
-  told: {
-    readonly step: EventStep;
-    readonly threadId?: string | undefined;
-    readonly memoryIds: readonly string[];
-  },
+  { step, threadId, memoryIds }: Pick<WriteOrigin, "step" | "threadId"> & { memoryIds: readonly string[] },
 ): void {
-  const { step, threadId, memoryIds } = told;
   if (memoryIds.length === 0) return;
   const [one, several] = ["1 text reads", `${memoryIds.length} texts read`];
   logger.warn(
@@ -104,10 +89,10 @@ function quarantined(id: string) {
   return { outcome: "quarantined", id, problems: ["instruction"] } as const;
 }
 
-function wordsOf({ memory: { scope, kind, contentHash } }: Statement): QuarantinedWords {
+function wordsOf({ memory: { scope, kind, contentHash } }: Statement) {
   return { appId: scope.appId ?? "", kind, contentHash };
 }
 
-function identityOf({ appId, kind, contentHash }: QuarantinedWords): string {
+function identityOf({ appId, kind, contentHash }: ReturnType<typeof wordsOf>): string {
   return JSON.stringify([appId, kind, contentHash]);
 }

@@ -1,21 +1,16 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
-import { changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
-import { versionOf } from "../item/memory-fields.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
-import { deactivateMemories } from "./memory-states.js";
+import { hideMemories } from "./memory-states.js";
 
-/** Type of the links that lead from an insight to what it rests on. */
+/** Type of the links from an insight to its evidence. */
 export const evidenceLink = "evidence";
 
 /**
- * Hides the insights of a locked owner that rest on `removed`, which somebody removed, or on what was made one with it: they say
- * in other words what is no longer to be known. One that is pinned stays, since somebody vouches for it.
- *
- * @param input.vectors whether there surely are vectors
- * @returns the entries that the audit trail needs; none of them is a further event.
+ * Hides the insights of a locked owner that rest on `removed`, or on memories merged into these. Pinned ones
+ * stay: somebody vouches for them. Returns the entries for the audit trail.
  */
 export async function removeResting(
   tx: Connection,
@@ -26,7 +21,7 @@ export async function removeResting(
     readonly vectors: boolean;
   },
 ): Promise<MemoryChange[]> {
-  const { ownerRef, removed, purgeAfterMs, vectors } = input;
+  const { ownerRef, removed } = input;
   const rows = await tx.query<{ memory: MemoryJson; restedOn: string }>(
     sql`
     with recursive gone as (
@@ -47,19 +42,8 @@ export async function removeResting(
     order by m.ref`,
     { prepare: true },
   );
-  const found = rows.map(({ memory, restedOn }) => ({ memory: memoryOf(memory), restedOn }));
-  const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
-  await deactivateMemories(tx, {
-    ...{ ownerRef, vectors },
-    changes: found.map(({ memory: { id } }) => ({ ...gone, id })),
-  });
-  return found.map(({ memory, restedOn }) => {
-    const { id: memoryId, category, importance, state } = memory;
-    const event = "soft_deleted";
-    return {
-      ...{ memoryId, event: "DELETE", category, similarity: null },
-      ...{ old: { ...versionOf(memory), state }, new: { state: event, restedOn } },
-      news: { event, line: changeLine(event, memory), importance },
-    };
-  });
+  const found = new Map(rows.map(({ memory, restedOn }) => [memoryOf(memory), restedOn]));
+  return hideMemories(tx, { ...input, event: "DELETE" }, [...found.keys()], (memory) => ({
+    restedOn: found.get(memory),
+  }));
 }

@@ -3,32 +3,26 @@ import type { EventPlace, EventStep } from "../../events/event-log.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { lockOwner, uuidOf } from "../../scope/scope-predicates.js";
-import { changeLine } from "../changes/change-line.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { consentChange } from "../guard/consent-request.rule.js";
 import { findWaitingConsents, settleConsents } from "../guard/consent-statements.js";
-import type { MemoryItem } from "../item/memory.js";
-import { versionOf } from "../item/memory-fields.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
-import { deactivateMemories } from "./memory-states.js";
+import { hideMemories } from "./memory-states.js";
 import { removeResting } from "./remove-resting.js";
 
-/** What its user asked to forget: a memory, or a request for consent that waits. */
+/** A memory, or a waiting consent request, that its user asked to forget. */
 export interface SaidRemoval extends EventPlace {
   readonly id: string;
-  /** The user's words that ask for it, and the place of their message. */
   readonly quote: string;
   readonly seq: number;
 }
 
 /**
- * Hides memories of the owner of `scope` that its user asked to forget, and the insights that rest on them; until they are
- * purged they can be restored. What waits for consent is refused. The audit trail keeps the words. What is no longer active,
- * and what is another owner's, stays as it is.
+ * Hides memories that the user of `scope` asked to forget, and the insights that rest on them, and refuses
+ * consent requests; the audit trail keeps the words. Other owners' memories and inactive ones stay. In the
+ * transaction of the other writes; takes the owner's lock.
  *
- * Belongs in the transaction of the other writes. Takes the owner's lock.
- *
- * @returns the ids of those that were asked for and hidden.
+ * @returns the ids of the hidden memories.
  */
 export async function removeSaid(
   tx: Connection,
@@ -50,20 +44,23 @@ export async function removeSaid(
       and m.app_id in ('', ${scope.appId ?? ""})
     order by m.ref`);
   const found = rows.map(({ memory }) => memoryOf(memory));
-  const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
-  const changes = found.map(({ id }) => ({ ...gone, id }));
-  await deactivateMemories(tx, { ownerRef, changes, vectors: false });
-  const hidden = found.map((memory) => changeOf(memory, byId.get(memory.id) as SaidRemoval));
   const removed = found.map(({ id }) => id);
-  const resting =
-    removed.length === 0 ? [] : await removeResting(tx, { ownerRef, removed, purgeAfterMs, vectors: false });
+  const how = { ownerRef, purgeAfterMs, vectors: false };
+  const hidden = await hideMemories(tx, { ...how, event: "DELETE" }, found, ({ id }) => {
+    const { quote, threadId, seq } = byId.get(id) as SaidRemoval;
+    return { evidence: { quote, threadId, seq } };
+  });
+  const placed = hidden.map((change) => {
+    const { threadId, agentId, runId } = byId.get(change.memoryId) as SaidRemoval;
+    return { ...change, threadId, agentId, runId };
+  });
+  const resting = removed.length === 0 ? [] : await removeResting(tx, { ...how, removed });
   const refused = await refuseSaid(tx, { ownerRef, scope, actor, byId });
-  const all = [...hidden, ...resting, ...refused];
+  const all = [...placed, ...resting, ...refused];
   if (all.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes: all });
   return removed;
 }
 
-/** Refuses the requests among `byId`. Returns what the audit trail is to say of them. */
 async function refuseSaid(
   tx: Connection,
   input: { ownerRef: number; scope: Scope; actor: string; byId: ReadonlyMap<string, SaidRemoval> },
@@ -84,15 +81,4 @@ async function refuseSaid(
     ...consentChange(request, { decision: "refuse", via, requestId: request.id, evidence }),
     threadId,
   }));
-}
-
-function changeOf(memory: MemoryItem, { id: memoryId, quote, seq, ...place }: SaidRemoval): MemoryChange {
-  const { category, importance, state } = memory;
-  const event = "soft_deleted";
-  return {
-    ...{ ...place, memoryId, event: "DELETE", category, similarity: null },
-    old: { ...versionOf(memory), state },
-    new: { state: event, evidence: { quote, threadId: place.threadId, seq } },
-    news: { event, line: changeLine(event, memory), importance },
-  };
 }

@@ -9,34 +9,27 @@ import { memoryColumns, versionColumns } from "../item/memory-fields.js";
 import { changedSources } from "../item/source-rows.js";
 import type { MemoryLink } from "./insert-memories.js";
 
-/** The columns that a rewrite always sets. */
 const { state, contentHash } = memoryColumns;
 const rewrittenColumns = { ...versionColumns, state, contentHash };
 
-/** A memory's new content. */
 export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   readonly id: string;
   /** Text and actor's name prepared for `to_tsvector`. */
   readonly terms: string;
   readonly actorTerms: string;
-  /** The text's vector in pgvector's text form; null keeps the one there is. */
+  /** In pgvector's text form; null keeps the vector. */
   readonly vector: string | null;
-  /** Whose words they are now; unset keeps whose they were. */
+  /** Unset keeps it, as below. */
   readonly origin?: MemoryOrigin | undefined;
-  /** Who vouches for it now; unset keeps who did. */
   readonly trust?: MemoryTrust | undefined;
-  /** Where the new text was learned; unset keeps the source there is. */
   readonly source?: MemorySource | undefined;
-  /** Since when it holds, in ISO 8601; unset keeps since when it did. */
+  /** In ISO 8601. */
   readonly heldSince?: string | undefined;
-  /** In place of all links that were made of the text before, in either direction; null keeps those there are. */
+  /** Replaces all links of the text before, in both directions; null keeps them. */
   readonly links: readonly MemoryLink[] | null;
 }
 
-/**
- * Gives a memory of a locked owner new content and indexes it anew; a hidden one becomes active by
- * `state: "active"`. One statement.
- */
+/** Gives a memory of a locked owner new content and indexes it anew. One statement. */
 export async function rewriteMemory(
   tx: Connection,
   input: { ownerRef: OwnerRef; rewrite: MemoryRewrite; space: EmbeddingSpace | null },
@@ -118,7 +111,7 @@ function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
   ),`;
 }
 
-/** The new vector where there is one; otherwise none that was made of other words may stay. */
+/** A vector of other words must not stay. */
 async function vectorRows(
   tx: Connection,
   { ownerRef, rewrite, space }: Parameters<typeof rewriteMemory>[1],

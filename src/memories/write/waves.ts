@@ -11,23 +11,20 @@ import type { PreparedMemory } from "./prepare-memory.js";
 import { type AlikePair, type Answer, answerTo, type Statement } from "./statement.js";
 import type { WriteConfig } from "./write-runtime.js";
 
-/** Two statements of one batch that are near each other. */
 export interface NearPair {
   readonly earlier: Statement;
   readonly later: Statement;
-  /** "merge": nothing tells them apart. "ask": only somebody who understands both can say whether they are one. */
+  /** "merge": nothing tells them apart. "ask": only a model can say whether they are one. */
   readonly band: "merge" | "ask";
 }
 
-/** What of one batch is near each other. */
 export interface NearStatements {
-  /** Those that are merged, or asked about, by the bands that hold against the store: facts and insights without a key. */
+  /** Merged or asked about, by the bands of `comparison`: facts and insights without a key. */
   readonly near: readonly NearPair[];
-  /** Those whose memories are linked, if they become two. */
+  /** Linked, if they become two memories. */
   readonly alike: readonly AlikePair[];
 }
 
-/** Which of `statements` are near each other. */
 export async function findNearStatements(
   db: Connection,
   { config, space }: { readonly config: WriteConfig; readonly space: EmbeddingSpace | null },
@@ -38,7 +35,9 @@ export async function findNearStatements(
   const leastSame = Math.min(mergeSimilarity, askSimilarity, contextMergeSimilarity, contextAskSimilarity);
   const leastAlike = links > 0 ? linkSimilarity : Number.POSITIVE_INFINITY;
   const least = Math.min(leastSame, leastAlike);
-  const pairs = await findNearTexts(db, { statements, space, least });
+  if (statements.length < 2) return { near: [], alike: [] };
+  const search = { statements, least };
+  const pairs = space ? await pairsByVector(db, search, space) : await pairsByTerms(db, search);
   const same = pairs.filter(({ mayBeOne, similarity }) => mayBeOne && similarity >= leastSame);
   const places = new Set(same.flatMap(({ first, second }) => [first, second]));
   const at = (place: number) => statements[place] as Statement;
@@ -58,46 +57,36 @@ export async function findNearStatements(
   };
 }
 
-/** Whether a statement may be merged with one of its kind: what has a key meets its slot alone. */
+/** A statement with a key is compared only with its slot. */
 function isFree({ memory: { key, kind } }: Statement): boolean {
   return key === undefined && (kind === "fact" || kind === "insight");
 }
 
-/** Two texts by their places, the earlier one first. */
+/** By place, the earlier first. */
 interface TextPair {
   readonly first: number;
   readonly second: number;
   readonly similarity: number;
-  /** Whether the two may be merged: both are free, and of one kind. */
+  /** Both are free, and of one kind. */
   readonly mayBeOne: boolean;
 }
 
 interface PairSearch {
   readonly statements: readonly Statement[];
-  readonly space: EmbeddingSpace | null;
   readonly least: number;
 }
 
-/** Pairs of one text, of those that may be one and of the others: as many as are looked at in the store. */
+/** Of each text and kind of pair, as in the store. */
 const neighbours = 5;
 
-/**
- * The pairs among `statements` that are at least as similar as `least`, the nearest of each, by the measure of
- * `findWriteCandidates`: for texts that are written together and do not meet in the store. One statement; each is
- * compared with each.
- */
-async function findNearTexts(db: Connection, search: PairSearch): Promise<TextPair[]> {
-  if (search.statements.length < 2) return [];
-  const { space } = search;
-  return space ? pairsByVector(db, { ...search, space }) : pairsByTerms(db, search);
-}
-
+/** The nearest pairs from the similarity `least` on, by the measure of `findWriteCandidates`. */
 async function pairsByVector(
   db: Connection,
-  { statements, space, least }: PairSearch & { readonly space: EmbeddingSpace },
+  { statements, least }: PairSearch,
+  space: EmbeddingSpace,
 ): Promise<TextPair[]> {
   const apps = statements.map(({ memory }) => memory.scope.appId ?? "");
-  // Of what is not free, none.
+  // Null: not free.
   const kinds = statements.map((statement) => (isFree(statement) ? statement.memory.kind : null));
   const vectors = statements.map(({ vector }) => vector);
   return db.query<TextPair & QueryResultRow>(
@@ -122,7 +111,7 @@ async function pairsByVector(
   );
 }
 
-/** The database takes the texts apart; they are compared here, since its joins take a hundred times as long. */
+/** The database splits the texts. Comparing them there would take a hundred times as long. */
 async function pairsByTerms(db: Connection, { statements, least }: PairSearch): Promise<TextPair[]> {
   const memories = statements.map(({ memory }) => memory);
   const rows = JSON.stringify(memories.map(({ terms }, index) => ({ index, terms })));
@@ -155,7 +144,6 @@ async function pairsByTerms(db: Connection, { statements, least }: PairSearch): 
   });
 }
 
-/** How many terms each text shares with each before it. */
 function sharedTerms(
   said: readonly { index: number; lexeme: string; frequency: number }[],
   count: number,
@@ -175,13 +163,13 @@ function sharedTerms(
 }
 
 /**
- * `statements` in groups that can be written at once: within a wave, no two share a slot, say the same or may be merged.
- * So each meets what came before it, as if it came alone.
+ * `statements` in waves: within one, no two share a slot, say the same or may be merged, so each finds what
+ * came before.
  *
- * What says the same becomes one statement, unless its slot was given another value in between, or it is said of another
- * time or on another's word.
+ * Equal statements become one, unless their slot got another value in between, or the time or the speaker
+ * differs.
  *
- * @param after which drafts come after which, by their places: see `nearDoubles`.
+ * @param after which drafts come after which, by place: see `nearDoubles`.
  */
 export function inWaves(
   statements: readonly Statement[],
@@ -203,7 +191,6 @@ export function inWaves(
   return waves;
 }
 
-/** `one`, said once more by `other`. */
 export function saidAgain(one: Statement, other: Statement): Statement {
   const { metadata, expiresAt } = notedAgain(
     { ...one.memory, expiresAt: one.memory.expiresAt ?? null },
@@ -214,8 +201,8 @@ export function saidAgain(one: Statement, other: Statement): Statement {
 }
 
 /**
- * Which drafts may be merged into earlier ones, by their places. What others may be merged into never is itself: what
- * came third is the first's double, or nobody's.
+ * Which drafts may merge into which earlier ones, by place. A merged draft takes no others: the third is a
+ * double of the first, or of none.
  */
 export function nearDoubles(
   pairs: readonly NearPair[],
@@ -223,7 +210,7 @@ export function nearDoubles(
 ): Map<number, number[]> {
   const doubles = new Map<number, number[]>();
   for (const { earlier, later, band } of pairs) {
-    // What waits for consent or a second signal has no id to ask about yet.
+    // A request has no id to ask about yet.
     const meets =
       band === "merge" ||
       consentRule(consent, later.memory) !== null ||
@@ -253,7 +240,7 @@ function withoutDoubles(statements: readonly Statement[]): Statement[] {
   return found;
 }
 
-/** What no two statements of a wave may share: the words, and the slot. */
+/** No two statements of a wave share these. */
 function claimsOf({ memory }: Statement): string[] {
   const { kind, contentHash, scope, category, key } = memory;
   const same = JSON.stringify(["same", scope.appId, kind, contentHash]);

@@ -8,11 +8,10 @@ import { applyPlan, type PlanTarget } from "./apply-plan.js";
 import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
 import { commonPlace, joinWrites, planWave } from "./plan-wave.js";
 import { planQuarantined, sightQuarantined, tellOfQuarantined } from "./quarantine-statements.js";
-import type { Answer, Statement, WriteContext } from "./statement.js";
+import type { Answer, WriteContext } from "./statement.js";
 import { inWaves, nearDoubles } from "./waves.js";
 import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
-/** How gathered drafts are written. */
 export interface Writing {
   readonly origin: WriteOrigin;
   /** Done in the same transaction after the writes; its error undoes them. */
@@ -20,10 +19,8 @@ export interface Writing {
 }
 
 /**
- * Writes `drafts`, each by the rules of `decideWrite`, in one transaction. Outcomes are in their order.
- *
- * Row, lexical index, vector, links, audit trail, revision and event are written together or not at all. The
- * owner's lock makes concurrent writers take turns, so equal drafts end in one memory.
+ * Writes `drafts` in one transaction; outcomes are in their order. Rows, indexes, links, audit trail and
+ * revision are written together. The owner's lock lets writers take turns, so equal drafts end in one memory.
  *
  * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
  *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
@@ -40,11 +37,7 @@ export async function writeMemories(
   });
 }
 
-/**
- * The same for drafts that were gathered before.
- *
- * @param input.answers what a model says of the pairs of `findOpenPairs`. @default all are different
- */
+/** @param input.answers a model's word on the pairs of `findOpenPairs`. @default all are different */
 export async function writeGathered(
   runtime: Pick<WriteRuntime, "db" | "config" | "logger">,
   input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
@@ -59,7 +52,7 @@ export async function writeGathered(
     const ids: string[] = [];
     for (const each of owners) {
       const owner = await lockOwner(tx, each.scope);
-      const target = { owner, scope: each.scope, space, origin, config };
+      const target = { owner, scope: each.scope, space, origin };
       const written = await writeForOwner(tx, { context: { ...common, owner }, target }, each);
       for (const [draft, outcome] of written.outcomes) outcomes[draft] = outcome;
       ids.push(...written.quarantined);
@@ -71,31 +64,20 @@ export async function writeGathered(
   return outcomes;
 }
 
-function wavesOf(
-  { answers, config }: Pick<WriteContext, "answers" | "config">,
-  { batches }: OwnerStatements,
-): Statement[][] {
-  const { consent } = config;
-  return batches.flatMap(({ statements, near }) =>
-    inWaves(statements, nearDoubles(near, { answers, consent })),
-  );
-}
-
-/**
- * Writes what one owner is told, in its order: wave by wave, so that of two that say nearly the same the later meets the
- * earlier as if it came alone. Last comes what is put in quarantine.
- */
+/** Wave by wave, so that of two near statements the later finds the earlier. Quarantine comes last. */
 async function writeForOwner(
   tx: Connection,
   { context: common, target }: { context: Omit<WriteContext, "alike">; target: PlanTarget },
-  told: OwnerStatements,
-): Promise<WrittenForOwner> {
-  const { quarantined } = told;
-  const context = { ...common, alike: told.batches.flatMap(({ alike }) => alike) };
-  const { origin } = context;
+  { batches, quarantined }: OwnerStatements,
+): Promise<{ outcomes: Iterable<[draft: number, outcome: WriteOutcome]>; quarantined: string[] }> {
+  const context = { ...common, alike: batches.flatMap(({ alike }) => alike) };
+  const { origin, answers, config } = context;
   const { scope, space } = target;
   const outcomes: [number, WriteOutcome][] = [];
-  for (const wave of wavesOf(context, told)) {
+  const waves = batches.flatMap(({ statements, near }) =>
+    inWaves(statements, nearDoubles(near, { answers, consent: config.consent })),
+  );
+  for (const wave of waves) {
     const gathered = await gatherWave(tx, { ...context, scope, space }, wave);
     const { plan, outcomes: ofWave } = planWave(context, gathered);
     const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
@@ -103,34 +85,16 @@ async function writeForOwner(
     outcomes.push(...ofWave);
   }
   if (quarantined.length === 0) return { outcomes, quarantined: [] };
-  const last = await quarantine(tx, context, target, quarantined);
-  return { outcomes: [...outcomes, ...last.outcomes], quarantined: last.quarantined };
+  const found = await sightQuarantined(tx, context, quarantined);
+  const writes = found.map(({ statement, sighted }) => {
+    return { statement, ...planQuarantined(context, statement, sighted) };
+  });
+  const last = joinWrites(writes, origin);
+  await applyPlan(tx, { ...target, space: null }, last.plan);
+  return { outcomes: [...outcomes, ...last.outcomes], quarantined: last.plan.created.map(({ id }) => id) };
 }
 
-/** What became of what one owner was told. */
-interface WrittenForOwner {
-  readonly outcomes: Iterable<[draft: number, outcome: WriteOutcome]>;
-  /** Ids of what is in quarantine since then. */
-  readonly quarantined: readonly string[];
-}
-
-async function quarantine(
-  tx: Connection,
-  context: WriteContext,
-  target: PlanTarget,
-  statements: readonly Statement[],
-): Promise<WrittenForOwner> {
-  const found = await sightQuarantined(tx, context, statements);
-  const writes = found.map(({ statement, sighted }) => ({
-    statement,
-    ...planQuarantined(context, statement, sighted),
-  }));
-  const { plan, outcomes } = joinWrites(writes, context.origin);
-  await applyPlan(tx, { ...target, space: null }, plan);
-  return { outcomes, quarantined: plan.created.map(({ id }) => id) };
-}
-
-/** What the event of a model's proposal says about its outcome. */
+/** For the event of a model's proposal. */
 export function classified(
   outcome: WriteOutcome | undefined,
   trimmed: boolean,

@@ -5,8 +5,7 @@ import type { MemoryKind, MemoryTrust } from "../item/memory.js";
 import { type MemoryWords, screenedNames, wordsIn } from "../item/memory-fields.js";
 
 /**
- * Pronouns with which a sentence of some language begins, where no name and no word of another language is written so:
- * "Ella", "On", "Ben" and "Han" are names and words as well, and are not here.
+ * Pronouns that begin a sentence and are no name or word of another language, as "Ella", "On" and "Han" are.
  */
 const anywhere = [
   "i['’](?:m|ve|d|ll)|my|we['’](?:re|ve|d|ll)|our|you|your|his|she|its?|they|their|this|that",
@@ -15,7 +14,7 @@ const anywhere = [
 ].join("|");
 const pronoun = new RegExp(`^(?:${anywhere})(?![\\p{L}\\p{M}\\p{N}-])`, "iu");
 
-/** Those that are other words too, with what stands after them where they are pronouns. */
+/** Pronouns that are also other words, with what follows them as pronouns. */
 const beside: readonly RegExp[] = [
   // A surname, a band.
   /^[Hh]e(?:['’]|\s(?!\p{Lu}\p{Ll}))/u,
@@ -44,20 +43,17 @@ const beside: readonly RegExp[] = [
   /^(?:나|저|우리)는\s|^(?:내|제)가\s|^그(?:녀)?는\s|^그들은\s/u,
 ];
 
-/** Who says something, and then a pronoun in the place of the name: "The user said he likes tea". */
+/** A pronoun after reported speech: "The user said he likes tea". */
 const reported =
   /\b(?:said|says|told|mentioned|mentions|stated|states|explained|reported|claimed|claims|admitted|confirmed)\s(?:(?:me|us|the\s(?:user|assistant))\s)?(?:that\s)?(?:he|she|they|i|we)(?:['’]\w+)?\s/i;
 
-/**
- * Whether a pronoun is the subject of `sentence`, at its beginning or, in English, where it tells what someone said. A
- * sentence of which it is not sure has none.
- */
+/** False where it is not sure. */
 function hasPronounSubject(sentence: string): boolean {
   const begun = sentence.replace(/^[\s"'“„«¿¡([-]+/u, "");
   return pronoun.test(begun) || beside.some((pattern) => pattern.test(begun)) || reported.test(sentence);
 }
 
-/** Longest text of each kind, in characters. Two sentences of a fact, a lesson of a note; episodes and steps hold more than one sentence's worth. */
+/** Two sentences of a fact, a lesson of a note; an episode and steps hold more. */
 export const maxCharacters: Readonly<Record<MemoryKind, number>> = {
   fact: 280,
   insight: 280,
@@ -66,7 +62,7 @@ export const maxCharacters: Readonly<Record<MemoryKind, number>> = {
   procedure: 4_000,
 };
 
-/** Most sentences of each kind: what is told in more is several memories. Steps are no sentences. */
+/** More sentences are several memories. Steps are no sentences. */
 const mostSentences: Readonly<Record<MemoryKind, number>> = {
   fact: 2,
   insight: 2,
@@ -75,7 +71,6 @@ const mostSentences: Readonly<Record<MemoryKind, number>> = {
   procedure: Number.POSITIVE_INFINITY,
 };
 
-/** Why a text may not be stored as it is; "instruction" is found by `memoryInstructs`. */
 export const writingProblemNames = [
   "empty",
   "too_long",
@@ -85,21 +80,17 @@ export const writingProblemNames = [
   "not_steps",
 ] as const;
 
-/** Why a text may not be stored as it is. */
+/** Why a text may not be stored. "instruction" comes from `memoryInstructs`. */
 export type WritingProblem = (typeof writingProblemNames)[number];
 
-/** Kinds that are read without what was said around them: a pronoun in them is nobody. */
+/** Kinds that are read out of context: a pronoun in them is nobody. */
 const namesItsSubject = (kind: MemoryKind) => kind === "fact" || kind === "insight";
 
-/**
- * What is wrong with `text` as a memory of `kind`; empty when nothing is.
- *
- * Self-contained, third person, no pronoun as the subject of any sentence, few sentences, short.
- */
+/** Empty for a text in the third person, short, without a pronoun as the subject of any sentence. */
 export function writingProblems(kind: MemoryKind, text: string): Exclude<WritingProblem, "instruction">[] {
   const trimmed = text.trim();
   if (!hasWords(trimmed)) return ["empty"];
-  // Nothing else is asked of it: patterns take their time.
+  // Patterns are slow on long texts.
   if (trimmed.length > maxCharacters[kind]) return ["too_long"];
   if (kind === "procedure") return /^[ \t]{0,20}1[.)][ \t]{1,20}\S/m.test(trimmed) ? [] : ["not_steps"];
   const sentences = sentencesOf(trimmed);
@@ -110,8 +101,8 @@ export function writingProblems(kind: MemoryKind, text: string): Exclude<Writing
 }
 
 /**
- * `text`, visible, cut after the last whole sentence that the kind's length and number of sentences leave room for, and
- * before one whose subject is a pronoun, the first excepted; null when not even one sentence fits.
+ * The whole sentences that fit the kind's limits, before a later sentence with a pronoun as its subject; null
+ * when not even the first fits.
  */
 export function trimToLength(kind: MemoryKind, text: string): string | null {
   const trimmed = visibleText(text).trim();
@@ -120,7 +111,7 @@ export function trimToLength(kind: MemoryKind, text: string): string | null {
   return whole === undefined ? null : firstSentences(kind, whole);
 }
 
-/** What `trimToLength` has cut off `text`, of which it made `kept`; empty where that is all of it. */
+/** The end of `text` that `trimToLength` cut off. */
 export function cutOff(text: string, kept: string): string {
   const whole = visibleText(text).trim();
   return whole.startsWith(kept) ? whole.slice(kept.length).trim() : "";
@@ -136,12 +127,12 @@ function firstSentences(kind: MemoryKind, text: string): string {
   return kept === sentences.length ? text : sentences.slice(0, kept).join("").trim();
 }
 
-/** Kinds that quote or are orders by nature: steps, lessons, what was said in a stretch of turns. */
+/** Kinds that hold quotes or orders by nature. */
 const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "note"]);
 
 /**
- * Whether any part of a memory that agents are shown reads as instructions to a model. Of users' own words that is only
- * what is about prompts, secrets, tools or other users: how they want to be served is theirs to say.
+ * Whether a part that agents see reads as instructions to a model. Users may say how they want to be served:
+ * their words count only about prompts, secrets, tools or other users.
  */
 export function memoryInstructs(
   memory: MemoryWords & { readonly kind: MemoryKind; readonly trust: MemoryTrust },
