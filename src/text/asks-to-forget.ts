@@ -80,7 +80,6 @@ const deniedAfter = new RegExp(
 const goesOn =
   /忘れて(?!$|[、。!！?？\s]|くだ|下さ|ほし|欲し|くれ|もら|いただ|頂|ね|よ|も?いい|も?大丈夫|って)/gu;
 
-/** Punctuation and conjunctions that separate clauses. */
 const joint =
   /[.!?;,:。！？、，؛،؟\n]|(?<!\p{L})(?:so|and|but|because|und|aber|weil|et|mais|car|y|pero|porque|e|ma|en|maar)(?!\p{L})/u;
 const all = new RegExp(anyStem(everything, true), "gu");
@@ -141,7 +140,6 @@ const sentenceEnd = /[.!?。！？؟\n]\s*$/u;
 const reasons =
   /(?=\s(?:because|but|(?:as|since|cause|'cause) (?:i|my|we)|so (?:you|please|forget|just)|and (?:remember|note|keep|save)|weil|denn|aber|car|parce que|puisque|mais|porque|pero|pois|mas|perch[eé]|omdat|maar|eftersom|men|bo|poniewa[zż]|ale|потому что|так как|но|çünkü|ama)\s)|(?=\s(?:و?لأن|لكن)\p{L}*\s)/iu;
 
-/** Words of a clause that says nothing but "would you please forget that". */
 const smallWords = new RegExp(
   anyStem(`
     please pls kindly that this it these those all of you can could would will should now then again just also ok and so but i want like d to
@@ -166,11 +164,9 @@ function askingClauses(text: string, words: RegExp): string[] {
   });
 }
 
-/**
- * Whether `quote` is what a clause of `text` asks to forget: "please forget that I live in Porto" states
- * nothing new. Verbs of deleting do not count, since most are about other things.
- */
+/** Whether `quote` is what a clause of `text` asks to forget. Verbs of deleting do not count. */
 export function isToBeForgotten(text: string, quote: string): boolean {
+  // Most verbs of deleting are about other things than memories.
   return askingClauses(text, asksToUnlearn).some((clause) => {
     if (findQuote(clause, quote) === null) return false;
     const holding = clause.split(reasons).filter((part) => findQuote(part, quote) !== null);

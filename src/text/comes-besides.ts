@@ -14,7 +14,6 @@ a_cote_de_cela par_ailleurs aparte_de_eso a_parte_disso oltre_a_questo
 也 还有 另外 此外 同时 同時に ほかに 兼 もやっ もして もしま も始め 副業 또한 겸 부업
 `;
 
-/** Words of replacement. */
 const instead = `
 now no_longer not_anymore any_more instead these_days nowadays switched switch changed moved moving quit left used_to stopped became rather
 jetzt nun nicht_mehr statt stattdessen umgezogen gewechselt gekundigt sondern geandert maintenant plus_maintenant au_lieu demenage change

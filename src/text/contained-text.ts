@@ -3,10 +3,7 @@ import { onOneLine, visibleText } from "./storable-text.js";
 
 const noBracket = /^[^<\u0080-\uFFFF]*$/;
 
-/**
- * `text` without anything that passes for a tag of the memory block, in whatever letters, spacing and signs:
- * the bracket becomes "&lt;".
- */
+/** `text` with "&lt;" for the bracket of whatever passes for a tag of the memory block. */
 export function contained(text: string): string {
   const visible = visibleText(text);
   // Fast path: nearly all text has no bracket.
@@ -17,7 +14,6 @@ export function contained(text: string): string {
   const places: number[] = [];
   for (let index = 0; index < plain.length; index++) {
     const one = plain[index] ?? "";
-    // Readers overlook characters between a bracket and the name.
     if (!/[a-z0-9<]/.test(one)) continue;
     letters += one === "0" ? "o" : one;
     places.push(index);
@@ -94,10 +90,7 @@ function lostParts(plain: string): [number, number][] {
   return found as [number, number][];
 }
 
-/**
- * `text` without what memory put into it: blocks between the tags of the memory block, `[Previous context:
- * …]`, and the parts of a block that lost its tags; in whatever letters. What never closes stays.
- */
+/** `text` without memory blocks, `[Previous context: …]` and remains of blocks. What never closes stays. */
 export function withoutMemoryBlocks(text: string): string {
   const plain = plainLetters(text);
   return without(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);

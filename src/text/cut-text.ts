@@ -14,10 +14,7 @@ const wordCharacters = 40;
 const endMark = /[.!?…。．！？｡।॥؟۔]/u;
 const moreThanClosing = /[^"'”’»)\]」』\s]/u;
 
-/**
- * The sentences of `text`, which together are the text. A doubtful end (after an abbreviation, within
- * quotation marks or brackets, at a line's end) does not count.
- */
+/** The sentences of `text`, which together are the text; a doubtful end does not count. */
 export function sentencesOf(text: string): string[] {
   const end = text.search(endMark);
   // Fast path: most memories are one sentence, and segmenting is slow.
@@ -36,10 +33,7 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
-/**
- * The whole sentences at the beginning of `text` that fit `mostCharacters`; undefined where not even one
- * does. Where quotation marks are unbalanced the last full stop that fits ends the result.
- */
+/** The whole sentences at the beginning of `text` that fit `mostCharacters`; undefined if none does. */
 export function wholeSentences(text: string, mostCharacters: number): string | undefined {
   // The characters after the last sentence that fits show whether it ends there.
   const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
@@ -71,8 +65,7 @@ type Boundary = ReturnType<typeof boundariesAround>[number];
 
 /**
  * The end of a part of `text` from `start` to `end` at most: after a line that ends in its last quarter, else
- * after the last word. Without an end of a word within 200 characters it is after a mark (JSON, addresses),
- * else between two characters as people see them; always after `start`.
+ * after a word, else (within 200 characters) after a mark (JSON, addresses), else between two characters.
  */
 export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
@@ -92,7 +85,6 @@ export function startOfPart(text: string, from: number): number {
   return best.at + (/^\s/.test(best.after) ? 1 : 0);
 }
 
-/** Beside white space, or between two words in a row, which only scripts without spaces write. */
 function isBetweenTexts({ before, after, isBetweenWords }: Boundary): boolean {
   return isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
 }

@@ -1,7 +1,6 @@
 import { normalForm } from "./normal-value.js";
 import { hasWords, headOf } from "./storable-text.js";
 
-/** Characters that people and models write for each other. */
 const variants = new Map(
   [
     ["'’‘ʼ`", "'"],
@@ -17,11 +16,7 @@ const longestQuote = 2_000;
 /** Scripts with spaces between words: there a quote may not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
-/**
- * The part of `text` that matches `quote`, as `text` has it; null without a match. Linear in both lengths.
- *
- * Case, accents, white space and the kinds of quotation marks and dashes may differ, words may not.
- */
+/** The part of `text` that matches `quote`; null without. Case, accents, space, quotes and dashes may differ. */
 export function findQuote(text: string, quote: string): string | null {
   if (quote.length > longestQuote) return null;
   const words = normalForm(quote, "NFC").trim();
@@ -41,7 +36,7 @@ export function findQuote(text: string, quote: string): string | null {
   return null;
 }
 
-/** The whole sentences of `text` that contain `quote`, as `findQuote` gives it; the quote itself without any. */
+/** The whole sentences of `text` that contain `quote`, as `findQuote` gives it; else the quote itself. */
 export function sentencesAround(text: string, quote: string): string {
   const said = normalForm(text, "NFC");
   const around: string[] = [];

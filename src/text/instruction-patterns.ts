@@ -1,7 +1,6 @@
 /**
- * How languages tell a model to ignore its instructions, a language a line: to ignore or forget (as orders
- * are formed) | instructions, rules | which ones: the previous, yours, the system's | all, any | forms of the
- * first that are only orders. Stems stand between spaces, with "_" for a space within one and "*" for any
+ * A language a line: to ignore or forget (as orders are formed) | instructions | which ones: previous, yours,
+ * the system's | all, any | forms of the first that are only orders. "_" is a space within a stem, "*" any
  * ending.
  */
 export const overrideWords = `
@@ -115,7 +114,7 @@ dung_noi khong_noi dung_cho | nguoi_dung`;
  * and "." crosses lines, so that none takes more than linear time.
  */
 
-/** Ignoring instructions, in words that the lists of languages do not have. */
+/** Wordings that the lists of languages do not have. */
 const overrides: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|your|system)\b.{0,40}\b(?:instruction|prompt|rule|message|guideline|direction|restriction|training)s?\b/s,
   /\b(?:ignore|disregard|forget)\s(?:everything|all|anything|whatever)\b.{0,30}\b(?:above|before|previously|you\swere\stold|said\sso\sfar)\b/s,
@@ -123,7 +122,6 @@ const overrides: readonly RegExp[] = [
   /\b(?:instead\sof|rather\sthan)\s(?:following\s)?your\s(?:\w{1,20}\s)?(?:instructions|rules|guidelines|prompt)\b/s,
 ];
 
-/** The prompt itself, another persona, obeying. */
 const takeovers: readonly RegExp[] = [
   /\b(?:your|hidden|initial|original)\s(?:system\s|developer\s)?prompt\b|\byour\s(?:system\s|hidden\s|secret\s)(?:instructions?|message)\b/,
   /(?:^|[.!?:;\n"]\s?)the\s(?:system|developer)\sprompt\s(?:is|says|must|tells|states|has|was|allows|contains|reads)\b/,
@@ -144,7 +142,6 @@ export const personas: readonly RegExp[] = [
   /\byou\sare\snow\s(?:an?|the|called|named|my)\b/,
 ];
 
-/** Role markers, chat templates, tool calls. */
 const markers: readonly RegExp[] = [
   /(?:^|[\n"'.!?;])\s?(?:#{1,6}\s?)?(?:\*\*)?\[?(?:system|assistant|developer|human)\]?(?:\*\*)?\s?:\s?(?:\*\*\s?)?\S/,
   /<\|?\s?(?:im_start|im_end|im_sep|system|assistant|user|endoftext|begin_of_text|start_header_id|eot_id|tool_call)\s?\|?>/,
@@ -159,7 +156,6 @@ const elsewhere = "(?:https?:\\/\\/|www\\.|[\\w.+-]{1,60}@[\\w-]{1,60}\\.\\w)";
 const send =
   "(?:send|post|upload|forward|exfiltrate|submit|transmit|leak|e-?mail|schicke?|sende|envia|envie|envoie|envoyez|invia|manda|отправь|отправьте|gonder|wyslij|stuur|skicka|发送|發送)";
 
-/** Exfiltration of what a model was told. */
 const exfiltration: readonly RegExp[] = [
   new RegExp(`(?<![\\p{L}\\p{N}])${send}(?![a-z]).{0,60}${secrets}.{0,60}${elsewhere}`, "su"),
   new RegExp(`${secrets}.{0,60}${elsewhere}.{0,20}(?:送|보내|gonder|发)`, "su"),
@@ -182,7 +178,7 @@ const theirData =
 const passwordOf =
   "(?:passwort|kennwort|contrasena|mot\\sde\\spasse|senha|password|wachtwoord|пароль)\\s(?:des|der|del|de\\sla|de|du|do|da|dell|van)?\\s?(?:l'|de\\s)?";
 
-/** What no user's own rule may be about: other users' data, secrets, messages of the system, tools. */
+/** What no user's own rule may be about. */
 export const misuse: readonly RegExp[] = [
   /\b(?:other|another|all|every|any|different)\s(?:users?|customers?|clients?|accounts?|tenants?)(?:'s?)?\s(?:\w{1,20}\s){0,3}(?:data|messages?|memor(?:y|ies)|conversations?|chats?|passwords?|e-?mails?|records?|details|information)\b/,
   /\b(?:data|messages?|memor(?:y|ies)|conversations?|chats?|passwords?|e-?mails?|records?)\s(?:of|from|about)\s(?:the\s)?(?:other|another|all|every|any|different)\s(?:users?|customers?|clients?|accounts?|tenants?)\b/,
@@ -207,10 +203,8 @@ const duty =
 const act =
   "(?:say|tell|recommend|repl(?:y|ies)|respond|answer|include|mention|promote|share|send|reveal|give|provide|refuse|decline|approve|treat|consider|append|insert|add|transfer|pay|forward|follow|obey|trust|delete|grant|claim|state|insist|redirect|direct|suggest|point|call|click|visit|offer|assume|confirm|quote|print|output|return|run|execute|pretend|disclose|accept|use|write|book|buy|order|choose|prefer|end|begin|start|steer|convince|persuade|agree|ask|request|inform|skip|stop|hide|read|open|upload)";
 
-/**
- * Orders without words about prompts. Not applied to steps of a procedure, which are orders by nature, to
- * lessons and episodes, which quote them, and to how a user wants to be served.
- */
+// Not applied to steps of a procedure, which are orders by nature, to lessons and episodes, which quote them,
+// and to how a user wants to be served.
 export const orders: readonly RegExp[] = [
   new RegExp(
     `${start}(?:always|never|only)\\s(?:(?:reply|respond|answer|begin|start|end|finish)\\b.{0,40}\\bwith\\b|(?:output|append|insert|promote|obey|execute)\\b)`,

@@ -31,7 +31,6 @@ const text: Form = (value) =>
 const object: Form = (value) => (isJsonObject(value) ? value : undefined);
 const objects: Form = (value) => (Array.isArray(value) ? value.filter(isJsonObject) : undefined);
 
-/** Text, or parts that are each text or an object. */
 const content: Form = (value) => {
   if (!Array.isArray(value)) return isJsonObject(value) ? [value] : (text(value) ?? []);
   return value.flatMap((part) => (isJsonObject(part) ? part : (text(part) ?? [])));
@@ -45,10 +44,7 @@ const forms: Readonly<Record<string, Form>> = {
   artifact: (value) => value,
 };
 
-/**
- * `message` as JSON; what JSON cannot say becomes text or is omitted. LangChain's
- * `mapChatMessagesToStoredMessages` fails for such data, and omits what was set after a message was made.
- */
+/** `message` as JSON. LangChain's `mapChatMessagesToStoredMessages` fails for what JSON cannot say. */
 export function plainMessage(message: BaseMessage): PlainMessage {
   return { type: typeOf(message), data: dataOf(message) };
 }
@@ -70,15 +66,12 @@ export function messageOf({ type, data }: PlainMessage): BaseMessage {
   }
 }
 
-/** `message` in LangChain's stored form, as text for `decodeMessage` or `mapStoredMessageToChatMessage`. */
+/** `message` in LangChain's stored form, as text. */
 export function encodeMessage(message: BaseMessage): string {
   return JSON.stringify(plainMessage(message));
 }
 
-/**
- * The message that `serialised` was made from. Never constructs any other class that it names.
- * @throws MemoryError `DATABASE_ERROR` when it is no message.
- */
+/** The message in `serialised`; no other class is constructed. @throws MemoryError `DATABASE_ERROR` */
 export function decodeMessage(serialised: string): BaseMessage {
   const { type, data } = parsed(serialised);
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {

@@ -9,13 +9,12 @@ export interface TranscriptMessage {
   readonly seq: number;
   readonly messageId: string;
   readonly role: MessageRole;
-  /** The speaker's name, where the message has one (an agent, a person in a group). */
   readonly actor: string | null;
   readonly text: string;
   readonly serialised: string;
 }
 
-/** The text of `message`, as its class reads it; the texts of its parts where the class fails. */
+/** The text of `message`, or of its parts where its class cannot be read. */
 export function messageText(message: BaseMessage): string {
   // Fast path: LangChain would parse it into blocks and join them again.
   if (typeof message.content === "string") return message.content;

@@ -11,13 +11,10 @@ const mostSentences = 50;
 
 const ascii = /^\p{ASCII}*$/u;
 
-/**
- * `text` in a normal form of Unicode, without more marks on a letter than any script has.
- *
- * `normalize` itself sorts marks in quadratic time: 100,000 of them take it 20 s.
- */
+/** `text` in a normal form of Unicode, without more marks on a letter than any script has. */
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
+  // `normalize` sorts marks in quadratic time: 100,000 of them take it 20 s.
   let left = mostSentences;
   const bounded = form.startsWith("NFK")
     ? text.replace(sentences, (character) => (left-- > 0 ? character : " "))
@@ -25,10 +22,7 @@ export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"):
   return bounded.replace(beyondAnyLetter, "$1").normalize(form);
 }
 
-/**
- * `text` with the digits of any script as 0 to 9, and with superscripts and fractions apart from the digits
- * before them: compatibility forms would make 102 of 10², and 11/2 of 1½.
- */
+// Compatibility forms alone would make 102 of 10², and 11/2 of 1½.
 export function withPlainFigures(text: string): string {
   if (!/[^\P{N}0-9]/u.test(text)) return text;
   return text
@@ -46,10 +40,7 @@ function digitValue(code: number): number {
   return code - zero;
 }
 
-/**
- * `value` normalised: case, width, white space, invisible characters, apostrophes and the script of digits do
- * not count.
- */
+/** `value` without differences of case, width, space, invisible characters, apostrophes and digits. */
 export function normalValue(value: string): string {
   return normalForm(withPlainFigures(visibleText(value)), "NFKC")
     .toLowerCase()

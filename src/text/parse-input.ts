@@ -3,10 +3,7 @@ import { longestSpanMs, longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
-/**
- * The one of `known` that `name` probably means: equal but for case and separators, a few typos away, or
- * sharing a beginning; null when none is near.
- */
+/** The one of `known` that `name` probably means; null when none is near. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   const typed = bare(name);
   if (typed === "" || typed.length > mostCharacters) return null;
@@ -26,13 +23,11 @@ function bare(name: string): string {
   return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 }
 
-/** Whether one begins with all of the other: "filter" and "filters", "max" and "maxAttempts". */
 function isHalf(typed: string, other: string): boolean {
   const [short, long] = typed.length < other.length ? [typed, other] : [other, typed];
   return short.length >= 3 && long.startsWith(short);
 }
 
-/** Letters omitted, added, changed, or two adjacent ones swapped. */
 function slipsBetween(one: string, other: string): number {
   let [before, last] = [[] as number[], Array.from({ length: other.length + 1 }, (_, index) => index)];
   for (let i = 1; i <= one.length; i++) {
@@ -60,7 +55,6 @@ export const storableDate = z
   .min(new Date("0001-01-02T00:00:00Z"), "must be of the years 1 to 9999")
   .max(new Date("9999-12-30T23:59:59.999Z"), "must be of the years 1 to 9999");
 
-/** A text in ISO 8601, a date or a date with a time, that `storableDate` allows. */
 const isoMoment = z
   .union([z.iso.datetime({ offset: true, local: true }), z.iso.date()])
   .refine((text) => storableDate.safeParse(new Date(text)).success);
@@ -74,7 +68,7 @@ export const spanMs = z.number().min(0).max(longestSpanMs);
 /** A number that a column of 4 bytes holds. */
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
-/** The revision that a memory or request is expected to have: `MemoryItem.revision`. */
+/** `MemoryItem.revision`. */
 export const revisionNumber = z.int().min(1);
 
 export const listener = <Listener>() =>
@@ -86,11 +80,8 @@ export const abortSignal = z.custom<AbortSignal>(
 );
 
 /**
- * For `error` of `safeParse`: names the keys that were probably meant by unknown ones, and the keys that a
- * non-object should have.
- *
- * Every schema of the package is strict: a misspelt filter would otherwise be ignored, and widen what it was
- * meant to narrow.
+ * For `error` of `safeParse`: names the keys that an unknown one probably means. All schemas of the package
+ * are strict: a misspelt filter would otherwise widen what it was meant to narrow.
  */
 export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
@@ -107,13 +98,7 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   return unknown.join("; ");
 };
 
-/**
- * `input` as `schema` reads it.
- *
- * @param what its name in the error: "query", "memory".
- * @throws MemoryError `INVALID_INPUT` that names each wrong field, and each unknown one with what was
- *   probably meant.
- */
+/** `input` as `schema` reads it; `what` is its name in the error. @throws MemoryError `INVALID_INPUT` */
 export function parseInput<Schema extends z.ZodType>(
   schema: Schema,
   input: unknown,

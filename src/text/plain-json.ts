@@ -40,11 +40,9 @@ const mostCharacters = 16_000_000;
 const valueCharacters = 64;
 
 /**
- * A reader that makes JSON of any value, and of all its values together at most 16,000,000 characters; a note
- * replaces the rest. It never throws, constructs nothing, and does not change what it reads.
- *
- * Undefined for what JSON omits: undefined, functions and symbols. Maps and sets become arrays, bytes base64,
- * large integers and errors text.
+ * Makes JSON of any value, of all its values together at most 16,000,000 characters; a note replaces the
+ * rest. Never throws, constructs nothing. Undefined for what JSON omits; maps and sets become arrays, bytes
+ * base64, large integers and errors text.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
   let left = mostCharacters;
@@ -112,7 +110,7 @@ function readScalar(value: unknown, readText: (text: string) => string): Json | 
   return typeof value === "boolean" || value === null ? value : undefined;
 }
 
-/** Whether `value` is an object and not an array. */
+/** Not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

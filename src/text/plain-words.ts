@@ -1,7 +1,6 @@
 import { normalForm } from "./normal-value.js";
 import { visibleText } from "./storable-text.js";
 
-/** Scripts without spaces between words. */
 const unspacedScripts =
   "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}";
 /** Scripts that prefix articles and prepositions to words without a space. */
@@ -18,11 +17,9 @@ export function isUnspaced(word: string): boolean {
 }
 
 /**
- * The source of a pattern, for the flag "u", that finds any of the stems in text as `plainWords` writes it.
- * Stems are separated by white space, "_" is a space within one, "*" any ending.
- *
- * @param whole whether Arabic, Hebrew and Ethiopic stems match whole words only, after an optional "and".
- *   @default false
+ * The source of a pattern (flag "u") that finds any of the stems, separated by white space, in `plainWords`;
+ * "_" is a space within one, "*" any ending.
+ * @param whole whether Arabic, Hebrew and Ethiopic stems match whole words only, after "and". @default false
  */
 export function anyStem(stems: string, whole = false): string {
   const groups = {
@@ -100,10 +97,7 @@ function findPlainForm(character: string): string {
   return letter.length === 1 ? letter : (letter[0] ?? "");
 }
 
-/**
- * `text` with every letter as the plain Latin one that it looks like, lower-case, in its place: the result is
- * as long as `text`, with "\0" for what is invisible. For finding disguises, not for reading other scripts.
- */
+/** `text` with the plain Latin letter that each looks like, of the same length; "\0" for what is invisible. */
 export function plainLetters(text: string): string {
   let plain = "";
   for (const character of text) {
@@ -128,10 +122,7 @@ const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 /** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, Arabic tatweel. */
 const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
 
-/**
- * `text` as its words are compared: lower-case, without compatibility forms, accents and invisible
- * characters, one spelling for letters that have several; white space is one space, or "\n" for a line break.
- */
+/** `text` as words are compared: folded case, width, accents, spellings and white space (" " or "\n"). */
 export function plainWords(text: string): string {
   const folded = normalForm(visibleText(text), "NFKC")
     .toLowerCase()
@@ -141,16 +132,12 @@ export function plainWords(text: string): string {
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
 }
 
-/** Digits and signs that replace letters. */
 const figures: Readonly<Record<string, string>> = {
   ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
   ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
 };
 
-/**
- * Readings of `text` without disguised letters (escaped code points, lookalikes, digits for letters) that
- * differ from its plain words.
- */
+/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from it. */
 export function undisguised(text: string): string[] {
   const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);

@@ -1,6 +1,6 @@
 import { clipped, visibleText } from "./storable-text.js";
 
-/** `text` escaped for markup, so that it cannot open or close blocks, nor hide anything. */
+/** `text` escaped for markup, with nothing invisible in it. */
 export function escapeMarkup(text: string): string {
   return visibleText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -8,7 +8,6 @@ export function escapeMarkup(text: string): string {
 /** In order; null and undefined are omitted. */
 type Attributes = Readonly<Record<string, string | number | null | undefined>>;
 
-/** `<tag name="value">text</tag>`, with `text` escaped. */
 export function element(tag: string, attributes: Attributes, text: string): string {
   return `<${tag}${written(attributes)}>${escapeMarkup(text)}</${tag}>`;
 }

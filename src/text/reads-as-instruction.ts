@@ -78,10 +78,7 @@ function overrides(sentence: string): boolean {
   return begins && !theirs;
 }
 
-/**
- * Where orders look like statements, the verb comes first; where a language does not inflect them, "all" is
- * needed.
- */
+// Where orders look like statements, the verb comes first; uninflected ones need "all".
 function isOrder(sentence: string, verb: RegExpExecArray): boolean {
   const first = patterns().opener.test(sentence.slice(0, verb.index));
   if (looksLikeStatement.test(verb[0])) return first;
@@ -100,15 +97,11 @@ const stretch = 4_000;
 const overlap = 400;
 
 /**
- * Whether `text` reads as instructions to a model, where a memory states something. Linear.
- *
- * Word lists and patterns catch common attempts; `docs/screening.md` has measured how many. They are one
- * layer beside the delimiting of memory in prompts and the recorded origin, and prove nothing innocent.
- *
- * @param options.orders whether plain orders are allowed: steps of a procedure, lessons, episodes. @default
- *   false
- * @param options.ofUser whether it is a user's own text: then orders and personas are allowed, and only
- *   prompts, secrets, tools and other users' data are not. @default false
+ * Whether `text` reads as instructions to a model. Linear. One layer of several: `docs/screening.md` has
+ * measured it.
+ * @param options.orders whether orders are allowed: procedures, lessons, episodes. @default false
+ * @param options.ofUser whether a user's own text: forbids only prompts, secrets, tools, others' data.
+ *   @default false
  */
 export function readsAsInstruction(
   text: string,

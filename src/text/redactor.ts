@@ -36,7 +36,6 @@ const media = setOf("source image_url input_audio file image audio video");
 /** In characters: shorter base64 may as well be a number or a name. */
 const shortestFile = 64;
 
-/** Rewrites everything but references, at any depth, keys too. */
 function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   const { type, data } = message;
   const isTool = type === "tool" || type === "function";
@@ -57,7 +56,6 @@ interface OwnRecords {
 
 const anybodys: OwnRecords = { names: new Set(), references: new Set() };
 
-/** Rewrites every text and key, but for those that `own` names. */
 function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, depth = 0): Value {
   if (typeof value === "string") return rewrite(value) as Value;
   if (typeof value !== "object" || value === null) return value;
@@ -134,20 +132,12 @@ function rewriteObject(
 /** Removes from a text what must not be kept, such as names of patients; equal texts give equal results. */
 export type Redact = (text: string) => string | Promise<string>;
 
-/**
- * The user's function applied before anything is stored.
- *
- * Each throws MemoryError `REDACTION_FAILED` when the function fails or returns no text: then nothing is
- * stored.
- */
+/** The user's function applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
   text(text: string): Promise<string>;
   /** Every text at any depth, and every key that is not this package's own. */
   json<Value>(value: Value): Promise<Value>;
-  /**
-   * A copy with parts, tool calls, artifacts and metadata redacted, keys too. References (ids, types, roles,
-   * names of tools) and files in base64 stay.
-   */
+  /** A copy, redacted at any depth, keys too; references (ids, types, roles, tools) and files stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
   /** @throws MemoryError `DATABASE_ERROR` for what is no message. */
   serialised(serialised: string): Promise<string>;
@@ -160,7 +150,6 @@ const nothing: Redactor = {
   serialised: async (serialised) => serialised,
 };
 
-/** `record`, with the fields `names` redacted. */
 export async function redactFields<Of extends object>(
   redactor: Redactor,
   record: Of,
@@ -171,10 +160,7 @@ export async function redactFields<Of extends object>(
   return { ...record, ...Object.fromEntries(given.map(([name], place) => [name, values[place]])) };
 }
 
-/**
- * The `Redactor` of the user's function; without one, everything stays as it is.
- * @param fieldNames the package's own names of fields, which stay as keys at any depth.
- */
+/** The `Redactor` of `redact`; `fieldNames`, the package's own keys, stay at any depth. */
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };

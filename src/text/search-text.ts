@@ -94,10 +94,7 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
     }),
 );
 
-/**
- * Bounds of what is indexed and searched: `to_tsvector` skips words of 2,048 bytes, and fails for texts of
- * whose different words it would make more than 1 MB. A text is cut where it exceeds any.
- */
+/** `to_tsvector` skips words of 2,048 bytes, and fails for texts with more than 1 MB of different words. */
 const most = {
   /** Characters of a text that are read. */
   characters: 100_000,
@@ -160,11 +157,9 @@ function withOneForm(text: string): string {
 }
 
 /**
- * `text` for PostgreSQL's `to_tsvector`, in indexing and queries alike.
- *
- * Removes accents (café, cafe), reduces irregular English forms (went, go), adds other spellings (Wi-Fi,
- * wifi) and names that are stop words (Will, will0), and splits scripts without spaces into overlapping pairs
- * of characters and single ideographs. Cuts very long texts and words.
+ * `text` for `to_tsvector`, in indexing and queries alike: without accents, irregular English forms reduced,
+ * with other spellings (Wi-Fi, wifi) and names that are stop words (Will, will0), scripts without spaces as
+ * pairs.
  */
 export function searchText(text: string, language: string): string {
   const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(

@@ -1,9 +1,4 @@
-/**
- * Whether PostgreSQL can hold `text` unchanged: no NUL, no lone surrogates.
- *
- * Ids must be storable: NUL is refused, and every lone surrogate becomes U+FFFD, so that two ids would become
- * one.
- */
+/** Whether PostgreSQL can hold `text` unchanged. Two ids with lone surrogates would become the same one. */
 export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 }
@@ -48,17 +43,12 @@ const hidden = new RegExp(
 );
 
 /**
- * `text` without what people do not see: tags, bidi controls, zero-width and control characters (but those
- * that a script or an emoji needs there), lone surrogates. Every line break becomes "\n".
- *
- * Everything that memory stores or puts into prompts passes through: people who look at a memory must see
- * what a model sees.
+ * `text` without what people do not see, line breaks as "\n". All that memory stores or puts into prompts
+ * passes through: people who look at a memory must see what a model sees.
  */
 export function visibleText(text: string): string {
-  // Fast path.
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");
-  // Matching by context is slow and seldom needed.
   return hideable.test(whole) ? whole.replace(hidden, (_, kept: string | undefined) => kept ?? "") : whole;
 }
 

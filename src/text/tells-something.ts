@@ -1,7 +1,5 @@
-/**
- * Words that acknowledge, thank, greet or laugh, by language; after "/" those that also answer a question
- * ("Morning, please."). "Yes" and "no" are not among them: they always answer.
- */
+// Words that acknowledge, thank, greet or laugh, by language; after "/" those that also answer a question.
+// "Yes" and "no" always answer.
 const courtesies = `
 ok okay okey oki k kk okie sure wow oh ah aha hm hmm mhm thanks thank thx ty tysm cheers appreciated
 sorry hi hello hey bye goodbye goodnight lol ha xd gotcha got it understood noted
@@ -72,11 +70,9 @@ const longestCourtesy = 100;
 const mostWords = 12;
 
 /**
- * Whether a user's message may contain a fact: more than thanks, greetings, laughter ("ok", "thanks a lot!",
- * "好的，谢谢", "👍").
- *
- * @param asked whether it may answer a question: "Great" and "Morning, please" count then, "Great, thanks"
- *   does not. @default false
+ * Whether a user's message may contain a fact: more than thanks, greetings, laughter ("ok, thanks!", "👍").
+ * @param asked whether it may answer a question: "Great" counts then, "Great, thanks" does not. @default
+ *   false
  */
 export function tellsSomething(text: string, asked = false): boolean {
   let read = 0;

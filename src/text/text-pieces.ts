@@ -12,12 +12,7 @@ export interface PieceBounds {
 const markupTokens = 15;
 
 /**
- * `items` in consecutive groups of at most `budgetTokens` each, including the markup of prompts; nothing is
- * lost.
- *
- * A larger item is split where `endOfPart` says: never within a word that fits a group, nor within a
- * character.
- *
+ * `items` in consecutive groups of at most `budgetTokens` each; `endOfPart` splits larger items.
  * @param mostPieces stops after the first group beyond it. @default none
  */
 export function textPieces<Item extends { text: string }>(
@@ -45,11 +40,7 @@ export function textPieces<Item extends { text: string }>(
   return pieces;
 }
 
-/**
- * Folds `items` group by group, as `textPieces` makes them, so that nothing is omitted.
- *
- * @param input.between called before each group but the first; its error ends the work.
- */
+/** Folds `items` group by group. @param input.between called before each group but the first */
 export async function foldPieces<Item extends { text: string }, Result>(
   input: {
     readonly items: readonly Item[];
@@ -88,12 +79,9 @@ export interface Bounded<Item> {
 const leastTokens = 40;
 
 /**
- * The first groups of `items` that fit `bounds`, or all of them.
- *
- * Cuts only what does not fit by itself: an item keeps its head and tail, half of the bounds in all, around a
- * mark with the number of missing characters. In a first group that is too long the longest items are cut
- * first, down to equal shares; of too many items the first and the last are kept.
- *
+ * The first groups of `items` that fit `bounds`, or all of them. An item too long by itself keeps its head
+ * and tail, half of the bounds in all, around a mark. In a first group that is too long the longest items are
+ * cut first; of too many items the first and the last are kept.
  * @param beginsGroup where a group may begin. @default nowhere
  */
 export function withinBounds<Item extends { text: string }>(
