@@ -19,7 +19,6 @@ import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./tok
 /** A question to the model whose answer must fit a schema; `fitAnswer` reads the answer. */
 export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly model: BaseChatModel;
-  /** Name of the schema on the wire. */
   readonly name: string;
   readonly schema: z.ZodObject & z.ZodType<Output>;
   readonly instructions: string;
@@ -139,7 +138,6 @@ function readAnswers<Output extends Record<string, unknown>>(
   return { ...wrong, problem: z.prettifyError(error), fault: faultOf(error) };
 }
 
-/** Joins the lists of several tool calls, if their other fields without defaults are equal. */
 function together<Output extends Record<string, unknown>>(
   schema: z.ZodObject,
   answers: readonly (FittedAnswer<Output> | null)[],

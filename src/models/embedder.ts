@@ -66,7 +66,6 @@ export interface Embedder {
 /** Between two attempts to measure a space: after a failure the next question may fail as well. */
 const measureAgainAfterMs = 60_000;
 
-/** The space of one model's vectors, created and measured at its first use. */
 function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
   const name = modelName(embeddings);
   let known: Promise<EmbeddingSpace> | undefined;
@@ -107,7 +106,6 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
       for (const dimensions of others) await spaceFor(dimensions);
       return space;
     },
-    /** `space` with its measurement, if that takes no longer than `timeoutMs`. */
     async measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> {
       if (space.unrelated !== null) return space;
       if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {

@@ -69,7 +69,6 @@ function fitObject(schema: z.ZodObject, given: unknown): Fit {
   return { value: fields, dropped };
 }
 
-/** A text becomes the only text that `schema` needs. */
 function objectOf(schema: z.ZodObject, value: unknown): object | null {
   const read = readJson(value);
   const name = onlyNeeded(schema);

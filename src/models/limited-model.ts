@@ -3,7 +3,6 @@ import { MemoryError } from "../errors.js";
 
 export interface ModelLimits {
   readonly temperature: number;
-  /** Of an answer. */
   readonly maxTokens: number;
 }
 
@@ -27,7 +26,6 @@ export async function askLimited<Result>(
 interface Settings {
   readonly temperature?: number | undefined;
   readonly maxTokens?: number | undefined;
-  /** ChatOpenAI makes its copies of them. */
   readonly fields?: object | undefined;
 }
 

@@ -103,7 +103,6 @@ function hasRefusal({ content }: BaseMessage): boolean {
 export interface GivenAnswers {
   /** JSON values: the arguments of each tool call, or the text. */
   readonly values: readonly unknown[];
-  /** Whether an answer is incomplete JSON. */
   readonly broken: boolean;
 }
 
@@ -129,20 +128,14 @@ interface GivenCall {
 }
 
 function callsIn(message: BaseMessage): readonly GivenCall[] {
-  const {
-    tool_call_chunks: chunks = [],
-    tool_calls: calls = [],
-    invalid_tool_calls: invalid = [],
-  } = message as {
-    tool_call_chunks?: GivenCall[];
-    tool_calls?: GivenCall[];
-    invalid_tool_calls?: GivenCall[];
-  };
+  type Lists = "tool_call_chunks" | "tool_calls" | "invalid_tool_calls";
+  const lists = message as Partial<Record<Lists, GivenCall[]>>;
   const raw = (message.additional_kwargs?.tool_calls ?? []) as {
     function?: { name?: string; arguments?: unknown };
   }[];
   const written = raw.map((call) => ({ name: call.function?.name, args: call.function?.arguments }));
-  return [chunks, written, [...calls, ...invalid]].find((list) => list.length > 0) ?? [];
+  const parsed = [...(lists.tool_calls ?? []), ...(lists.invalid_tool_calls ?? [])];
+  return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
 }
 
 export function rawText(message: BaseMessage): string {

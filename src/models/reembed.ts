@@ -21,7 +21,6 @@ interface EmbeddedRow {
 
 /** A kind of rows with vectors. Each function is one statement. */
 export interface VectorRows {
-  /** The number of rows without vectors in `space`. */
   readonly count: (db: Connection, space: EmbeddingSpace) => Promise<number>;
   /** Up to `limit` of them after `after`, by `ref`. */
   readonly find: (
@@ -47,7 +46,35 @@ export const memoryVectors: VectorRows = {
       from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
       order by m.ref limit ${limit}`);
   },
-  store: insertReembedded,
+  // Skips a memory that is being changed, or whose owner is: waiting could deadlock.
+  async store(db, { space, rows }) {
+    const { schema } = db;
+    const refs = rows.map(({ row }) => row.ref);
+    const texts = rows.map(({ row }) => row.texts[0]);
+    const vectors = rows.flatMap((row) => row.vectors);
+    const [row] = await db.query<{ stored: number }>(sql`
+      with free as materialized (
+        select o.id from ${schema}.owner o
+        where o.id = any (array(select m.owner_ref from ${schema}.memory m where m.ref = any (${refs}::bigint[])))
+        for no key update skip locked
+      ),
+      current as (
+        select m.ref, m.owner_ref, m.content from ${schema}.memory m
+        where m.ref = any (${refs}::bigint[]) and m.state = 'active' and m.owner_ref = any (array(select id from free))
+        for share skip locked
+      ),
+      stored as (
+        insert into ${schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
+        select ${space.ref}, m.ref, m.owner_ref, i.embedding
+        from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
+        join current m on m.ref = i.ref and m.content = i.text
+        on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+          where not e.active
+        returning 1
+      )
+      select count(*)::int as stored from stored`);
+    return row?.stored ?? 0;
+  },
 };
 
 /** An inactive vector belongs to a memory that was hidden and came back without embeddings. */
@@ -58,40 +85,6 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
     where m.state = 'active' and e.memory_ref is null`;
 }
 
-// Skips a memory that is being changed, or whose owner is: waiting could deadlock.
-async function insertReembedded(
-  db: Connection,
-  { space, rows }: { readonly space: EmbeddingSpace; readonly rows: readonly EmbeddedRow[] },
-): Promise<number> {
-  const { schema } = db;
-  const refs = rows.map(({ row }) => row.ref);
-  const texts = rows.map(({ row }) => row.texts[0]);
-  const vectors = rows.flatMap((row) => row.vectors);
-  const [row] = await db.query<{ stored: number }>(sql`
-    with free as materialized (
-      select o.id from ${schema}.owner o
-      where o.id = any (array(select m.owner_ref from ${schema}.memory m where m.ref = any (${refs}::bigint[])))
-      for no key update skip locked
-    ),
-    current as (
-      select m.ref, m.owner_ref, m.content from ${schema}.memory m
-      where m.ref = any (${refs}::bigint[]) and m.state = 'active' and m.owner_ref = any (array(select id from free))
-      for share skip locked
-    ),
-    stored as (
-      insert into ${schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
-      select ${space.ref}, m.ref, m.owner_ref, i.embedding
-      from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
-      join current m on m.ref = i.ref and m.content = i.text
-      on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
-        where not e.active
-      returning 1
-    )
-    select count(*)::int as stored from stored`);
-  return row?.stored ?? 0;
-}
-
-/** Counts of memories and store items of this run. */
 interface ReembedProgress {
   readonly done: number;
   /** Grows while other processes write without these vectors. */

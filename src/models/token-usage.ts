@@ -7,7 +7,6 @@ export interface TokenUsage {
   readonly outputTokens: number;
 }
 
-/** Receives the tokens of a call. */
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 
 /** The texts of a call, read only where the model does not report its usage. */

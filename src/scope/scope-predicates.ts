@@ -26,7 +26,6 @@ export type ScopeRow = {
   readonly app_id: string;
 };
 
-/** Options of a list without a scope. */
 export interface AllListing {
   /** Only this tenant. @default all tenants */
   readonly tenantId?: string | undefined;

@@ -6,7 +6,6 @@ export interface HashingEmbeddingsParams extends EmbeddingsParams {
   readonly dimensions?: number;
 }
 
-/** Relative weights of matching words, pairs of words, and parts of words. */
 const weights = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
 
 /**

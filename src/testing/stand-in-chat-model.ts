@@ -83,14 +83,8 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     for (const message of chunksOf(await this.#answer(messages, options))) {
       const chunk = new ChatGenerationChunk({ text: message.text, message });
       yield chunk;
-      await runManager?.handleLLMNewToken(
-        chunk.text,
-        { prompt: 0, completion: 0 },
-        undefined,
-        undefined,
-        undefined,
-        { chunk },
-      );
+      const index = { prompt: 0, completion: 0 };
+      await runManager?.handleLLMNewToken(chunk.text, index, undefined, undefined, undefined, { chunk });
     }
   }
 

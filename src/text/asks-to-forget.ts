@@ -68,7 +68,6 @@ const deniedBefore = new RegExp(
   "u",
 );
 
-/** Languages that negate after the verb. */
 const deniedAfter = new RegExp(
   `^(?: (?!(?:that|dass|que|dat|att|at|che|wo|wer|was|wie|ou|qui|hvor|var|dove|chi)(?!\\p{L}))[^ ]+){0,3} ${anyStem(
     "nicht nie niemals pas jamais niet nooit inte aldrig ikke aldri mai",

@@ -27,7 +27,6 @@ export function messageText(message: BaseMessage): string {
   return textOfParts(message.content);
 }
 
-/** The texts of a message's content, whatever that is. */
 export function textOfParts(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

@@ -115,7 +115,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A property of any object; undefined where reading it throws. */
 export function propertyOf(object: object, key: string): unknown {
   try {
     return (object as Record<string, unknown>)[key];

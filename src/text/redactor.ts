@@ -10,7 +10,6 @@ function setOf(words: string): ReadonlySet<string> {
   return new Set(words.split(" "));
 }
 
-/** Names and references of a message, without which it cannot be read again. */
 const references = setOf("id tool_call_id status role");
 
 /** The same in a tool call and in a part of the content. What is nested deeper is application data. */
@@ -170,7 +169,6 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
     message,
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
-    // Decoding keeps only the fields of a message.
     serialised: async (given) => encodeMessage(await message(decodeMessage(given))),
   };
 }

@@ -96,7 +96,6 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
 
 /** `to_tsvector` skips words of 2,048 bytes, and fails for texts with more than 1 MB of different words. */
 const most = {
-  /** Characters of a text that are read. */
   characters: 100_000,
   /** Characters decomposed at once. */
   part: 5_000,
@@ -184,7 +183,6 @@ export function searchName(name: string, language: string): string {
   return searchText(headOf(name, most.name), language);
 }
 
-/** Part by part: some characters decompose into eighteen. */
 function decomposed(text: string): string {
   let parts = "";
   for (let start = 0; start < text.length && parts.length < most.characters; start += most.part) {

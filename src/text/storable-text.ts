@@ -18,13 +18,11 @@ export function hasWords(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Scripts that join and separate letters by invisible characters. */
 const joining =
   "[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}" +
   "\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}\\p{scx=Mymr}\\p{scx=Tibt}]";
 const pictured = "[\\p{Extended_Pictographic}\\p{Emoji_Presentation}\\p{Emoji_Modifier}]";
 
-/** Invisible characters that change what is visible in their context. */
 const needed = [
   `(?<=(?=[\\p{L}\\p{M}])${joining})[\\u200C\\u200D](?=(?=[\\p{L}\\p{M}])${joining})`,
   `(?<=${pictured}\\uFE0F?)\\u200D(?=\\p{Extended_Pictographic})`,

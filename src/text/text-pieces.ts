@@ -1,7 +1,6 @@
 import { endOfPart, startOfPart } from "./cut-text.js";
 import { bytesPerToken, readTokens } from "./estimate-tokens.js";
 
-/** How much text one task gives to the model. */
 export interface PieceBounds {
   /** Tokens of text in one call. */
   readonly inputBudgetTokens: number;

@@ -34,7 +34,6 @@ function isQuestion(sentence: string): boolean {
 const asksForAll =
   /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)|\byou (?:know|remember)\W*$|^who am i\b/i;
 
-/** Falls back to what the user said. */
 function allThatIsKnown(messages: readonly BaseMessage[]): string {
   const known = messages.flatMap(rememberedItems);
   if (known.length > 0) return `From memory: ${known.join("; ")}.`;
@@ -42,7 +41,6 @@ function allThatIsKnown(messages: readonly BaseMessage[]): string {
   return said.length === 0 ? "Nothing yet." : `You said: ${said.map(({ text }) => text).join(" ")}`;
 }
 
-/** Headings of lists of memories; other headings are of changes and of pending consents. */
 const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context)|\(memories for app: )/;
 const otherHeading = /^(?:#|\[|Memory updates )/;
 
@@ -83,7 +81,6 @@ function statements(source: Statement["source"], text: string): Statement[] {
 /** Without consent it is not known yet. */
 const waiting = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
 
-/** Without tags and bullets, and with each half of a summary's line as a sentence. */
 function readable(memory: string): string {
   const lines = memory
     .replace(waiting, "")

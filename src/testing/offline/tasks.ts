@@ -1,7 +1,6 @@
 import { firstSentence, promptBlocks, sentencesOf } from "./read-prompt.js";
 import { wordsOf } from "./words.js";
 
-/** The arguments of a structured answer to the prompt. */
 type Task = (prompt: string) => Record<string, unknown>;
 
 export const offlineTasks = {
@@ -104,7 +103,6 @@ const importances: Readonly<Record<string, number>> = {
 };
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
-/** Facts about the speaker in a few English patterns. Questions hold no facts. */
 function extractFacts(prompt: string): Record<string, unknown> {
   const known = promptBlocks(prompt, "fact").map(({ attributes: { category, key } }) => `${category}/${key}`);
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
@@ -142,7 +140,6 @@ function factsIn(sentence: string) {
 
 const courtesy = /^(?:hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay)[\s!.,]*$/i;
 
-/** The first sentences of the user, except questions and courtesies, while they fit a note. */
 function noteConversation(prompt: string): Record<string, unknown> {
   const isTold = (sentence: string) =>
     sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
