@@ -4,16 +4,11 @@ import type { Connection, QueryOptions } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 
-/**
- * The part of the system an event belongs to. "context": what a turn is told; "hotpath": what becomes of what was
- * said; "episodic": stretches of turns; "worker": upkeep that no turn asked for; "governance": decisions of people.
- */
+/** "context": recall; "hotpath": writing; "episodic": episodes; "worker": background; "governance": people. */
 export const eventParts = ["context", "hotpath", "episodic", "worker", "governance"] as const;
 
-/** The part of the system an event belongs to: what a turn is told, what becomes of what was said, episodes, upkeep, decisions. */
 export type EventNode = (typeof eventParts)[number];
 
-/** What wrote an event, and the part of the system it belongs to. */
 const eventNodes = {
   recall: "context",
   tool: "context",
@@ -36,63 +31,53 @@ const eventNodes = {
   merge: "governance",
 } as const satisfies Record<string, EventNode>;
 
-/** What wrote an event. */
 export type EventStep = keyof typeof eventNodes;
 
-/** What can write an event. */
 export const eventSteps = Object.keys(eventNodes) as [EventStep, ...EventStep[]];
 
-/** The part of the system that `step` belongs to. @throws MemoryError `INVALID_INPUT` for a step that there is not. */
+/** @throws MemoryError `INVALID_INPUT` for an unknown step. */
 export function eventNode(step: EventStep): EventNode {
   if (Object.hasOwn(eventNodes, step)) return eventNodes[step];
   throw new MemoryError("INVALID_INPUT", `There is no step "${step}": ${eventSteps.join(", ")}.`);
 }
 
-/** What wrote the event `e`. Older events have it in their `node`. */
+/** The step of the event `e`; older events have it in their `node`. */
 export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
 
-/** The part of the system that the event `e` belongs to, whatever its writer called it. */
+/** The part of the system of the event `e`, whatever its writer stored. */
 export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
 
-/** In which conversation something happened, with which agent, and in which run, as far as that is known. */
+/** The conversation, agent and run of an event, as far as known. */
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
   readonly agentId?: string | null | undefined;
   readonly runId?: string | null | undefined;
 }
 
-/**
- * What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age; "resume": the
- * database answers again after it was left alone.
- */
+// "classify": whether a proposal may be written; "ttl": forgotten by age; "resume": the database answers
+// again.
 export const eventOps = [
   ...(["search", "classify", "create", "update", "merge", "delete", "link", "ttl", "restore"] as const),
   ...(["quarantine", "forget", "propose", "approve", "refuse", "expire", "resume"] as const),
 ] as const;
 
-/** What an event counts. "classify": whether something proposed may be written; "ttl": forgotten by age. */
 export type EventOp = (typeof eventOps)[number];
 
-/** What happened where, without content. */
+/** An event, without content. */
 export interface MemoryEvent extends EventPlace {
   readonly scope: Scope;
-  /** What did it; `eventNode` gives the part of the system it belongs to. */
   readonly step: EventStep;
   readonly op: EventOp;
   readonly status: "ok" | "error" | "skipped";
   /** An error code or a reason; never content. */
   readonly detail?: string | undefined;
-  /** The memory that it is about, where it is one. */
   readonly memoryId?: string | undefined;
-  /** Of what was proposed or found, where it is known. */
   readonly category?: string | undefined;
-  /** Of the best memory, where there is one. */
   readonly similarity?: number | undefined;
-  /** Memories that an agent was shown by it: those that its scope sees count as used. */
+  /** Memories shown to an agent: those that the scope sees count as used. */
   readonly shownIds?: readonly string[] | undefined;
 }
 
-/** Records `event`. */
 export async function insertEvent(
   db: Connection,
   event: MemoryEvent,
@@ -101,7 +86,7 @@ export async function insertEvent(
   await insertEvents(db, [event], deadline);
 }
 
-/** Records `events`, in one statement. */
+/** Records `events` in one statement. */
 export async function insertEvents(
   db: Connection,
   events: readonly MemoryEvent[],
@@ -114,12 +99,10 @@ export async function insertEvents(
     shown.length > 0
       ? sql`with ${usedMemories(db, shown)}, event as (${insertion}) select 1 as done`
       : insertion;
-  await db.query(statement, {
-    ...{ prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) },
-  });
+  await db.query(statement, { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) });
 }
 
-/** The insertion of `events`, but for what counts memories as used; a `where` may follow. */
+/** The insertion of `events` without the count of used memories; a `where` may follow. */
 export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): Sql {
   const rows = JSON.stringify(
     events.map(({ scope, shownIds: _, ...event }) => ({
@@ -140,7 +123,7 @@ export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): 
     )`;
 }
 
-/** Memories that are being written are left out: whoever writes them marks them as used as well. */
+/** Skips locked memories: their writer marks them as used as well. */
 function usedMemories(db: Connection, events: readonly MemoryEvent[]): Sql {
   const shown = events.map(
     ({ scope, shownIds = [] }) =>

@@ -4,40 +4,16 @@ import type { Connection } from "../postgres/connection.js";
 import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
 import { scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableDate, storableText } from "../text/parse-input.js";
-import {
-  type EventNode,
-  type EventOp,
-  type EventStep,
-  eventOps,
-  eventPart,
-  eventParts,
-  eventStep,
-  eventSteps,
-} from "./event-log.js";
+import { eventOps, eventPart, eventParts, eventStep, eventSteps } from "./event-log.js";
 
-/** What events can be counted by. "day" is the day in UTC, as "2030-05-01". */
+/** Keys of counts. "day" is the day in UTC, as "2030-05-01". */
 const eventFields = ["op", "node", "step", "status", "category", "detail", "day"] as const;
 
-/** What events can be counted by. */
 type EventField = (typeof eventFields)[number];
 
-/** Which events: unset fields leave none out. */
-interface EventSelection {
-  readonly scope?: Scope;
-  readonly threadId?: string | undefined;
-  readonly agentId?: string | undefined;
-  readonly runId?: string | undefined;
-  /** Not before. */
-  readonly since?: Date | undefined;
-  /** Before. */
-  readonly until?: Date | undefined;
-  readonly op?: EventOp | undefined;
-  readonly node?: EventNode | undefined;
-  readonly step?: EventStep | undefined;
-  readonly status?: "ok" | "error" | "skipped" | undefined;
-}
+/** A filter of events; `since` is inclusive, `until` exclusive. */
+type EventSelection = Omit<z.input<typeof selectionSchema>, "scope"> & { readonly scope?: Scope };
 
-/** How many events have the same fields. */
 export type EventCount = Readonly<Partial<Record<EventField, string | null>>> & { readonly count: number };
 
 const columns: Readonly<Record<EventField, Sql>> = {
@@ -50,7 +26,6 @@ const columns: Readonly<Record<EventField, Sql>> = {
   day: sql`to_char(e.created_at at time zone 'UTC', 'YYYY-MM-DD')`,
 };
 
-/** Counts of the selected events by `fields`, most frequent first. */
 async function countEvents(
   db: Connection,
   { fields, ...selection }: EventSelection & { fields: readonly EventField[] },
@@ -72,7 +47,7 @@ async function countEvents(
   );
 }
 
-/** Whether the event `e` is selected. A scope without an id has that of any. */
+/** A scope without an id selects all events. */
 function selected(selection: EventSelection): Sql {
   const { scope, threadId, agentId, runId, since, until, op, node, step, status } = selection;
   return join(
@@ -92,12 +67,10 @@ function selected(selection: EventSelection): Sql {
   );
 }
 
-/** What happened, without content. */
 export interface RecordedEvent {
   readonly id: number;
   readonly scope: Scope | null;
   readonly threadId: string | null;
-  /** The agent and the run that it happened in, where they are known. */
   readonly agentId: string | null;
   readonly runId: string | null;
   /** "context", "hotpath", "episodic", "worker" or "governance". */
@@ -120,7 +93,6 @@ type Row = Omit<RecordedEvent, "id" | "scope"> & {
   app_id: string;
 };
 
-/** The selected events, latest first; those before the event `before`. */
 async function listEvents(
   db: Connection,
   { limit, before, ...selection }: EventSelection & { limit: number; before?: number | undefined },
@@ -141,25 +113,25 @@ async function listEvents(
 }
 
 /**
- * What happened in memory, without content: every search, write and decision, and what failed or was skipped.
+ * What happened in memory, without content: every search, write and decision, failed and skipped ones too.
  *
- * `node` is the part of the system: "context" (what a turn is told), "hotpath" (what becomes of what was said),
- * "episodic" (stretches of turns), "worker" (upkeep), "governance" (decisions). `step` says what did it within that.
+ * `node` is the part of the system: "context" (recall for a turn), "hotpath" (writing what was said),
+ * "episodic" (episodes), "worker" (background maintenance), "governance" (decisions). `step` is the code
+ * within it.
  */
 export interface EventsApi {
   /**
-   * How many events there are by one or more fields, most frequent first: `{ op: "create", node: "hotpath", count }`.
-   *
+   * Counts events, most frequent first: `{ op: "create", node: "hotpath", count }`.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   count(
     selection: EventSelection & { readonly by: EventField | readonly EventField[] },
   ): Promise<EventCount[]>;
   /**
-   * The events themselves, latest first.
+   * The events, latest first.
    *
    * @param selection.limit 1 to 1,000. @default 100
-   * @param selection.before only those before this id: the last of the page before.
+   * @param selection.before only events before this id: the last of the previous page.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(
@@ -170,7 +142,7 @@ export interface EventsApi {
   ): Promise<RecordedEvent[]>;
 }
 
-const selectionFields = {
+const selectionSchema = z.object({
   scope: scopeField,
   threadId: storableText.optional(),
   agentId: storableText.optional(),
@@ -181,19 +153,18 @@ const selectionFields = {
   node: z.enum(eventParts).optional(),
   step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
-};
+});
 const field = z.enum(eventFields);
 const countSchema = z.strictObject({
-  ...selectionFields,
+  ...selectionSchema.shape,
   by: z.union([field.transform((name) => [name]), z.array(field).min(1)]),
 });
 const listSchema = z.strictObject({
-  ...selectionFields,
+  ...selectionSchema.shape,
   limit: pageRows,
   before: z.int().min(0).optional(),
 });
 
-/** The `EventsApi` on `db`. */
 export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {

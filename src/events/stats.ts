@@ -18,57 +18,51 @@ import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays, refillMs } from "../usage/energy-options.js";
 import { today } from "../usage/usage-statements.js";
 
-/** Whose statistics, of how many days, by what. */
 export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | undefined> {
-  /** "day": a row for each day as well. "app": one for each app. @default all together */
+  /** "day": also a row for each day. "app": also one for each app. @default all together */
   readonly by?: By;
   /** A user, a user within an app, or an app with all its users; with `by: "app"` an app. @default everybody */
   readonly scope?: Scope;
   /** Without a scope: only this tenant. @default all tenants */
   readonly tenantId?: string | undefined;
-  /** The last so many days; 1 to 90. With `by: "day"` days in UTC, today being the last. @default 30 */
+  /** The last days, 1 to 90. With `by: "day"` days in UTC, including today. @default 30 */
   readonly days?: number | undefined;
 }
 
-/** What memory did: in all, on a day, or with an app. */
 export interface MemoryCounts {
-  /** Memories in use now, by kind; of a day, those that were there by its end. */
+  /** Active memories by kind; of a day, those that existed by its end. */
   readonly memories: Readonly<Record<string, number>>;
-  /** Events of writing by outcome, such as "create", "merge" or "ttl"; "rejected" for what was not written. */
+  /** Events of writing by outcome, such as "create", "merge" or "ttl"; "rejected" for proposals not written. */
   readonly writes: Readonly<Record<string, number>>;
-  /**
-   * Share of what models proposed that met the writing constraints as it came, neither cut nor rejected for its
-   * form; null when nothing was proposed. Healthy: from 0.95.
-   */
+  /** Share of proposals that met the writing constraints unchanged; null without any. Healthy: from 0.95. */
   readonly firstPassRate: number | null;
   /** Proposals that became, changed or confirmed a memory. */
   readonly written: number;
-  /** Proposals that were not written, except those that lost their slot to a value that is believed more. */
+  /** Proposals not written, except those that lost their slot to a more credible value. */
   readonly rejected: number;
-  /** Background work that was given up. */
+  /** Abandoned background tasks. */
   readonly deadLetters: number;
   /** Share of turns in which an agent searched memory by the tool; null without turns. Healthy: below 0.1. */
   readonly recallToolShare: number | null;
-  /** Turns that a node of a graph recalled for, and those of them that were shown any memory. */
+  /** Turns with a recall by a node, and those of them that showed any memory. */
   readonly recalls: number;
   readonly recallsWithMemory: number;
-  /** Duration of these recalls; null where none was timed, and of several apps together. */
+  /** Milliseconds; null where none was timed, and for several apps together. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
-  /** Conversations in which something was said last, and the share of them that were shown notes; null without any. */
+  /** Conversations whose last message is in the time, and the share of them with notes; null without any. */
   readonly conversations: number;
   readonly conversationsWithNotesShare: number | null;
-  /** Notes written, an hour too. */
+  /** Also per hour. */
   readonly notesCreated: number;
   readonly notesCreatedPerHour: number;
-  /** Compactions of notes, a day too; of several apps, an app and day. */
+  /** Also per day; of several apps, per app and day. */
   readonly compactions: number;
   readonly compactionsPerDay: number;
-  /** Units of energy of all background calls of models, and of notes and compaction. */
+  /** Of all background calls of models, and of notes and compaction. */
   readonly energyUnits: number;
   readonly notesEnergyUnits: number;
 }
 
-/** What background calls of one kind used. */
 interface UsedByKind {
   /** "summary", "facts", "episode", "procedure", "note", "compaction", "insights" or "consolidation". */
   readonly kind: string;
@@ -78,32 +72,28 @@ interface UsedByKind {
   readonly units: number;
 }
 
-/** How memory has worked. */
 export interface MemoryStats extends MemoryCounts {
   readonly since: Date;
   readonly energy: {
-    /** 0 to 100: of a scope its tenant's level, of all the lowest one. */
+    /** 0 to 100: of a scope its tenant's level, else the lowest. */
     readonly level: number;
-    /** Used since midnight in UTC. */
     readonly unitsToday: number;
     readonly callsToday: number;
-    /** In all those days, most units first. */
+    /** Over all days, most units first. */
     readonly kinds: readonly UsedByKind[];
   };
 }
 
-/** The same of a day in UTC, such as "2030-05-01", oldest first; or of an app, those with most notes written first. */
+/** By day in UTC, such as "2030-05-01", oldest first; or by app, most new notes first. */
 export interface StatsBy<Key> extends MemoryStats {
   readonly rows: readonly (MemoryCounts & Key)[];
-  /** Share of the apps that have notes, by app; null without apps. */
+  /** By app: the share of apps with notes; null without apps. */
   readonly appsWithNotesShare: number | null;
 }
 
-/** Statistics of a memory. */
 export interface StatsCall {
   /**
-   * How memory has worked, and the energy it used: for a scope's user or app, for a tenant, or for all; with `by` also
-   * for each day or app.
+   * The work and energy of memory: for a scope's user or app, a tenant, or all; with `by` also by day or app.
    *
    * @example
    * ```ts
@@ -123,15 +113,13 @@ const inputSchema = z.strictObject({
   days: z.int().min(1).max(keepDays).default(30),
 });
 
-/** What statistics are made with. */
 interface StatsRuntime {
-  /** Details of the events of proposals that were rejected for their form. */
+  /** Details of events of proposals rejected for their form. */
   readonly formProblems: readonly string[];
   readonly energy: EnergyOptions;
   readonly clock: () => Date;
 }
 
-/** The statistics of `db`. */
 export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   return (async (of?: StatsOf) => {
     const selection = parseListed(inputSchema, of, "statistics");
@@ -167,7 +155,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   }) as StatsCall;
 }
 
-/** Something counted, of a day or an app where it is asked for; `key` is "" for all together, and without an app. */
+/** A count by day or app; `key` is "" for all together, and without an app. */
 interface Count {
   readonly [column: string]: unknown;
   readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "spent";
@@ -183,13 +171,12 @@ const share = (part: number, whole: number): number | null => (whole === 0 ? nul
 
 const named = (rows: readonly Count[], name: string) => rows.filter((row) => row.name === name);
 
-/** What `rows` count, by name. */
 function byName(rows: readonly Count[], what: Count["what"]): Record<string, number> {
   const names = new Set(rows.flatMap((row) => (row.what === what && row.name !== "" ? [row.name] : [])));
   return Object.fromEntries([...names].map((name) => [name, sumOf(named(rows, name), what)]));
 }
 
-/** @param of.kept which memories are counted @default those of `rows` */
+/** @param of.kept the counted memories @default those of `rows` */
 function countsOf(
   rows: readonly Count[],
   { kept = rows, days, apps = 1 }: { kept?: readonly Count[]; days: number; apps?: number },
@@ -226,23 +213,16 @@ function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats[
   };
 }
 
-interface Selection {
-  readonly by?: "day" | "app" | undefined;
-  readonly scope?: Scope | undefined;
-  readonly tenantId?: string | undefined;
-  readonly since: Date;
-  readonly formProblems: readonly string[];
-}
+type Selection = Pick<StatsOf, "by" | "tenantId"> &
+  Pick<StatsRuntime, "formProblems"> & { readonly scope?: Scope | undefined; readonly since: Date };
 
 type Alias = "e" | "t" | "x";
 
-/** Whether the row of a table is selected. */
 function within({ scope, tenantId }: Selection, row: Alias): Sql {
   if (scope) return withinScope(scopeColumns(scope), row);
   return tenantId === undefined ? sql`true` : isId(raw(`${row}.tenant_id`), tenantId);
 }
 
-/** The selected rows of a table by key and name, and what is counted of them. */
 function counted(
   selection: Selection,
   what: Count["what"],
@@ -260,7 +240,7 @@ function counted(
     from ${of.from} and ${within(selection, of.row)} group by 2, 3`;
 }
 
-/** Counts of events. A compaction is one for each decision; what it changed are events of their own. */
+/** A compaction is one event per decision; its changes are separate events. */
 function eventSums(formProblems: readonly string[]): Sql {
   const proposed = sql`e.op = 'classify' and coalesce(e.step, e.node) in ('extract', 'compress', 'procedure')`;
   return sql`'n', count(*),
@@ -274,7 +254,7 @@ function eventSums(formProblems: readonly string[]): Sql {
     'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`;
 }
 
-/** All that is counted, in one read. A search belongs to the turn that is recorded next in its thread. */
+/** All counts in one statement. A search belongs to the next turn of its thread. */
 function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   const { schema } = db;
   const { scope, since, formProblems } = selection;
@@ -335,7 +315,6 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
           select from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} and 'notes' = any (s.parts)
         )
       )`,
-      // With every app that was ever talked to.
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
     counted(selection, "usage", {

@@ -16,33 +16,27 @@ import {
 } from "./model-answer.js";
 import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
 
-/** A question to the model whose answer must fit a schema. */
+/** A question to the model whose answer must fit a schema; `fitAnswer` reads the answer. */
 export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly model: BaseChatModel;
-  /** Name of the schema on the wire. */
   readonly name: string;
-  /** What the model is asked for; how its answer is read, and what may be missing, `fitAnswer` says. */
   readonly schema: z.ZodObject & z.ZodType<Output>;
   readonly instructions: string;
   readonly input: string;
   readonly timeoutMs: number;
-  /** Told how many items of the answer's lists could not be read, where there are any. */
+  /** Receives the number of unreadable list items, if there are any. */
   readonly onDropped?: (items: number) => void;
-  /** Told what each call took that was answered, a malformed answer's and a cut one's too. */
+  /** Receives the tokens of each answered call, also of malformed and cut answers. */
   readonly charge?: Charge | undefined;
 }
 
-/**
- * Keeps background calls out of a user's run: no tokens in its streams, no callbacks of its. Under an
- * inherited streaming callback ChatOpenAI also parses structured output differently, or not at all.
- */
+// Keeps background calls out of a user's run: no tokens in its streams, none of its callbacks. Under an
+// inherited streaming callback ChatOpenAI also parses structured output differently, or not at all.
 const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
 /**
- * The model's answer, read by the schema; one of which nothing can be read is sent back once with what is wrong.
- *
- * @throws MemoryError `MODEL_OUTPUT_INVALID` after the second malformed answer, which `malformedOutput` gives, and for
- *   refusals; `MODEL_FAILED` when the call itself fails or takes too long, or its answer was cut by the token limit.
+ * The model's answer, read by the schema; an unreadable one is returned to the model once.
+ * @throws MemoryError `MODEL_OUTPUT_INVALID` (see `malformedOutput`), `MODEL_FAILED`
  */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
@@ -75,7 +69,7 @@ function accepted<Output extends Record<string, unknown>>(
 
 type Answer<Output> =
   | { valid: true; answer: FittedAnswer<Output> }
-  /** `raw` and `problem` are what the model is told, `output` is what is kept of it, `fault` what logs may hold. */
+  /** The model gets `raw` and `problem`; `output` is stored; logs may contain `fault`. */
   | { valid: false; raw: string; output: string; problem: string; fault: string };
 
 async function ask<Output extends Record<string, unknown>>(
@@ -144,7 +138,6 @@ function readAnswers<Output extends Record<string, unknown>>(
   return { ...wrong, problem: z.prettifyError(error), fault: faultOf(error) };
 }
 
-/** Several calls of the tool as one answer: their lists put together, where they differ in nothing else that counts. */
 function together<Output extends Record<string, unknown>>(
   schema: z.ZodObject,
   answers: readonly (FittedAnswer<Output> | null)[],
@@ -163,24 +156,21 @@ function together<Output extends Record<string, unknown>>(
   }, first);
 }
 
-/**
- * `schema` as the model is given it. Not as zod's: then clients check the answer themselves, and throw away all of it
- * for one field.
- */
+/** JSON Schema, not zod: with zod clients check the answer themselves, and discard all of it for one field. */
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
-  // Strict output has all fields required, and no defaults.
+  // Strict output requires all fields, and allows no defaults.
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => void delete jsonSchema.default,
   });
   return wire;
 }
 
-/** Models that decode by the schema when they are told to; to others `strict` is an error, or means another endpoint. */
+/** Models with strict decoding; for others `strict` is an error, or means another endpoint. */
 function isOpenAI(model: BaseChatModel): boolean {
   return ["openai", "azure_openai"].includes(model._llmType());
 }
 
-/** Where an answer does not fit, and in what way; the schema's own messages quote what the model made up. */
+/** Without the schema's own messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
@@ -188,13 +178,13 @@ function faultOf({ issues }: z.ZodError): string {
     .join(", ");
 }
 
-/** ChatOpenAI throws what its parser says, where other models return `parsed: null`. */
+/** ChatOpenAI throws its parser's error, where other models return `parsed: null`. */
 function isParserError(error: unknown): boolean {
   const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
   return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
 }
 
-/** What a parser could not read. OpenAI's client keeps it to itself: then the error's words are all there is. */
+/** OpenAI's client does not give the text: then only the error's message is left. */
 function unparsed(error: unknown): string {
   const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
   return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;

@@ -7,7 +7,7 @@ import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } fr
 import { inTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** Questions as users ask them. None has to do with any of the statements, which are worded as memories are. */
+/** Questions as users ask them, unrelated to all of the statements, which are worded as memories are. */
 const questions = [
   "Which airline should I book?",
   "How is the marathon training going?",
@@ -33,7 +33,6 @@ const statements = [
   "The customer's printer is broken.",
 ];
 
-/** How alike `embeddings` find texts that have nothing to do with each other; null when their answers do not tell. */
 async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedSimilarity | null> {
   const [asked, stated] = await Promise.all([
     Promise.all(questions.map(async (question) => embeddings.embedQuery(question))),
@@ -42,62 +41,33 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
   return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
 }
 
-/** Texts that have the deadline of one call. Local models take some 50 ms each, and providers take hundreds at once. */
+/** Texts within the deadline of one call. Local models take some 50 ms each; providers take hundreds at once. */
 const textsInTime = 100;
 
-/** The deadline of `count` texts: that of one call, and as long again for each further hundred. */
-function deadlineOf(count: number, timeoutMs: number): number {
-  return timeoutMs * Math.max(1, Math.ceil(count / textsInTime));
-}
-
-/** Texts as vectors of one space. */
 export interface Embedded {
   readonly space: EmbeddingSpace;
   /** Of length 1, in the order of the texts, in pgvector's text form. */
   readonly vectors: readonly string[];
 }
 
-/** A question as a vector of a space. */
-interface EmbeddedText {
-  readonly space: EmbeddingSpace;
-  /** Of length 1, in pgvector's text form. */
-  readonly vector: string;
-}
-
-/** Makes vectors; holds no connection while the model works. */
+/** Makes vectors; holds no connection meanwhile. */
 export interface Embedder {
-  /** @throws MemoryError `EMBEDDING_FAILED`, also when they take longer than the embedder's deadline; `DIMENSION_MISMATCH` */
+  /** @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline; `DIMENSION_MISMATCH` */
   documents(texts: readonly string[]): Promise<Embedded>;
-  /**
-   * Vectors that the same model made before, as vectors of its space; undefined for none.
-   *
-   * @throws MemoryError `EMBEDDING_FAILED` for what is no vector, `DIMENSION_MISMATCH`
-   */
+  /** Vectors that the same model made before, in its space; undefined for none. */
   given(vectors: readonly number[][]): Promise<Embedded | undefined>;
-  /**
-   * The first question to a space has it measured (see `measureSpace`), as far as that is done within `timeoutMs`.
-   *
-   * @throws MemoryError `EMBEDDING_FAILED`, also when it takes longer than `timeoutMs`.
-   */
-  query(text: string, timeoutMs: number): Promise<EmbeddedText>;
+  /** The first question measures the space, if `timeoutMs` allows. @throws MemoryError `EMBEDDING_FAILED` */
+  query(
+    text: string,
+    timeoutMs: number,
+  ): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
 }
 
-/** Between two tries to measure a space: where one failed, the next question may fail as well. */
+/** Between two attempts to measure a space: after a failure the next question may fail as well. */
 const measureAgainAfterMs = 60_000;
 
-/** The space that vectors of one model go to. */
-interface KnownSpace {
-  /** The space of `vectors`, which are looked at first. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH` */
-  of(vectors: readonly number[][]): Promise<EmbeddingSpace>;
-  /** `space` with what unrelated texts have in it, as far as that is known within `timeoutMs`. */
-  measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace>;
-}
-
-function knownSpace(
-  db: Connection,
-  embeddings: EmbeddingsInterface,
-  { name, timeoutMs: measuringMs }: { readonly name: string; readonly timeoutMs: number },
-): KnownSpace {
+function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
+  const name = modelName(embeddings);
   let known: Promise<EmbeddingSpace> | undefined;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
@@ -114,7 +84,7 @@ function knownSpace(
       `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
     );
   };
-  /** Measures `space` once. Whatever goes wrong, searches go on with what is assumed of spaces. */
+  /** Errors are ignored: searches go on with the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
       const unrelated = await inTime(measuringMs, measureSpace(embeddings));
@@ -126,7 +96,8 @@ function knownSpace(
     }
   };
   return {
-    async of(vectors) {
+    /** @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH` */
+    async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
       const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
       if (wrong)
         throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
@@ -135,7 +106,7 @@ function knownSpace(
       for (const dimensions of others) await spaceFor(dimensions);
       return space;
     },
-    async measured(space, timeoutMs) {
+    async measured(space: EmbeddingSpace, timeoutMs: number): Promise<EmbeddingSpace> {
       if (space.unrelated !== null) return space;
       if (measuring === undefined && performance.now() - measuredAtMs > measureAgainAfterMs) {
         measuredAtMs = performance.now();
@@ -147,19 +118,13 @@ function knownSpace(
   };
 }
 
-/** How long an embedder may take. */
-export interface EmbedderOptions {
-  /** Longest wait for the vectors of up to a hundred documents; each further hundred may take as long again. */
-  readonly timeoutMs: number;
-}
-
-/** An embedder on `embeddings`. */
+/** @param options.timeoutMs longest wait for up to a hundred documents, and again for each further hundred. */
 export function createEmbedder(
   db: Connection,
   embeddings: EmbeddingsInterface,
-  { timeoutMs }: EmbedderOptions,
+  { timeoutMs }: { readonly timeoutMs: number },
 ): Embedder {
-  const space = knownSpace(db, embeddings, { name: modelName(embeddings), timeoutMs });
+  const space = knownSpace(db, embeddings, timeoutMs);
   const failed = (cause: unknown, advice = ""): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
     const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
@@ -169,7 +134,8 @@ export function createEmbedder(
   return {
     async documents(texts) {
       try {
-        const vectors = await inTime(deadlineOf(texts.length, timeoutMs), embedDocuments(texts));
+        const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
+        const vectors = await inTime(deadlineMs, embedDocuments(texts));
         if (vectors.length === texts.length) {
           return { space: await space.of(vectors), vectors: vectors.map((vector) => toSql(unit(vector))) };
         }
@@ -180,7 +146,7 @@ export function createEmbedder(
     },
     async given(vectors) {
       if (vectors.length === 0) return undefined;
-      // The space's dimensions are the model's, and not those of whatever is given first.
+      // The model decides the dimensions, not the first vector.
       const { space: known } = await this.documents(["dimensions"]);
       await space.of(vectors);
       return { space: known, vectors: vectors.map((vector) => toSql(unit(vector))) };
@@ -202,13 +168,13 @@ export function createEmbedder(
   };
 }
 
-/** At length 1, as the store compares them; a vector of zeros, which is like nothing, stays. */
+/** Scaled to length 1, as the store compares them; a zero vector, similar to nothing, stays. */
 function unit(vector: readonly number[]): number[] {
   const length = lengthOf(vector) || 1;
   return vector.map((value) => value / length);
 }
 
-/** Squares of the numbers that models give fit into one; of others the length is found without. */
+/** Fast path: the squares of usual numbers neither overflow nor underflow. */
 function lengthOf(vector: readonly number[]): number {
   let squares = 0;
   for (const value of vector) squares += value * value;

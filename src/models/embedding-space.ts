@@ -3,11 +3,11 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** `vectors` in pgvector's text form, as one parameter of type `halfvec[]`. */
+/** `vectors`, in pgvector's text form, as one parameter of type `halfvec[]`. */
 export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | null)[]): Sql =>
   sql`${vectors}::text[]::${type}[]`;
 
-/** Whether memories have vectors here, made by whatever process: then whoever hides one must hide its vectors. */
+/** Whether any process has made vectors here: then hiding a memory must hide its vectors. */
 export async function hasVectors(db: Connection): Promise<boolean> {
   const [row] = await db.query<{ found: boolean }>(
     sql`select to_regclass(${`${db.schema.text}.memory_embedding`}) is not null as found`,
@@ -15,25 +15,22 @@ export async function hasVectors(db: Connection): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** Vectors that may be compared with each other: made by one model, of one length. */
+/** A set of comparable vectors: made by one model, of one length. */
 export interface EmbeddingSpace {
   readonly ref: number;
   readonly name: string;
   readonly dimensions: number;
-  /** The column type to cast to, wherever pgvector is installed. */
+  /** The column type to cast to, in whichever schema pgvector is. */
   readonly type: Sql;
-  /** The operator of negative inner product: of unit vectors, minus their cosine similarity, which costs a third more. */
+  /** Negative inner product: for unit vectors minus the cosine similarity, which costs a third more. */
   readonly product: Sql;
-  /**
-   * A further condition for reading the vectors `e` of `memory_embedding` out of their index alone, which holds those
-   * that fit into an entry; empty where this space's do not.
-   */
+  /** A condition that reads `e` of `memory_embedding` by an index-only scan; empty for long vectors. */
   readonly indexed: Sql;
-  /** How alike unrelated texts are in it; null where that is not known yet. */
+  /** Null where it is not measured yet. */
   readonly unrelated: UnrelatedSimilarity | null;
 }
 
-/** Dimensions that fit into an index entry, as `memory_embedding_near` says. */
+/** Dimensions that fit an index entry, see `memory_embedding_near`. */
 const mostIndexed = 1_300;
 
 interface Row {
@@ -45,11 +42,7 @@ interface Row {
   [column: string]: unknown;
 }
 
-/**
- * The space called `name`, made if it is new.
- *
- * @throws MemoryError `DIMENSION_MISMATCH` when its vectors have another length.
- */
+/** The space `name`, created if it is new. @throws MemoryError `DIMENSION_MISMATCH` */
 export async function ensureEmbeddingSpace(
   db: Connection,
   { name, dimensions }: { name: string; dimensions: number },
@@ -86,7 +79,7 @@ export async function ensureEmbeddingSpace(
   );
 }
 
-/** Keeps how alike unrelated texts are in a space. What another process has measured meanwhile stays. */
+/** Stores the measurement of a space, unless another process has. */
 export async function saveUnrelatedSimilarity(
   db: Connection,
   { ref }: EmbeddingSpace,

@@ -1,7 +1,7 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
 
-/** A model's answer as its schema has it, and how many items of its lists could not be read. */
+/** An answer read by its schema, and the number of unreadable list items. */
 export interface FittedAnswer<Output> {
   readonly value: Output;
   readonly dropped: number;
@@ -10,11 +10,10 @@ export interface FittedAnswer<Output> {
 type Fit = FittedAnswer<unknown> | null;
 
 /**
- * `answer` read as `schema`, in whatever shape models give it; null where it does not say what was asked for.
+ * `answer` read as `schema`, in whatever shape models give it; null where it is something else.
  *
- * Each item of a list is read alone: those that do not fit are left out, unless none does. Digits in quotes are a
- * number, one object is a list of one, JSON in a string is what it says, and what was wrapped once more is taken out
- * where it can be one thing only. What has a default, or may be null, is that where nothing usable is given.
+ * Reads each item of a list alone and drops those that do not fit, unless none does. Uses the default, or
+ * null where the schema allows it, without a usable value.
  */
 export function fitAnswer<Output>(schema: z.ZodObject, answer: unknown): FittedAnswer<Output> | null {
   return fitWrapped(schema, answer, 2) as FittedAnswer<Output> | null;
@@ -32,7 +31,7 @@ function fitWrapped(schema: z.ZodObject, answer: unknown, wrappings: number): Fi
   return inner.length === 1 ? (inner[0] ?? null) : null;
 }
 
-/** The list, or its only item, where a list is all that is asked for. */
+/** The list, or its only item, for a schema that needs one list only. */
 function fitAsList(schema: z.ZodObject, answer: object): Fit {
   const name = onlyNeeded(schema);
   const list = name === undefined ? undefined : schema.shape[name];
@@ -70,7 +69,6 @@ function fitObject(schema: z.ZodObject, given: unknown): Fit {
   return { value: fields, dropped };
 }
 
-/** `value` as an object; a text is the one text that `schema` needs. */
 function objectOf(schema: z.ZodObject, value: unknown): object | null {
   const read = readJson(value);
   const name = onlyNeeded(schema);
@@ -115,14 +113,14 @@ function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
   return texts.length === 1 ? texts[0] : given;
 }
 
-/** The number that `text` is: "4", " 0.9", "0,9", "90%", "#2". */
+/** Examples: "4", " 0.9", "0,9", "90%", "#2". */
 function numberIn(text: string): number | undefined {
   const [, digits, percent] = /^#?(-?\d{1,15}(?:[.,]\d{1,15})?)(%?)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
   return Number(digits.replace(",", ".")) / (percent ? 100 : 1);
 }
 
-/** The names of what `schema` cannot do without. */
+/** Names of the fields without a default. */
 function needed(schema: z.ZodObject): string[] {
   return Object.entries(schema.shape)
     .filter(([, field]) => !(field instanceof z.ZodDefault || field instanceof z.ZodNullable))
@@ -137,10 +135,7 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 const endOfThoughts = "</think>";
 const brackets = /[[\]{}]/g;
 
-/**
- * The JSON that `text` is or contains, repaired where a small model got it wrong. Undefined where there is none, and
- * where it was cut: a list that ends before its first item is not an empty one.
- */
+/** The JSON in `text`, repaired; undefined where it was cut: a list without its first item is not empty. */
 export function jsonIn(text: string): unknown {
   const said = text.slice(text.lastIndexOf(endOfThoughts) + 1);
   const end = Math.max(said.lastIndexOf("}"), said.lastIndexOf("]"));
@@ -150,13 +145,13 @@ export function jsonIn(text: string): unknown {
       const value: unknown = JSON.parse(json());
       if (typeof value === "object" && value !== null) return value;
     } catch {
-      // The next reading may do.
+      // Try the next reading.
     }
   }
   return undefined;
 }
 
-/** @throws where it cannot be repaired, or only by closing what was left open. */
+/** @throws where a repair is impossible, or would only close open brackets. */
 function repaired(part: string): string {
   const json = jsonrepair(part);
   const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [number, number];
@@ -164,7 +159,7 @@ function repaired(part: string): string {
   return json;
 }
 
-/** `value`, or what it says as JSON. Prose that quotes some code stays prose. */
+/** Prose that quotes code stays prose. */
 const readJson = (value: unknown) =>
   typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
 

@@ -3,23 +3,19 @@ import { longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { jsonIn } from "./fit-answer.js";
 
-/** An error that carries what a model said instead of an answer, as the cause of `MODEL_OUTPUT_INVALID`. */
+/** The cause of `MODEL_OUTPUT_INVALID`, with the model's output. */
 export function malformed(output: string): Error {
-  // Not in the message: logs are no place for what users and models said.
+  // Not in the message: logs must not contain texts of users and models.
   return Object.assign(new Error("The model's output cannot be used."), { output });
 }
 
-/** The output that `error` complains of; null when it complains of something else. */
+/** The malformed output behind `error`; null for other errors. */
 export function malformedOutput(error: unknown): string | null {
   const cause = error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
   return typeof cause?.output === "string" ? cause.output : null;
 }
 
-/**
- * `call`'s result, or `MODEL_FAILED` after `timeoutMs`.
- *
- * The signal asks the model to stop; not waiting for it covers models that ignore signals.
- */
+/** The result of `call`, or `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
 export async function withDeadline<Result>(
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<Result>,
@@ -28,41 +24,31 @@ export async function withDeadline<Result>(
   return inTime(timeoutMs, call(controller.signal), () => controller.abort());
 }
 
-/** The same of an answer that is under way, and that nothing stops. @param late is called when it takes too long. */
+/** The same for an answer that cannot be stopped. @param late is called at the deadline. */
 export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late = () => {}): Promise<Result> {
-  return new Promise((resolve, reject) => {
+  let timer: NodeJS.Timeout;
+  const deadline = new Promise<never>((_, reject) => {
     const refuse = () => {
       reject(new MemoryError("MODEL_FAILED", `The model did not answer within ${timeoutMs} ms.`));
       late();
     };
-    const timer = setTimeout(refuse, Math.min(timeoutMs, longestTimerMs));
-    answer.then(
-      (result) => {
-        clearTimeout(timer);
-        resolve(result);
-      },
-      (error: unknown) => {
-        clearTimeout(timer);
-        reject(error);
-      },
-    );
+    timer = setTimeout(refuse, Math.min(timeoutMs, longestTimerMs));
   });
+  return Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
 }
 
-/** Why a model stopped before it was done, by the words of the clients and providers there are. */
+/** Reasons for an incomplete answer, in the words of clients and providers. */
 const cutShort =
   /(?:^|_)(?:length)+(?:$|_)|context_?(?:window|length)|max_?(?:\w{1,20}_)?tokens?|tokens?_?limit|(?:max|token)_?length|insufficient_system_resource/i;
 const withheld =
   /content_?filter|refusal|safety|recitation|blocklist|prohibited|spii|guardrail|toxic|blocked|moderation/i;
 
-/** Properties in which clients leave why a model stopped: `finish_reason`, `stopReason`, `done_reason`, `incomplete_details.reason`… */
 const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
 
 /**
- * Sees to it that `message` is a whole answer, and not what was said until a limit or a filter stopped the model.
- *
- * @throws MemoryError `MODEL_FAILED` where the token limit cut it, as nothing can be told from half an answer;
- *   `MODEL_OUTPUT_INVALID` for refusals and filters, which the next try meets as well.
+ * Checks that `message` is a whole answer.
+ * @throws MemoryError `MODEL_FAILED` where the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals and
+ *   filters
  */
 export function requireWhole(message: BaseMessage): void {
   const reasons = reasonsIn(message.response_metadata, 2);
@@ -76,7 +62,7 @@ export function requireWhole(message: BaseMessage): void {
   if (filtered !== undefined) throw refusal(filtered, { cause: malformed(rawText(message)) });
 }
 
-/** What `error`, thrown by a client in the place of an answer, says of a limit or a filter; null when it says neither. */
+/** The limit or filter behind an `error` of a client; null for other errors. */
 export function stopError(error: unknown): MemoryError | null {
   const name = error instanceof Error ? error.constructor.name : "";
   if (name === "LengthFinishReasonError") return cutOff("length", error);
@@ -99,10 +85,10 @@ function refusal(reason: string, options: { cause: unknown }): MemoryError {
   );
 }
 
-/** Reasons are words: nothing that a conversation could say gets into an error. */
+/** Single words only: errors must not quote a conversation. */
 function reasonsIn(metadata: unknown, depth: number): string[] {
   if (typeof metadata !== "object" || metadata === null) return [];
-  // Of a list the first will do: answers to choose from, where a client hands them on as they are.
+  // The first of several candidates, where a client passes them on.
   const entries = Array.isArray(metadata) ? [["", metadata[0]] as const] : Object.entries(metadata);
   return entries.flatMap(([name, value]) => {
     if (typeof value === "string") return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
@@ -114,21 +100,16 @@ function hasRefusal({ content }: BaseMessage): boolean {
   return Array.isArray(content) && content.some((part) => part.type === "refusal");
 }
 
-/** What a message gives as an answer. */
 export interface GivenAnswers {
-  /** JSON values: the arguments of each call of the tool, or what the text is. */
+  /** JSON values: the arguments of each tool call, or the text. */
   readonly values: readonly unknown[];
-  /** Whether an answer is there that is no complete JSON. */
   readonly broken: boolean;
 }
 
-/**
- * The answers in `message`, which was asked to call the tool `name`.
- *
- * Arguments are read from the text that the model wrote, where the client keeps it: LangChain closes what a stream left
- * open, so that a list cut before its first item is an empty one.
- */
+/** The answers in `message`, which was asked to call the tool `name`. */
 export function answersIn(message: BaseMessage, name: string): GivenAnswers {
+  // In the model's own text, where a client keeps it: LangChain closes an interrupted stream, so that a list cut
+  // before its first item seems empty.
   const calls = callsIn(message);
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
@@ -147,23 +128,16 @@ interface GivenCall {
 }
 
 function callsIn(message: BaseMessage): readonly GivenCall[] {
-  const {
-    tool_call_chunks: chunks = [],
-    tool_calls: calls = [],
-    invalid_tool_calls: invalid = [],
-  } = message as {
-    tool_call_chunks?: GivenCall[];
-    tool_calls?: GivenCall[];
-    invalid_tool_calls?: GivenCall[];
-  };
+  type Lists = "tool_call_chunks" | "tool_calls" | "invalid_tool_calls";
+  const lists = message as Partial<Record<Lists, GivenCall[]>>;
   const raw = (message.additional_kwargs?.tool_calls ?? []) as {
     function?: { name?: string; arguments?: unknown };
   }[];
   const written = raw.map((call) => ({ name: call.function?.name, args: call.function?.arguments }));
-  return [chunks, written, [...calls, ...invalid]].find((list) => list.length > 0) ?? [];
+  const parsed = [...(lists.tool_calls ?? []), ...(lists.invalid_tool_calls ?? [])];
+  return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
 }
 
-/** A message as text: it may be prose, or a tool call with wrong arguments. */
 export function rawText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   return (

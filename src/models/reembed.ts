@@ -6,38 +6,34 @@ import { listener, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
-/** A row that lacks vectors in a space, and what they are to be made of. */
+/** A row without vectors in a space, and the texts to embed. */
 interface LackingRow {
-  /** A bigint, as text. */
+  /** A bigint, as text; `revision` too. */
   readonly ref: string;
   readonly texts: readonly string[];
-  /** Of which its texts are, where its kind counts them. A bigint, as text. */
   readonly revision?: string;
 }
 
-/** A row and the vectors of its texts. */
 interface EmbeddedRow {
   readonly row: LackingRow;
   readonly vectors: readonly string[];
 }
 
-/** A kind of rows that have vectors. Each function is one statement. */
+/** A kind of rows with vectors. Each function is one statement. */
 export interface VectorRows {
-  /** How many lack vectors in `space`. */
   readonly count: (db: Connection, space: EmbeddingSpace) => Promise<number>;
-  /** Up to `limit` of those after `after`, by `ref`. */
+  /** Up to `limit` of them after `after`, by `ref`. */
   readonly find: (
     db: Connection,
     page: { readonly space: EmbeddingSpace; readonly after: string; readonly limit: number },
   ) => Promise<readonly LackingRow[]>;
-  /** Keeps vectors of those that still say what was embedded, and returns how many. Waits for nobody. */
+  /** Stores vectors of rows that still have the embedded text, and returns their number. Waits for no lock. */
   readonly store: (
     db: Connection,
     work: { readonly space: EmbeddingSpace; readonly rows: readonly EmbeddedRow[] },
   ) => Promise<number>;
 }
 
-/** Active memories. */
 export const memoryVectors: VectorRows = {
   async count(db, space) {
     const [row] = await db.query<{ count: number }>(sql`
@@ -50,10 +46,38 @@ export const memoryVectors: VectorRows = {
       from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
       order by m.ref limit ${limit}`);
   },
-  store: insertReembedded,
+  // Skips a memory that is being changed, or whose owner is: waiting could deadlock.
+  async store(db, { space, rows }) {
+    const { schema } = db;
+    const refs = rows.map(({ row }) => row.ref);
+    const texts = rows.map(({ row }) => row.texts[0]);
+    const vectors = rows.flatMap((row) => row.vectors);
+    const [row] = await db.query<{ stored: number }>(sql`
+      with free as materialized (
+        select o.id from ${schema}.owner o
+        where o.id = any (array(select m.owner_ref from ${schema}.memory m where m.ref = any (${refs}::bigint[])))
+        for no key update skip locked
+      ),
+      current as (
+        select m.ref, m.owner_ref, m.content from ${schema}.memory m
+        where m.ref = any (${refs}::bigint[]) and m.state = 'active' and m.owner_ref = any (array(select id from free))
+        for share skip locked
+      ),
+      stored as (
+        insert into ${schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
+        select ${space.ref}, m.ref, m.owner_ref, i.embedding
+        from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
+        join current m on m.ref = i.ref and m.content = i.text
+        on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
+          where not e.active
+        returning 1
+      )
+      select count(*)::int as stored from stored`);
+    return row?.stored ?? 0;
+  },
 };
 
-/** A vector that is not active is of a memory that was hidden and came back without embeddings. */
+/** An inactive vector belongs to a memory that was hidden and came back without embeddings. */
 function lacking(db: Connection, space: EmbeddingSpace): Sql {
   return sql`
     left join ${db.schema}.memory_embedding e
@@ -61,67 +85,26 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
     where m.state = 'active' and e.memory_ref is null`;
 }
 
-/**
- * Stores vectors of memories that still say what was embedded, and returns how many.
- *
- * A memory that is being changed, and one whose owner is being written to, is passed over rather than waited for: a
- * writer that holds several must never wait for this one while this one waits for it.
- */
-async function insertReembedded(
-  db: Connection,
-  { space, rows }: { readonly space: EmbeddingSpace; readonly rows: readonly EmbeddedRow[] },
-): Promise<number> {
-  const { schema } = db;
-  const refs = rows.map(({ row }) => row.ref);
-  const texts = rows.map(({ row }) => row.texts[0]);
-  const vectors = rows.flatMap((row) => row.vectors);
-  const [row] = await db.query<{ stored: number }>(sql`
-    with free as materialized (
-      select o.id from ${schema}.owner o
-      where o.id = any (array(select m.owner_ref from ${schema}.memory m where m.ref = any (${refs}::bigint[])))
-      for no key update skip locked
-    ),
-    current as (
-      select m.ref, m.owner_ref, m.content from ${schema}.memory m
-      where m.ref = any (${refs}::bigint[]) and m.state = 'active' and m.owner_ref = any (array(select id from free))
-      for share skip locked
-    ),
-    stored as (
-      insert into ${schema}.memory_embedding as e (space_ref, memory_ref, owner_ref, embedding)
-      select ${space.ref}, m.ref, m.owner_ref, i.embedding
-      from unnest(${refs}::bigint[], ${texts}::text[], ${halfvecs(space, vectors)}) as i (ref, text, embedding)
-      join current m on m.ref = i.ref and m.content = i.text
-      on conflict (space_ref, memory_ref) do update set embedding = excluded.embedding, active = true
-        where not e.active
-      returning 1
-    )
-    select count(*)::int as stored from stored`);
-  return row?.stored ?? 0;
-}
-
-/** How far a re-embedding has come, counted in memories and items of this run. */
 interface ReembedProgress {
   readonly done: number;
-  /** Grows while others write without vectors of this space. */
+  /** Grows while other processes write without these vectors. */
   readonly total: number;
 }
 
-/** How to re-embed. */
 export interface ReembedOptions {
-  /** Texts embedded in one call, and stored in one statement, 1 to 1000. @default 100 */
+  /** Texts embedded in one call and stored in one statement, 1 to 1000. @default 100 */
   readonly batchSize?: number | undefined;
-  /** Told at the start and after each batch. */
+  /** Called at the start and after each batch. */
   readonly onProgress?: ((progress: ReembedProgress) => void) | undefined;
 }
 
-/** What a re-embedding did. */
 export interface Reembedded {
-  /** The embedding space that was filled, and the length of its vectors. */
+  /** The filled embedding space, and the length of its vectors. */
   readonly space: string;
   readonly dimensions: number;
-  /** Memories, and items of the store, that this run gave vectors. */
+  /** Memories and store items that this run embedded. */
   readonly embedded: number;
-  /** Those that still have none: others were changing them. Run it again. */
+  /** Those still without: other processes were changing them. Run it again. */
   readonly remaining: number;
 }
 
@@ -131,13 +114,9 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Gives all rows of all scopes that lack vectors in the embedder's space what they lack, batch by batch.
- *
- * Each batch is kept once it is stored: a run that was interrupted goes on where it was. Holds no connection
- * while the model works, and runs beside readers and writers.
- *
- * @throws MemoryError `INVALID_INPUT` also without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`,
- *   `SETUP_REQUIRED`
+ * Embeds all rows of all scopes that lack vectors in the embedder's space. Each stored batch stays, so an
+ * interrupted run can continue; holds no connection while the model works.
+ * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `SETUP_REQUIRED`
  */
 export async function reembed(
   { db, embedder }: { db: Connection; embedder: Embedder | null },
@@ -148,7 +127,7 @@ export async function reembed(
   if (!embedder) {
     throw new MemoryError("INVALID_INPUT", "Re-embedding needs embeddings: createMemory({ embeddings }).");
   }
-  // The length of its vectors, which belongs to the space, is known only from a vector.
+  // Only a vector shows the length of vectors, which the space depends on.
   const { space } = await embedder.documents(["dimensions"]);
   const count = async () => {
     let all = 0;
@@ -171,12 +150,11 @@ export async function reembed(
     remaining = await count();
     return embedded > before;
   };
-  // Again for what others changed meanwhile, as long as that leads anywhere.
+  // Repeats for concurrent changes, while that makes progress.
   while (remaining > 0 && (await pass())) {}
   return { space: space.name, dimensions: space.dimensions, embedded, remaining };
 }
 
-/** One pass over what lacks vectors; gives the number of rows stored of each batch. */
 async function* batches(
   db: Connection,
   kind: VectorRows,
@@ -203,7 +181,6 @@ async function* batches(
   }
 }
 
-/** The first of `rows` with no more than `most` texts together; one row at least. */
 function firstTexts(rows: readonly LackingRow[], most: number): readonly LackingRow[] {
   let texts = 0;
   const end = rows.findIndex((row, n) => {

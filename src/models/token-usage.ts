@@ -2,30 +2,24 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { propertyOf } from "../text/plain-json.js";
 
-/** Tokens of one call of a model. */
 export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
 
-/** Told what a call of a model took. */
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 
-/** What went into a call and came out of it; counted only where the model does not say what it took. */
+/** The texts of a call, read only where the model does not report its usage. */
 export interface CountedCall {
   readonly asked: () => string;
-  /** The answer, or how many tokens it had. */
+  /** The answer, or its number of tokens. */
   readonly answered: () => string | number;
 }
 
-/** More than any model takes in one call: what reports more is no count. */
+/** No model takes more in one call: a larger report is wrong. */
 const mostTokens = 10_000_000;
 
-/**
- * What a call took: as the model reports it in `usage_metadata`, what it read from a cache included; else counted.
- *
- * @param reply null where the client threw the answer away.
- */
+/** Tokens of a call, as `usage_metadata` reports them or else estimated; `reply` null: discarded. */
 export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenUsage {
   const reported = reply === null ? undefined : propertyOf(reply, "usage_metadata");
   return {
@@ -39,13 +33,13 @@ function answeredTokens({ answered }: CountedCall): number {
   return typeof answer === "string" ? estimateTokens(answer) : answer;
 }
 
-/** Tokens of an answer that the limit of `model` cut: as many as it allows; 0 where it has no limit of its own. */
+/** Tokens of an answer that the limit of `model` cut; 0 where it has no limit of its own. */
 export function tokensUntilCut(model: object): number {
   const limit = propertyOf(model, "maxTokens");
   return isCount(limit) ? limit : 0;
 }
 
-/** Some clients report zeros where they were told nothing: that is no count either. */
+/** Some clients report zeros for unknown counts. */
 function countIn(reported: unknown, name: string): number | null {
   if (typeof reported !== "object" || reported === null) return null;
   const count = propertyOf(reported, name);

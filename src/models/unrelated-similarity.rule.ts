@@ -1,33 +1,26 @@
-/**
- * How alike questions and memories are, by their vectors, that have nothing to do with each other: mean and standard
- * deviation of their cosine similarities. Each embedding space has its own.
- */
+/** Mean and standard deviation of the cosine similarities of unrelated texts in an embedding space. */
 export interface UnrelatedSimilarity {
   readonly mean: number;
   readonly spread: number;
 }
 
-/** Of a space that could not be measured: from 0.1 on a similarity says something. */
+/** For a space without a measurement: a similarity above 0.1 is evidence. */
 export const assumedUnrelated: UnrelatedSimilarity = { mean: 0, spread: 0 };
 
-/** From where on similarities say anything, and from where on a memory is found by its vector alone. */
+/** `from`: similarities above it are evidence, not below 0. `floor`: a vector alone finds a memory above it. */
 export interface SimilarityScale {
-  /** Not below 0. */
   readonly from: number;
   readonly floor: number;
 }
 
-/**
- * The floor lies three deviations above what is unrelated: of a thousand unrelated memories one gets there. But at
- * least a tenth of the way up to 1, as a few probes cannot know each text, and at most half of it, which related texts
- * pass in spaces that tell little apart.
- */
+// Three deviations: one in a thousand unrelated texts exceeds them. At least a tenth of the way up to 1,
+// since a few probes are no full sample; at most half of it, which related texts exceed in spaces with little
+// contrast.
 const floorAt = { deviations: 3, least: 0.1, most: 0.5 } as const;
 
-/** Similarity that no two unrelated texts have: a space where they seem to is not measured rightly. */
+/** No two unrelated texts are as similar: a space where they seem to be is measured wrongly. */
 const surelyRelated = 0.95;
 
-/** The scale of a space. */
 export function similarityScale({ mean, spread }: UnrelatedSimilarity): SimilarityScale {
   const from = Math.min(Math.max(mean, 0), surelyRelated);
   const above = floorAt.deviations * spread;
@@ -35,23 +28,17 @@ export function similarityScale({ mean, spread }: UnrelatedSimilarity): Similari
   return { from, floor: from + Math.min(Math.max(above, least), most) };
 }
 
-/**
- * `scale` for a question whose similarity to each of many memories is known: when even the least of them, `least`, is
- * above the floor, the space's probes did not know such texts, and what is unrelated to this question lies there.
- */
+/** `scale` raised to `least`, the smallest of many similarities, where the probes did not cover such texts. */
 export function raisedScale(scale: SimilarityScale, least: number | null): SimilarityScale {
   return least === null || least < scale.floor ? scale : similarityScale({ mean: least, spread: 0 });
 }
 
-/** 0 (as unrelated texts are, or no vector) to 1 (the same): what a similarity says, whatever model it is of. */
+/** 0 (as unrelated texts, or no vector) to 1 (equal), comparable between models. */
 export function nearness(similarity: number | null, { from }: SimilarityScale): number {
   return similarity === null ? 0 : Math.min(1, Math.max(0, (similarity - from) / (1 - from)));
 }
 
-/**
- * How alike the vectors of `questions` and of `statements` are; null when that says nothing of texts that are
- * unrelated: too few, of different lengths, without direction, or all the same.
- */
+/** Null where the vectors are unusable: too few, of different lengths, zero, or all the same. */
 export function measureUnrelated(
   questions: readonly (readonly number[])[],
   statements: readonly (readonly number[])[],

@@ -1,55 +1,38 @@
 import { MemoryError } from "../errors.js";
 import { databaseWords, errorCodeOf, isConnectionError, isPoolBusy } from "./database-error.js";
 
-/** Whether a database answers, as the calls of one memory have found it. */
+/** Whether a database answers the calls of one memory. */
 export interface DatabaseStatus {
-  /** "paused": it did not answer several times in a row, and calls fail at once until it answers a probe. */
+  /** "paused": after several failures in a row calls fail at once, until the database answers a probe. */
   readonly state: "up" | "paused";
-  /** Calls in a row that it did not answer. */
+  /** Consecutive calls without an answer. */
   readonly failures: number;
-  /** Milliseconds until it is probed again; null while it is up. */
+  /** Milliseconds until the next probe; null while it is up. */
   readonly retryInMs: number | null;
 }
 
-/** A time in which a database was left alone. */
 export interface Outage {
   readonly durationMs: number;
   /** Calls that failed at once meanwhile. */
   readonly refused: number;
 }
 
-/** What a breaker needs to know of its database. */
 export interface BreakerSettings {
-  /** Asks the database whether it answers. */
   readonly probe: () => Promise<unknown>;
-  /** Told when a pause begins. */
   readonly onPause?: ((failures: number, error: unknown) => void) | undefined;
-  /** Told when it answers again. */
   readonly onBack?: ((outage: Outage) => void) | undefined;
 }
 
-/**
- * Stands before a database so that nobody waits for it in vain again and again: when several calls in a row got no
- * answer, those that follow fail at once, until the database answers a probe.
- */
-export interface CircuitBreaker {
-  /** `work`, counted. @throws MemoryError `DATABASE_UNAVAILABLE` at once, with `details.retryInMs`, during a pause */
-  guard<Result>(work: () => Promise<Result>): Promise<Result>;
-  /** `work`, counted, also during a pause: for what nobody waits for within a turn. */
-  watch<Result>(work: () => Promise<Result>): Promise<Result>;
-  status(): DatabaseStatus;
-  /** Ends probing. */
-  stop(): void;
-}
+export type CircuitBreaker = ReturnType<typeof createCircuitBreaker>;
 
-/** Calls in a row without an answer before the database is left alone. Two may fail by chance, as when idle connections were cut. */
+/** Two may fail by chance, as when idle connections were cut. */
 const mostFailures = 3;
 
-/** Time between probes: an outage costs turns two seconds more than it lasts, and a server two connections a second at most. */
+/** An outage costs turns two seconds more than it lasts, and the server at most two connections a second. */
 export const probeAfterMs = 2_000;
 
-/** A breaker that is closed: the database is thought to answer. */
-export function createCircuitBreaker({ probe, onPause, onBack }: BreakerSettings): CircuitBreaker {
+/** After several calls in a row without an answer, later ones fail at once, until the database answers a probe. */
+export function createCircuitBreaker({ probe, onPause, onBack }: BreakerSettings) {
   let failures = 0;
   let outage: { readonly since: number; retryAt: number; refused: number } | undefined;
   let last: unknown;
@@ -78,7 +61,7 @@ export function createCircuitBreaker({ probe, onPause, onBack }: BreakerSettings
     clearTimeout(timer);
     if (over) onBack?.({ durationMs: Math.round(performance.now() - over.since), refused: over.refused });
   };
-  const watch: CircuitBreaker["watch"] = async (work) => {
+  const watch = async <Result>(work: () => Promise<Result>): Promise<Result> => {
     try {
       const result = await work();
       answered();
@@ -90,13 +73,15 @@ export function createCircuitBreaker({ probe, onPause, onBack }: BreakerSettings
     }
   };
   return {
-    async guard(work) {
+    /** `work`, counted. @throws MemoryError `DATABASE_UNAVAILABLE` at once, with `details.retryInMs`, during a pause */
+    async guard<Result>(work: () => Promise<Result>): Promise<Result> {
       if (!outage) return watch(work);
       outage.refused++;
       throw pausedError(failures, retryInMs() ?? 0, last);
     },
+    /** `work`, counted, also during a pause: for work outside of turns. */
     watch,
-    status: () => ({ state: outage ? "paused" : "up", failures, retryInMs: retryInMs() }),
+    status: (): DatabaseStatus => ({ state: outage ? "paused" : "up", failures, retryInMs: retryInMs() }),
     stop() {
       outage = undefined;
       clearTimeout(timer);
@@ -104,7 +89,6 @@ export function createCircuitBreaker({ probe, onPause, onBack }: BreakerSettings
   };
 }
 
-/** Whether `error` says that the database could not be reached, or took too long. */
 function gotNoAnswer(error: unknown): boolean {
   if (MemoryError.is(error)) {
     if (isPoolBusy(error.cause)) return false;
@@ -113,7 +97,7 @@ function gotNoAnswer(error: unknown): boolean {
   return isConnectionError(error) || errorCodeOf(error) === "57014";
 }
 
-/** Whether `error` is one that only a database that answers can give. */
+/** Only a database that answers gives an SQLSTATE. */
 function gotAnswer(error: unknown): boolean {
   return /^[0-9A-Z]{5}$/.test(errorCodeOf(MemoryError.is(error) ? error.cause : error));
 }

@@ -5,21 +5,20 @@ import { join } from "node:path";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 
-/** What tells one process from every other, also after its id is used again. */
+/** Distinguishes processes, also after their ids are reused. */
 const processIdentitySchema = z.object({
   pid: z.number().int(),
   host: z.string(),
-  /** Clock ticks since boot; null where there is no /proc. */
+  /** Clock ticks since boot; null without /proc. */
   startedAt: z.string().nullable(),
 });
 type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-/** This process. */
 function thisProcess(): ProcessIdentity {
   return { pid: process.pid, host: hostname(), startedAt: procStat(process.pid)?.startedAt ?? null };
 }
 
-/** Whether that very process still runs; one on another machine or in another container is taken to. */
+/** Processes of other machines and containers count as running. */
 function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
   if (host !== hostname()) return true;
   try {
@@ -29,16 +28,16 @@ function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
     if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
   }
   const now = procStat(pid);
-  // A killed process that its parent has not waited for can still be signalled.
+  // A zombie still accepts signals.
   if (now?.state === "Z" || now?.state === "X") return false;
   return startedAt === null || now === null || now.startedAt === startedAt;
 }
 
-/** State and start time from proc(5), fields 3 and 22; null where there is no /proc. */
+/** Fields 3 and 22 of proc(5); null without /proc. */
 function procStat(pid: number): { state: string; startedAt: string } | null {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field, the program's name, is in parentheses and may contain anything.
+    // The second field, the program's name in parentheses, may contain anything.
     const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
     return { state: fields[0] ?? "", startedAt: fields[19] ?? "" };
   } catch {
@@ -47,18 +46,13 @@ function procStat(pid: number): { state: string; startedAt: string } | null {
 }
 
 /**
- * Takes the folder `dataDir` for this process, making it if need be, and returns what gives it back.
+ * Locks the folder `dataDir`, which the embedded database itself does not, and returns what unlocks it.
  *
- * The embedded database has no lock of its own, and two processes writing one folder would ruin it. A lock
- * left by a process that was killed is taken over.
+ * Node has no file lock that ends with its process, so a file names the holder, and the first process to
+ * create `<lock>.next` succeeds a dead one, and so on. Removing its file first would be a race: the slower of
+ * two processes could remove the faster one's.
  *
- * Node has no file lock that ends with its process, so the lock is a file that names its holder, and a holder
- * that is dead is succeeded: the first process to create `<lock>.next` beside it, unless that one is dead too,
- * and so on. Removing a dead holder's file first would not do: of two processes that both saw it, the slower
- * one could remove the faster one's.
- *
- * @throws MemoryError `DATA_DIRECTORY_LOCKED` when another process, or this one, has it open; `INVALID_INPUT`
- *   when it is not a folder; `PERMISSION_DENIED` when this process may not write there.
+ * @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`, `PERMISSION_DENIED`
  */
 export function lockDataDirectory(dataDir: string): () => void {
   const lock = join(dataDir, "mnemograph.lock");
@@ -83,14 +77,14 @@ export function lockDataDirectory(dataDir: string): () => void {
   };
 }
 
-/** One try; false when another process changed the lock meanwhile. `draft` is this process's lock file to be. */
+/** One attempt; false when another process changed the lock meanwhile. */
 function takeOnce(dataDir: string, lock: string, draft: string): boolean {
   const { dead, holder } = inspect(lock);
   if (holder) throw lockedError(dataDir, holder);
   const mine = successor(lock, dead.length);
   if (!linkIfFree(draft, mine)) return false;
   if (dead.length === 0) return true;
-  // Between reading and linking, another may have succeeded the same dead holders and tidied up after them.
+  // Another process may have succeeded the same dead holders and removed their files meanwhile.
   if (inspect(lock).holder?.file !== mine) {
     rmSync(mine, { force: true });
     return false;
@@ -100,11 +94,9 @@ function takeOnce(dataDir: string, lock: string, draft: string): boolean {
   return true;
 }
 
-interface Holder extends ProcessIdentity {
-  readonly file: string;
-}
+type Holder = ProcessIdentity & { readonly file: string };
 
-/** The files of dead holders, from the lock itself on, and the living one after them. */
+/** The files of dead holders in order, and the living one after them. */
 function inspect(lock: string): { dead: string[]; holder: Holder | null } {
   const dead: string[] = [];
   for (;;) {
@@ -119,7 +111,7 @@ function inspect(lock: string): { dead: string[]; holder: Holder | null } {
 
 const successor = (lock: string, generations: number) => lock + ".next".repeat(generations);
 
-/** Creates `file` with all its content at once, so that nobody reads half of it. */
+/** Atomic: nobody reads half of it. */
 function linkIfFree(draft: string, file: string): boolean {
   try {
     linkSync(draft, file);
@@ -139,7 +131,7 @@ function readOrNull(file: string): string | null {
   }
 }
 
-/** Null for what no process wrote to its end, as after a power failure: then nobody holds it. */
+/** Null for an incomplete file, as after a power failure. */
 function parseIdentity(text: string): ProcessIdentity | null {
   try {
     return processIdentitySchema.parse(JSON.parse(text));
@@ -158,7 +150,7 @@ function lockedError(dataDir: string, { pid, host, file }: Holder): MemoryError 
   );
 }
 
-/** What is wrong with a folder that cannot be made or written in, as an error that says so. */
+/** An error for a folder that cannot be created or written. */
 export function folderError(dataDir: string, cause: unknown): unknown {
   switch (codeOf(cause)) {
     case "EEXIST":

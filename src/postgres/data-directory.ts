@@ -10,18 +10,14 @@ import {
 import { dirname, join } from "node:path";
 import { folderError, lockDataDirectory } from "./data-directory-lock.js";
 
-/** Stands in a folder that was made here, so that it is known as such wherever it is moved or restored to. */
+/** Marks a folder made here, wherever it is moved or restored. */
 const mark = "mnemograph.folder";
 
 const markText = "Mnemograph made this folder and keeps it closed to all but its owner.\n";
 
 /**
- * Takes the folder `dataDir` for this process, and returns what gives it back.
- *
- * A folder that is not there is made, closed to all but its owner, and stays so: what is remembered of people lies in
- * it. One that somebody else made keeps its permissions.
- *
- * @throws MemoryError as `lockDataDirectory` does.
+ * Locks the folder `dataDir` and returns what unlocks it. Closes a folder made here to other users.
+ * @throws MemoryError as `lockDataDirectory`
  */
 export function openDataDirectory(dataDir: string): () => void {
   const made = makeClosed(dataDir);
@@ -32,7 +28,6 @@ export function openDataDirectory(dataDir: string): () => void {
   return unlock;
 }
 
-/** Whether it was made: false where it was there. */
 function makeClosed(dataDir: string): boolean {
   try {
     mkdirSync(dirname(dataDir), { recursive: true });
@@ -45,13 +40,10 @@ function makeClosed(dataDir: string): boolean {
   return true;
 }
 
-/** What PostgreSQL and the lock keep in a folder; the rest is somebody else's. */
 const ours = /^(?:base|global|pg_[\w.]+|PG_VERSION|postgresql\.\S+|postmaster\.\w+|mnemograph\.\S+)$/;
 
-/**
- * Closes what the database keeps in `dataDir` to all but its owner: some thousand files, 20 ms. Its engine gives files
- * the permissions that the process gives to new ones, where PostgreSQL itself would not.
- */
+// Some thousand files, 20 ms. The engine creates them with the process's default permissions, unlike
+// PostgreSQL.
 export function closeContents(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const names = readdirSync(dataDir).filter((name) => ours.test(name));
@@ -64,7 +56,7 @@ function closeTree(path: string): void {
   for (const name of readdirSync(path)) closeTree(join(path, name));
 }
 
-/** Leaves links, and what belongs to another user of the machine, as they are: then it is theirs to close. */
+/** Skips links and other users' files. */
 function closeToOthers(path: string): void {
   try {
     const stats = lstatSync(path);

@@ -1,56 +1,56 @@
-import { MemoryError } from "../errors.js";
+import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
-/** How pg says it without a code: while a statement runs, before the next one, and when none could be opened. */
+/** pg's errors without a code: during a statement, before the next one, and at opening. */
 const lostConnection =
   /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect|Query read timeout/i;
 
-/** SQLSTATE or network code of a driver error, or an empty string. */
+/** SQLSTATE or network code of a driver error, or "". */
 export function errorCodeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
-  // Node gathers the failures of IPv4 and IPv6 attempts in one AggregateError.
+  // Node puts the failures of IPv4 and IPv6 into one AggregateError.
   if ("errors" in error && Array.isArray(error.errors)) return errorCodeOf(error.errors[0]);
   return "";
 }
 
-/** Name of the constraint or unique index that refused a statement, by a `MemoryError`; Citus appends a shard's number. */
+/** The violated constraint or unique index behind a `MemoryError`; Citus appends a shard's number. */
 export function brokenConstraint(error: unknown): string | undefined {
   const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
   return cause?.constraint?.replace(/_\d+$/, "");
 }
 
-/** Whether `error` says that the connection is gone, so that the statement may be tried on another. */
+/** Whether the connection is lost, so that the statement may be repeated on another. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
-  // SQLSTATE class 08: connection exception; 57P01..57P03: the server is stopping or starting; 53300: it has as many
-  // connections as it takes, and refused one more before any statement ran.
+  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections, before
+  // any statement.
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;
   const message = error instanceof Error ? error.message : "";
   return code === "" && lostConnection.test(message);
 }
 
-/** Whether `error` is pg's of a pool whose clients are all in use: that says nothing of the database. */
+/** Whether all clients of the pool are in use, which says nothing of the database. */
 export function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === "timeout exceeded when trying to connect";
 }
 
-/** Whether `error` is pg's of a statement that the server did not answer in time (`query_timeout`). */
+/** Whether the server exceeded `query_timeout`. */
 export function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
-/** Whether a connection or an answer took all the time there is for it, so that nobody waits for another try. */
+/** Whether a timeout has passed, so that nobody waits for another attempt. */
 export function isTimeout(error: unknown): boolean {
   if (isPoolBusy(error) || isReadTimeout(error)) return true;
   return error instanceof Error && error.message.includes("due to connection timeout");
 }
 
-/** SQLSTATEs whose messages quote names of tables, roles and settings; all others may quote what was stored. */
+/** SQLSTATEs whose messages quote names of tables, roles and settings; others may quote data. */
 const quotesNames = /^(08|23|25006|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
 
-/** What the database says of `error`, up to where it may quote data. */
+/** The database's message, up to where it may quote data. */
 export function databaseWords(error: unknown): string {
   const code = errorCodeOf(error);
   const message = error instanceof Error ? error.message : "";
@@ -60,97 +60,86 @@ export function databaseWords(error: unknown): string {
   return code === "" ? unquoted : `${unquoted} (${code})`;
 }
 
-/** `error` as a `MemoryError` that says what to do, with `error` as its cause. */
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
-  const options = { cause: error };
+  const failure = (code: MemoryErrorCode, message: string) =>
+    new MemoryError(code, message, { cause: error });
   const detail = databaseWords(error);
   if (errorCodeOf(error) === "53300") {
-    return new MemoryError(
+    return failure(
       "DATABASE_UNAVAILABLE",
       `The database takes no more connections (${detail}). Give its pools fewer, or the server more of them.`,
-      options,
     );
   }
   if (isPoolBusy(error)) {
-    return new MemoryError(
+    return failure(
       "DATABASE_UNAVAILABLE",
       `The pool had no free client in time (${detail}). Release those that are checked out, or give it more: ` +
         "pass `database` a pg.Pool with a higher `max`.",
-      options,
     );
   }
-  if (isReadTimeout(error)) return timeoutError(detail, error);
+  if (isReadTimeout(error)) return failure(...timeout(detail));
   if (isConnectionError(error)) {
-    return new MemoryError(
+    return failure(
       "DATABASE_UNAVAILABLE",
       `The database does not answer (${detail}). Check that it runs and that the connection string is right.`,
-      options,
     );
   }
   switch (errorCodeOf(error)) {
     case "57014":
-      return timeoutError(detail, error);
+      return failure(...timeout(detail));
     case "42P01":
     case "3F000":
     case "42703":
-      return new MemoryError(
+      return failure(
         "SETUP_REQUIRED",
         `The tables of schema "${schema}" are missing or out of date (${detail}). ` +
           `Run \`await memory.setup()\` or \`npx mnemograph migrate${/embedding/.test(detail) ? " --vectors" : ""}\` once.`,
-        options,
       );
     case "25006":
-      return new MemoryError(
+      return failure(
         "PERMISSION_DENIED",
         `This database is read-only (${detail}): it is a replica, or the role is set so. Connect to the primary.`,
-        options,
       );
     case "42501":
-      return new MemoryError(
+      return failure(
         "PERMISSION_DENIED",
         `The database user lacks a permission: ${detail}. ` +
           `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
-        options,
       );
     case "MN001":
-      return new MemoryError(
+      return failure(
         "PERMISSION_DENIED",
         `Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`,
-        options,
       );
     case "MN002":
-      return new MemoryError(
+      return failure(
         "PERMISSION_DENIED",
         "Only the role that owns the tables may work across tenants: give a scope, or connect as that role.",
-        options,
       );
     case "26000":
     case "42P05":
-      return new MemoryError(
+      return failure(
         "DATABASE_ERROR",
         `A pooler between here and the database loses prepared statements (${detail}): set database.prepare: false ` +
           "in the config.",
-        options,
       );
     case "28P01":
     case "28000":
     case "3D000":
-      return new MemoryError(
+      return failure(
         "DATABASE_UNAVAILABLE",
         `The database refused the login: ${detail}. Check user, password and database name.`,
-        options,
       );
     default:
-      return new MemoryError("DATABASE_ERROR", `The database reported: ${detail}`, options);
+      return failure("DATABASE_ERROR", `The database reported: ${detail}`);
   }
 }
 
-function timeoutError(detail: string, cause: unknown): MemoryError {
-  return new MemoryError(
+function timeout(detail: string): [MemoryErrorCode, string] {
+  return [
     "DATABASE_TIMEOUT",
     `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
       "locks and what else runs, or raise database.statementTimeoutMs in the config.",
-    { cause },
-  );
+  ];
 }

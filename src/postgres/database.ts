@@ -9,42 +9,37 @@ import { pooledClients } from "./pooled-clients.js";
 import { type Statements, statementsOn } from "./run-statement.js";
 import type { SessionKind } from "./session-settings.js";
 
-/** A pool bound to one schema. Never check out a second client while holding one: a pool may have just one. */
+/** A pool bound to one schema. Never check out a second client while holding one: a pool may have only one. */
 export interface Database extends Connection, Statements {
   readonly schemaName: string;
-  /** The same without the deadline of statements: for work in bulk that nobody waits for within a turn. */
+  /** The same without deadlines: for bulk work outside of turns. */
   readonly patient: Database;
   /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
-  /** Whether the database answers. */
   status(): DatabaseStatus;
-  /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
   mayCrossTenants(): Promise<boolean>;
-  /** Whether it is the embedded database. */
   readonly isEmbedded: boolean;
-  /** Refuses what comes, lets those have a client who wait for one, and ends the pool if it was made here. */
+  /** Refuses later calls, serves waiting ones, and ends the pool if it was made here. */
   close(): Promise<void>;
 }
 
-/** How a database is used, whatever pool it runs on. */
 export interface DatabaseSettings {
   readonly schemaName: string;
-  /** The text search configuration of PostgreSQL that words are indexed with. @default "english" */
+  /** PostgreSQL's text search configuration of the index. @default "english" */
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
-  /** Whether every statement is to see the rows of one tenant only, as `asTenant` says. */
+  /** Whether statements see one tenant's rows only, see `asTenant`. */
   readonly isolation?: "rls" | undefined;
   /** Longest time of a statement. @default none */
   readonly statementTimeoutMs?: number | undefined;
   /** Whether large statements stay prepared on the server. @default true */
   readonly prepare?: boolean | undefined;
-  /** Whose sessions the pool has. @default the caller's */
+  /** @default the caller's */
   readonly sessions?: SessionKind | undefined;
-  /** Told when a database that does not answer is left alone, and when it is back. */
+  /** Called when an outage begins and ends. */
   readonly onOutage?: Omit<BreakerSettings, "probe"> | undefined;
 }
 
-/** `pool` as a `Database`; `end` releases what was made for it. */
 export function createDatabase(
   pool: pg.Pool,
   settings: DatabaseSettings,

@@ -8,39 +8,31 @@ import { closeContents, openDataDirectory } from "./data-directory.js";
 import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
-/** How to open the embedded database. */
 export interface EmbeddedPoolOptions {
-  /** Folder of the database; without one it lives in memory and ends with the pool. */
+  /** Folder of the database; without one it is in memory and ends with the pool. */
   readonly dataDir?: string;
-  /** A dump made by PGlite's `dumpDataDir`, to start from. @default an empty database, made or shipped */
+  /** A dump of PGlite's `dumpDataDir` to start from. @default an empty database, made or shipped */
   readonly loadDataDir?: Blob;
-  /** Told before a database is made in a folder that has none. */
+  /** Called before a database is created in an empty folder. */
   readonly onCreate?: ((dataDir: string) => void) | undefined;
 }
 
-/** A `pg.Pool` of one client on an embedded PostgreSQL. */
 export interface EmbeddedPool {
   readonly pool: pg.Pool;
-  /** The running database; starts it if need be. */
+  /** The running database; starts it if necessary. */
   readonly engine: () => PGlite;
-  /** The version of its package, where that is known. */
   readonly engineVersion: string | undefined;
   readonly close: () => Promise<void>;
 }
 
 const embeddedPools = new WeakSet<pg.Pool>();
 
-/** Whether `pool` is one of the embedded database, which is neither far away nor to be stopped. */
+/** Whether `pool` is of the embedded database. */
 export function isEmbeddedPool(pool: pg.Pool): boolean {
   return embeddedPools.has(pool);
 }
 
-/**
- * The embedded database as a `pg.Pool`; it takes its folder and starts at the first connection.
- *
- * @throws MemoryError `PEER_MISSING` here when @electric-sql/pglite is not installed; at the first connection
- *   what `openDataDirectory` throws, and `DATABASE_UNAVAILABLE` when the folder holds no database that starts.
- */
+/** @throws MemoryError `PEER_MISSING`; at the first connection also `DATABASE_UNAVAILABLE`, lock errors */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   const peers = loadPeers();
   const host = engineHost(options, peers);
@@ -62,40 +54,34 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
 
 type Peers = ReturnType<typeof loadPeers>;
 
-/** The one engine of a pool. */
-interface EngineHost {
-  /** The engine; starts it if need be. */
-  engine(): PGlite;
-  /** Waits until it has started. */
-  started(): Promise<void>;
-  /** Ends it if it runs, and gives its folder back. */
-  stop(): Promise<void>;
-}
+type EngineHost = ReturnType<typeof engineHost>;
 
 function engineHost(
   { dataDir, loadDataDir, onCreate }: EmbeddedPoolOptions,
   { PGlite: Engine, vector, version }: Peers,
-): EngineHost {
+) {
   let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
   const closed = () => {
     if (dataDir !== undefined) closeContents(dataDir);
   };
+  const emptyFor = dataDir === undefined ? sharedEmptyDatabase : emptyDatabase;
   const start = () => {
     if (running) return running;
     const unlock = dataDir === undefined ? () => {} : openDataDirectory(dataDir);
     const isNew = dataDir === undefined || !existsSync(join(dataDir, "PG_VERSION"));
     if (isNew && dataDir !== undefined) onCreate?.(dataDir);
-    const load = loadDataDir ?? (isNew ? emptyFor(dataDir, version) : undefined);
+    const load = loadDataDir ?? (isNew ? emptyFor(version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
-      // It does not start in a folder that is a symbolic link.
+      // It does not start in a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(load !== undefined && { loadDataDir: load }),
     });
-    const isShared = dataDir === undefined && load === undefined;
-    const ready = engine.waitReady
-      .then(closed)
-      .then(() => (isShared ? shareEmpty(engine, version) : undefined));
+    const ready = engine.waitReady.then(closed).then(async () => {
+      if (dataDir !== undefined || load !== undefined) return;
+      // Later databases in memory start from this one, which is still empty.
+      shareEmptyDatabase(version, await engine.dumpDataDir("none"));
+    });
     running = { engine, ready, unlock };
     return running;
   };
@@ -129,20 +115,7 @@ function engineHost(
   };
 }
 
-/** What a new database starts from. */
-function emptyFor(dataDir: string | undefined, version: string | undefined): Blob | undefined {
-  return dataDir === undefined ? sharedEmptyDatabase(version) : emptyDatabase(version);
-}
-
-/** Lets the next databases in memory start from this one, to which nothing was written yet. */
-async function shareEmpty(engine: PGlite, version: string | undefined): Promise<void> {
-  shareEmptyDatabase(version, await engine.dumpDataDir("none"));
-}
-
-/**
- * Each client speaks the wire protocol to the one engine; handing the pool a ready-made connection instead would leave
- * it dead after its first failed query.
- */
+// Clients speak the wire protocol: a ready-made connection would stay dead after its first failed query.
 function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.Client {
   return class EmbeddedClient extends pg.Client {
     constructor(clientOptions?: pg.ClientConfig) {
@@ -156,7 +129,7 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
       const connected = host
         .started()
         .then(() => super.connect())
-        // All clients share the engine's one session, and a new one does not know what those before it prepared.
+        // Clients share the engine's session: a new one does not know the statements prepared before.
         .then(() => super.query("deallocate all"))
         .then(() => this);
       if (!callback) return connected;
@@ -174,7 +147,7 @@ function loadPeers() {
   return { PGlite: Engine, createPgConfig, vector: loadVector(), version: engineVersion() };
 }
 
-/** pgvector for the embedded database; without it everything but embeddings works. */
+/** Optional: only embeddings need it. */
 function loadVector() {
   try {
     return load<typeof import("@electric-sql/pglite-pgvector")>("@electric-sql/pglite-pgvector").vector;
@@ -183,7 +156,7 @@ function loadVector() {
   }
 }
 
-/** Undefined where its package is not laid out as it is known. */
+/** Undefined where the package has another layout. */
 function engineVersion(): string | undefined {
   try {
     const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));
@@ -198,10 +171,7 @@ function load<Module>(name: string, part = ""): Module {
   return find(name, (require) => require(name + part) as Module);
 }
 
-/**
- * What `look` finds of an optional package, which bundlers are not to look for: from this file; from the program, where
- * a bundler has made a module of another kind or place of this file; or from the working folder.
- */
+// Hidden from bundlers, which may have moved this file or changed its kind.
 function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
   const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
   let failure: unknown;

@@ -2,25 +2,21 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, constants } from "node:zlib";
 
-/** Where the build puts the empty database of a version of the engine (`scripts/make-empty-database.ts`). */
+/** The file of the build's empty database (`scripts/make-empty-database.ts`). */
 export const emptyDatabaseName = (engineVersion: string): string => `empty-database-${engineVersion}.tar.br`;
 
-/** The build compresses with a window that finds the copies of the template database in each other. */
+/** Large enough to compress the copies of the template database. */
 export const windowBits = 26;
 
-/** Beside a built chunk; in a clone, what was built there, or what its tests keep. */
+/** Beside a built chunk; in a clone of the repository from its build or tests. */
 const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
-/** What databases in memory start from, by version of the engine. It takes 40 MB, and none of what each adds. */
+/** Dumps for databases in memory, by engine version, 40 MB each. */
 const kept = new Map<string, Blob>();
 
-/**
- * An embedded database without tables, made by the build, to start a new one from: that takes a fifth of the processor
- * time that making one does. Undefined where there is none: in a clone that was never built or tested, in a bundle, for
- * another version of the engine.
- */
+/** The build's embedded database without tables: starting from it takes a fifth of creating one. */
 export function emptyDatabase(engineVersion: string | undefined): Blob | undefined {
-  // Undefined where a bundler made CommonJS of this file.
+  // Undefined in CommonJS bundles.
   const place: string | undefined = import.meta.url;
   if (engineVersion === undefined || !place?.startsWith("file:")) return undefined;
   const name = emptyDatabaseName(engineVersion);
@@ -34,7 +30,6 @@ export function emptyDatabase(engineVersion: string | undefined): Blob | undefin
   }
 }
 
-/** The same, read once in a process: those who want a database in memory seldom want only one. */
 export function sharedEmptyDatabase(engineVersion: string | undefined): Blob | undefined {
   if (engineVersion === undefined) return undefined;
   const found = kept.get(engineVersion) ?? emptyDatabase(engineVersion);
@@ -42,7 +37,6 @@ export function sharedEmptyDatabase(engineVersion: string | undefined): Blob | u
   return found;
 }
 
-/** Starts later databases in memory from `dump`, which has no tables. */
 export function shareEmptyDatabase(engineVersion: string | undefined, dump: Blob): void {
   if (engineVersion !== undefined) kept.set(engineVersion, dump);
 }

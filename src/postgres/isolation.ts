@@ -3,60 +3,52 @@ import pg, { type ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import type { LocalSetting } from "./session-settings.js";
 
-/**
- * Whose rows statements may see, as the setting `mnemograph.tenant_id` says it: "t:" and a tenant's id, or "*".
- * Follows calls and what they await, so that no statement needs to be told.
- */
+/** The setting `mnemograph.tenant_id` of running calls: "t:" and a tenant's id, or "*". */
 const running = new AsyncLocalStorage<string>();
 
-/** `work`, whose statements see the rows of one tenant where tenants are isolated; "" and undefined are no tenant. */
+/** Runs `work` with the rows of one tenant visible where tenants are isolated; "" and undefined: no tenant. */
 export function asTenant<Result>(tenantId: string | undefined, work: () => Result): Result {
   return running.run(`t:${tenantId ?? ""}`, work);
 }
 
-/** `work`, whose statements see the rows of all tenants; where tenants are isolated only the tables' owner may. */
+/** Runs `work` with all tenants visible; where tenants are isolated only the tables' owner may. */
 export function acrossTenants<Result>(work: () => Result): Result {
   return running.run("*", work);
 }
 
-/** `work`, whose statements see what is asked about: the rows of a scope's tenant, of a named one, or of all. */
+/** Runs `work` with the rows of a scope's tenant, a given tenant, or all. */
 export function asListed<Result>(
-  {
-    scope,
-    tenantId,
-  }: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
+  of: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
   work: () => Result,
 ): Result {
+  const { scope, tenantId } = of;
   if (scope) return asTenant(scope.tenantId, work);
   return tenantId === undefined ? acrossTenants(work) : asTenant(tenantId, work);
 }
 
-/** What runs `work` later as it would run now. */
+/** Runs later work with the tenancy of now. */
 export function keepTenancy(): <Result>(work: () => Result) => Result {
   const tenancy = running.getStore();
   return (work) => (tenancy === undefined ? work() : running.run(tenancy, work));
 }
 
-/** The setting for statements of this call; undefined when nobody said whose rows they may see. */
+/** The setting of this call; undefined where nobody set it. */
 export function currentTenancy(): string | undefined {
   return running.getStore();
 }
 
-/** What runs a statement as pg does. */
-type Run = Pick<ClientBase, "query">;
-
-/** How a schema isolates tenants from the role that is connected. */
 export interface IsolationStatus {
-  /** Whether row-level security is set up. */
   readonly enforced: boolean;
-  /** Whether the role is exempt from it: a superuser, or one with BYPASSRLS. */
+  /** Superuser or BYPASSRLS. */
   readonly exempt: boolean;
-  /** Whether the role may work across tenants. */
   readonly owner: boolean;
 }
 
-/** The status of `schemaName` for the role of `client`; nothing is enforced where there are no tables. */
-export async function findIsolation(client: Run, schemaName: string): Promise<IsolationStatus> {
+/** The isolation for the role of `client`; not enforced without tables. */
+export async function findIsolation(
+  client: Pick<ClientBase, "query">,
+  schemaName: string,
+): Promise<IsolationStatus> {
   const { rows } = await client.query<IsolationStatus>(
     `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
        r.rolsuper or r.rolbypassrls as exempt, coalesce(pg_has_role(c.relowner, 'usage'), false) as owner
@@ -70,9 +62,7 @@ export async function findIsolation(client: Run, schemaName: string): Promise<Is
   return rows[0] ?? { enforced: false, exempt: false, owner: false };
 }
 
-/**
- * @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` when row-level security would isolate nothing.
- */
+/** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` when row-level security would isolate nothing. */
 export function requireIsolation({ enforced, exempt }: IsolationStatus, schemaName: string): void {
   if (exempt) {
     throw new MemoryError(
@@ -99,7 +89,6 @@ export function requireTenancy(): string {
   );
 }
 
-/** The setting that shows the rows `tenancy` says to the statements of a transaction. */
 export function tenantSetting(tenancy: string): LocalSetting {
   return { text: `set local mnemograph.tenant_id to ${pg.escapeLiteral(tenancy)}` };
 }

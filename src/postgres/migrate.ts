@@ -21,35 +21,30 @@ import {
   type SchemaState,
 } from "./schema-state.js";
 
-/** Any fixed number will do; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
+/** Any fixed number; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
 
-/** A migration waits this long for a table's lock: while it waits, all others wait behind it. Then it lets them pass, and tries again. */
+/** All others queue behind a waiting migration, so it stops waiting and tries again. */
 const lockTimeoutMs = 2_000;
 const lockTries = 30;
 
-/** What a set-up includes. */
 export interface MigrateOptions {
-  /** Whether to set up pgvector's extension and tables. They are kept up to date wherever they are. */
+  /** Whether to set up pgvector's extension and tables; updates them wherever they exist. */
   readonly vectors: boolean;
-  /** Whether to set up row-level security by tenant; once set up, it stays. @default false */
+  /** Whether to set up row-level security by tenant; permanent. @default false */
   readonly isolation?: boolean;
-  /** Whether to upgrade a database of before version 1, on which no other process may work meanwhile. @default false */
+  /** Whether to upgrade from before version 1, while no other process works on it. @default false */
   readonly upgrade?: boolean;
-  /** More set-up for the same connection, under the same lock. */
+  /** More set-up on the same connection, under the same lock. */
   readonly also?: (client: ClientBase) => Promise<void>;
   /** @default the package's own */
   readonly shipped?: ShippedSchema;
 }
 
 /**
- * Brings the schema up to date and returns the names of the migrations that ran. Writes nothing where nothing is missing.
- *
- * Safe from several processes at once: one works, the others wait and find nothing left to do. Everything up to an index that is
- * built concurrently is one transaction, so that after a failure nothing was done, and so that a pooler lends it one session.
- *
- * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY` when a table stayed locked for minutes,
- *   `DATABASE_UNAVAILABLE`.
+ * Brings the schema up to date and returns the names of the applied migrations. Safe from several processes
+ * at once. Everything up to an index that is built concurrently is one transaction.
+ * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY`, `DATABASE_UNAVAILABLE`
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
   const { schemaName } = database;
@@ -79,24 +74,20 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   }
 }
 
-/** The migrations up to the first that is built concurrently, in one transaction. */
-interface MigratedInOne {
-  readonly done: string[];
-  readonly concurrent: Migration | undefined;
-}
+type Migrated = Awaited<ReturnType<typeof runMigrations>>;
 
 async function migrateInOne(
   client: ClientBase,
   database: Database,
   options: MigrateOptions,
   shipped: ShippedSchema,
-): Promise<MigratedInOne | typeof collided> {
+): Promise<Migrated | typeof collided> {
   await client.query("begin");
   try {
     await client.query("set local statement_timeout to default");
     await client.query("select pg_advisory_xact_lock($1::bigint)", [setupLock]);
     await client.query(`set local lock_timeout = ${lockTimeoutMs}`);
-    // Where tenants are isolated, what migrates rows must see them all.
+    // Migrated rows must be visible under row-level security.
     await client.query("set local mnemograph.tenant_id = '*'");
     const migrated = await runMigrations(client, database, options, shipped);
     await options.also?.(client);
@@ -114,7 +105,7 @@ async function runMigrations(
   { schemaName, language, isEmbedded }: Database,
   options: MigrateOptions,
   shipped: ShippedSchema,
-): Promise<MigratedInOne> {
+): Promise<{ done: string[]; concurrent: Migration | undefined }> {
   const state = await readSchema(client, schemaName);
   if (state.is === "installed" && isNewer(shipped, state.installed, schemaName)) {
     return { done: [], concurrent: undefined };
@@ -142,12 +133,8 @@ async function runMigrations(
   if (functionsVersion < shipped.functions.version) await run(shipped.functions.statementsFor(schemaName));
   await runSets("isolation");
   if (before.length > 0 || functionsVersion < shipped.functions.version || isNew) {
-    await recordVersions(client, schemaName, {
-      before,
-      state,
-      functionsVersion: shipped.functions.version,
-      language,
-    });
+    const { version } = shipped.functions;
+    await recordVersions(client, schemaName, { before, state, functionsVersion: version, language });
     await isolateTables(client, schemaName);
   }
   await client.query("set local search_path to default");
@@ -155,7 +142,6 @@ async function runMigrations(
   return { done: before.map(({ name }) => name), concurrent: pending[before.length] };
 }
 
-/** What a migration with these options would run. */
 export function pendingOf(shipped: ShippedSchema, state: SchemaState, options: MigrateOptions): Migration[] {
   const wanted = migrationSets.filter(
     (set) =>
@@ -175,7 +161,7 @@ function firstConcurrent(pending: readonly Migration[], schemaName: string): num
   return found < 0 ? pending.length : found;
 }
 
-/** Runs the statements of a migration that makes indexes, none in a transaction; one that an earlier try left half built goes first. */
+// An index that an earlier attempt left invalid goes first.
 async function buildConcurrently(
   client: ClientBase,
   schemaName: string,
@@ -220,11 +206,7 @@ async function recordVersions(
   );
 }
 
-/**
- * Sees that words are indexed with one text search configuration; another one is taken while there are none.
- *
- * @throws MemoryError `SCHEMA_DIFFERS`
- */
+/** Keeps one text search configuration for all words. @throws MemoryError `SCHEMA_DIFFERS` */
 async function keepLanguage(
   client: ClientBase,
   schemaName: string,
@@ -247,7 +229,7 @@ async function keepLanguage(
   );
 }
 
-/** A schema of before version 1 is upgraded only by `mnemograph migrate`. */
+/** Only `mnemograph migrate` upgrades from before version 1. */
 export function needsUpgrade(schemaName: string): MemoryError {
   return new MemoryError(
     "SCHEMA_DIFFERS",
@@ -256,20 +238,19 @@ export function needsUpgrade(schemaName: string): MemoryError {
   );
 }
 
-/** `create schema if not exists` demands CREATE on the database even when the schema exists: look first. */
+/** `create schema if not exists` requires CREATE on the database even for an existing schema. */
 async function ensureSchema(client: ClientBase, schemaName: string): Promise<void> {
   const found = await client.query("select from pg_catalog.pg_namespace where nspname = $1", [schemaName]);
   if (found.rowCount === 0) await client.query(`create schema ${identifier(schemaName).text}`);
 }
 
-/** Puts tables that came with a migration under the row-level security there is. */
+/** Tables of new migrations come under existing row-level security. */
 async function isolateTables(client: ClientBase, schemaName: string): Promise<void> {
   const isolate = `${identifier(schemaName).text}.isolate_tables()`;
   const { rows } = await client.query("select to_regprocedure($1) is not null as isolated", [isolate]);
   if (rows[0]?.isolated) await client.query(`select ${isolate}`);
 }
 
-/** The schema that pgvector is installed in, installing it if need be. */
 async function ensureVectorExtension(client: ClientBase, isEmbedded: boolean): Promise<string> {
   const found = await findExtensionSchema(client);
   if (found !== undefined) return found;

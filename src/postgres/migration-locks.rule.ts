@@ -1,19 +1,9 @@
-/** A table that a migration locks, and how: PostgreSQL's names of its lock modes. */
 export interface LockedTable {
   readonly table: string;
-  readonly lock:
-    | "ACCESS EXCLUSIVE"
-    | "SHARE ROW EXCLUSIVE"
-    | "SHARE"
-    | "SHARE UPDATE EXCLUSIVE"
-    | "ROW EXCLUSIVE";
+  readonly lock: `${"ACCESS" | "SHARE ROW" | "SHARE UPDATE" | "ROW"} EXCLUSIVE` | "SHARE";
 }
 
-/**
- * The lock of each kind of statement that a migration may have; null: none on a table that is there already.
- *
- * @see https://www.postgresql.org/docs/current/explicit-locking.html#LOCKING-TABLES
- */
+/** null: none on existing tables. @see https://www.postgresql.org/docs/current/explicit-locking.html */
 const kinds: readonly (readonly [beginning: RegExp, lock: LockedTable["lock"] | null])[] = [
   [/^create table /, null],
   [/^(?:create (?:or replace )?|drop )function /, null],
@@ -26,11 +16,7 @@ const kinds: readonly (readonly [beginning: RegExp, lock: LockedTable["lock"] | 
   [/^(?:update|insert into|delete from) (?<table>\S+)/, "ROW EXCLUSIVE"],
 ];
 
-/**
- * What `statements` lock of the tables of `schema`, a quoted name, in their order; each lock of a table once.
- *
- * @throws RangeError for a statement of another kind: migrations are written so that their locks can be told.
- */
+/** Locks on tables of `schema`, a quoted name, each once. @throws RangeError for unknown statements */
 export function locksOf(statements: readonly string[], schema: string): LockedTable[] {
   const locks = new Map<string, LockedTable>();
   for (const statement of statements) {

@@ -1,47 +1,38 @@
 import { identifier } from "./connection.js";
 import { migrationFiles } from "./migration-files.js";
 
-/** A part of the schema: what every memory needs, what embeddings need, what isolating tenants needs. */
 export type MigrationSet = "core" | "vector" | "isolation";
 
 export const migrationSets = ["core", "vector", "isolation"] as const satisfies readonly MigrationSet[];
 
-/** The column of `meta` with the last migration of a set; null: the set is not installed. */
+/** Columns of `meta` with the last migration of each set; null: not installed. */
 export const versionColumns = {
   core: "version",
   vector: "vector_version",
   isolation: "isolation_version",
 } as const satisfies Record<MigrationSet, string>;
 
-/**
- * The oldest version of the schema whose package still works on what this one's migrations leave. Raise it with a migration that
- * takes away what the package before uses; until then its processes may start again while a release is rolled out.
- */
+/** The oldest version whose package works on this schema. Raise it when removing what that package uses. */
 export const compatibleFrom = 1;
 
-/** One step from a version of the schema to the next. Append-only: a released file never changes. */
+/** A migration. Append-only: a released file never changes. */
 export interface Migration {
   readonly name: string;
   readonly set: MigrationSet;
-  /** Its number; versions count over all sets. */
+  /** Versions count over all sets. */
   readonly version: number;
-  /** In order, for one schema. */
   statementsFor(schemaName: string): string[];
 }
 
-/** What is installed: the migrations in order, and what surrounds them. */
 export interface ShippedSchema {
   readonly migrations: readonly Migration[];
-  /** Installed where an older version of them is. */
+  /** Installed over an older version. */
   readonly functions: { readonly version: number; statementsFor(schemaName: string): string[] };
-  /** From a database of before version 1: moves its tables aside, and copies them into those of version 1. */
+  /** From before version 1: moves its tables aside, and copies them into those of version 1. */
   readonly upgrade: Readonly<Record<"aside" | "copy", (schemaName: string) => string[]>>;
 }
 
-/**
- * The files of `migrations/`: `NNNN_what.sql`, `NNNN_vector_what.sql` and `NNNN_isolation_what.sql`, numbered together.
- * `vector.sql` and `isolation.sql` are those of version 1.
- */
+/** The files `NNNN_what.sql`, `NNNN_vector_what.sql` and `NNNN_isolation_what.sql`, numbered together. */
 export function shippedSchema(files = migrationFiles()): ShippedSchema {
   const named = new Map(files.map(({ name, text }) => [name, text]));
   const textOf = (name: string) => named.get(name) ?? "";
@@ -71,15 +62,12 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   };
 }
 
-/** The version that a package with these migrations brings a schema to. */
 export function newestVersion({ migrations }: ShippedSchema): number {
   return Math.max(...migrations.map(({ version }) => version));
 }
 
-/**
- * The statements of a file, for the schema named: one each, since a distributed table takes only one at a time. A statement ends
- * with a semicolon before a line that is not indented. The files say `mnemograph.` where the schema's name belongs.
- */
+// One each, since a distributed table takes only one at a time. A statement ends with a semicolon before a
+// line that is not indented.
 function statementsOf(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;
   return text

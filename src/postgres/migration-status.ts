@@ -6,29 +6,22 @@ import { type LockedTable, locksOf } from "./migration-locks.rule.js";
 import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
 import { checkForeignTables, type InstalledSchema, isNewer, readSchema } from "./schema-state.js";
 
-/** One set of migrations as it is installed. */
 export interface SetStatus {
   readonly set: MigrationSet;
-  /** Of its last migration; null: the set is not installed. */
+  /** The last migration; null: the set is not installed. */
   readonly version: number | null;
-  /** Names of its migrations that are missing. */
   readonly pending: readonly string[];
 }
 
-/** How a schema is set up. */
 export interface MigrationStatus {
   readonly sets: readonly SetStatus[];
-  /** Whether a newer package set it up, with which this one goes on working. */
+  /** Whether a newer, compatible package set it up. */
   readonly newer: boolean;
-  /** What the missing migrations lock, with the rows that the tables have. */
+  /** Locks of the missing migrations, with the rows of the tables. */
   readonly locks: readonly (LockedTable & { readonly migration: string; readonly rows: number | null })[];
 }
 
-/**
- * What a migration with these options would do; changes nothing.
- *
- * @throws MemoryError as `migrate` does, but for `BUSY`
- */
+/** Describes what `migrate` would do; changes nothing. @throws MemoryError as `migrate`, except `BUSY` */
 export async function migrationStatus(
   database: Database,
   options: Omit<MigrateOptions, "also"> = { vectors: false },

@@ -10,10 +10,8 @@ import { databaseWords } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
 import { prepareSession } from "./session-settings.js";
 
-/**
- * A `pg.Pool`, as much of it as its own declarations need not be there for: two versions of them in one program are not
- * the same type, and without any everything would pass for a pool.
- */
+// Without pg's declarations: those of two versions are different types, and without any every value would be
+// a pool.
 interface PostgresPool {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
@@ -21,24 +19,16 @@ interface PostgresPool {
   readonly totalCount: number;
 }
 
-/**
- * A pool of the caller's, a connection string, or a folder for the embedded database; ":memory:" is an embedded database
- * that ends with the memory, for tests.
- */
+/** A pool, a connection string, a folder, or ":memory:", an embedded database that ends with the memory. */
 export type DatabaseOption = PostgresPool | string | { readonly dataDir: string };
 
-/** Where the embedded database lives when nothing is said. */
 export const defaultDataDir = ".mnemograph";
 
-/** How to open a database. */
 export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOutage"> {
-  /** Told when it answers again after it was left alone. */
   readonly onBack?: ((outage: Outage) => void) | undefined;
 }
 
-/**
- * The database that `option` names; it connects at its first statement. Only pools made here are ended.
- */
+/** The database of `option`; connects at its first statement. Ends only pools made here. */
 export function openDatabase(
   option: DatabaseOption | undefined,
   settings: OpenSettings,
@@ -56,7 +46,7 @@ export function openDatabase(
   throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
 }
 
-// JavaScript can pass anything.
+// JavaScript callers can pass anything.
 function isDataDir(option: unknown): option is { dataDir: string } {
   const { dataDir } = (option ?? {}) as { dataDir?: unknown };
   return typeof dataDir === "string" && dataDir.trim() !== "";
@@ -85,10 +75,10 @@ function outageLines({ onBack }: OpenSettings, logger: Logger): DatabaseSettings
   };
 }
 
-/** As SQLite and PGlite call it. */
+/** The names in SQLite and PGlite. */
 const isInMemory = (place: string) => place === ":memory:" || place.startsWith("memory://");
 
-/** Without deadlines: nothing can stop it. */
+/** Without deadlines: nothing can stop a statement. */
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
   const { schemaName, language, clock, isolation } = settings;
   const onCreate = (dataDir: string) =>
@@ -108,7 +98,7 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   try {
     new pg.Client({ connectionString });
   } catch (error) {
-    // The error itself must not be the cause: it holds the whole string, password and all.
+    // The error must not be the cause: it contains the whole string with its password.
     const detail = error instanceof Error ? error.message : "";
     throw new MemoryError(
       "INVALID_INPUT",
@@ -122,7 +112,7 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   );
 }
 
-/** Longest wait for a connection, new or free. A server far away takes a second, one that has to start some seconds. */
+/** Longest wait for a connection. A distant server takes a second, one that starts some seconds. */
 const connectTimeoutMs = 10_000;
 
 function makePool(
@@ -133,13 +123,13 @@ function makePool(
   const pool = new pg.Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
-    // A statement with settings of its own is a transaction of several: sent at once, they take one round trip.
+    // A statement with settings is a transaction: sent at once, it takes one round trip.
     pipeline: true,
-    // Others use the sessions of a pooler as well: nothing is set in them.
+    // A pooler shares its sessions: set nothing in them.
     ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
   });
-  // Without listeners, a server restart would end the process: while a connection is idle the pool reports
-  // the loss, while the checkpointer has it checked out between two statements only the client does.
+  // Without listeners, a server restart would end the process: the pool reports lost idle connections, but
+  // only the client reports a loss between two statements of the checkpointer.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;
@@ -147,23 +137,22 @@ function makePool(
 
 export const databaseOptionsSchema = z.strictObject({
   /**
-   * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the lifecycle apart.
-   * A turn's statements take milliseconds: what takes this long waits for a lock that will not come, and holds a
-   * connection that others wait for. Does not hold on the embedded database. On a pool of yours the statement fails after
-   * that time; the server stops it by the pool's own `statement_timeout`.
+   * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the
+   * lifecycle apart. A turn's statements take milliseconds: one that takes this long waits for a lock, and
+   * blocks a connection. Not for the embedded database. On a pool of yours the statement fails after that
+   * time; the pool's own `statement_timeout` stops it on the server.
    *
    * @default 30_000
    */
   statementTimeoutMs: timerOption.min(1).default(30_000),
   /**
-   * Whether large statements stay prepared on the server, so that they are planned once for a session: planning a recall
-   * takes longer than running it. Set it to false behind a pooler in transaction mode, such as PgBouncer: then nothing is
-   * kept in its sessions.
+   * Whether large statements stay prepared on the server: planning a recall takes longer than running it. Set
+   * it to false behind a pooler in transaction mode, such as PgBouncer.
    *
    * @default true
    */
   prepare: z.boolean().default(true),
 });
 
-/** How long the database may take. */
+/** Limits of the database. */
 export interface DatabaseConfig extends z.input<typeof databaseOptionsSchema> {}

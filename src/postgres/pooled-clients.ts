@@ -12,47 +12,29 @@ import {
 } from "./isolation.js";
 import { type Ask, deadlineSettings, type LocalSetting, type SessionKind } from "./session-settings.js";
 
-/** How the clients of a pool are used. */
 export interface ClientSettings {
   readonly schemaName: string;
   readonly isolation: "rls" | undefined;
   readonly sessions: SessionKind;
-  /** Longest time of a statement, which sessions of our own know. @default none */
+  /** Longest time of a statement, which our own sessions have set. @default none */
   readonly statementTimeoutMs: number | undefined;
-  /** Releases what was made for the pool. */
   readonly end: () => Promise<void>;
 }
 
-/** The clients of a pool, and what statements need before they run on one. */
-export interface PooledClients {
-  /** `work` on one client, which is given back; its errors pass through unchanged. @throws MemoryError `CLOSED` */
-  use<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
-  /** Runs statements on `client`, each of which is given up when the server has not answered in time. */
-  asking(client: ClientBase, deadlineMs: number | undefined): Ask;
-  /** What statements that begin now need set; read at once, since it follows the call. */
-  settingsNow(deadlineMs: number | undefined): LocalSetting[];
-  /** Refuses where tenants are to be isolated and are not. Looked at once. */
-  requireIsolated(client: ClientBase): Promise<void>;
-  /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
-  mayCrossTenants(): Promise<boolean>;
-  /** Refuses later calls, lets those have a client that wait for one, and releases what was made for the pool. */
-  close(): Promise<void>;
-}
+export type PooledClients = ReturnType<typeof pooledClients>;
 
-/** A checked-out client without a listener that loses its connection would end the process. */
+/** Without a listener a lost connection of a checked-out client ends the process. */
 const ignore = () => {};
 
-/** Publishes the text of each statement that is sent. */
 const statements = channel("mnemograph:statement");
 
-/** Time between a session's own deadline of a statement and ours: a server that answers reports its own first. */
+/** A server that answers reports its own timeout first. */
 const graceMs = 1_000;
 
-/** Longest wait for statements without a deadline, so that those to a server that fell silent give their client back. */
+/** Longest wait without a deadline: returns the clients of a server that fell silent. */
 const patientMs = 3_600_000;
 
-/** The clients of `pool`. */
-export function pooledClients(pool: pg.Pool, settings: ClientSettings): PooledClients {
+export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
   const { schemaName, isolation, sessions, statementTimeoutMs, end } = settings;
   const waiting = new Set<Promise<pg.PoolClient>>();
   let closing: Promise<void> | undefined;
@@ -68,7 +50,7 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings): PooledCl
       waiting.delete(acquired);
     }
   };
-  const use: PooledClients["use"] = async (work) => {
+  const use = async <Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result> => {
     const client = await acquire();
     client.on("error", ignore);
     try {
@@ -82,43 +64,46 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings): PooledCl
       client.removeListener("error", ignore);
     }
   };
-  /** Isolation that isolates nothing must not go unnoticed; a failed look is taken again. */
   const isolated = (client: ClientBase) => {
-    status ??= findIsolated(client, schemaName).catch((error: unknown) => {
+    const check = async () => {
+      const found = await findIsolation(client, schemaName);
+      requireIsolation(found, schemaName);
+      return found;
+    };
+    status ??= check().catch((error: unknown) => {
       status = undefined;
       throw error;
     });
     return status;
   };
   return {
+    /** `work` on one client; its errors pass through unchanged. @throws MemoryError `CLOSED` */
     use,
-    asking(client, deadlineMs) {
+    /** Runs statements on `client`; each fails when the server does not answer in time. */
+    asking(client: ClientBase, deadlineMs: number | undefined): Ask {
       const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
       return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs);
     },
-    settingsNow: (deadlineMs) => [
+    /** The settings of statements that begin now; synchronous, since the tenancy follows the call. */
+    settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
       ...deadlineSettings(sessions, deadlineMs),
     ],
-    async requireIsolated(client) {
+    async requireIsolated(client: ClientBase) {
       if (isolation === "rls") await isolated(client);
     },
+    /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
     async mayCrossTenants() {
       return isolation !== "rls" || (await use(isolated)).owner;
     },
+    /** Refuses later calls, serves waiting ones, and ends the pool. */
     close() {
-      // A pool that has ended never answers those who still wait in its queue.
+      // A pool that has ended never answers its queue.
       closing ??= Promise.allSettled(waiting).then(end);
       return closing;
     },
   };
-}
-
-async function findIsolated(client: ClientBase, schemaName: string): Promise<IsolationStatus> {
-  const found = await findIsolation(client, schemaName);
-  requireIsolation(found, schemaName);
-  return found;
 }
 
 async function askWithin(
@@ -130,7 +115,7 @@ async function askWithin(
   try {
     return await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
   } catch (error) {
-    // Its answer may come yet: the connection is of no use to others.
+    // Its answer may come later: nobody else can use the connection.
     if (isReadTimeout(error)) void (client as pg.Client).end().catch(ignore);
     throw error;
   }

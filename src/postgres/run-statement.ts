@@ -8,33 +8,26 @@ import type { PooledClients } from "./pooled-clients.js";
 import { reconnect, retrying } from "./retry.js";
 import { beginWith, queryWith } from "./session-settings.js";
 
-/** One client for a library that writes by a pool, as LangGraph's checkpointer. */
+/** One client for a library that writes through a pool, as LangGraph's checkpointer. */
 export interface RepeatedClient {
-  /** Opens a transaction that sees what the statements of this call see. */
+  /** Opens a transaction with the tenancy of this call. */
   begin(): Promise<void>;
   query(text: string, values?: unknown[]): Promise<QueryResult>;
 }
 
-/** How statements are run on a pool. */
 export interface Statements extends Pick<Connection, "query"> {
-  /** `work` in a transaction, which its error rolls back. Never try it again: it may have been committed. */
+  /** `work` in a transaction, which its error rolls back. Never repeat it: it may be committed. */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
-  /** `work` on one client, begun anew on another where the connection was lost: for what may be done twice. */
+  /** `work` on one client, repeated on another after a lost connection: for idempotent work. */
   repeatable<Result>(work: (client: RepeatedClient) => Promise<Result>): Promise<Result>;
 }
 
-/** What statements are told of the schema they run in. */
 interface Surroundings extends Omit<Connection, "query"> {
   readonly schemaName: string;
-  /** Whether large statements stay prepared on the server. */
   readonly prepare: boolean;
 }
 
-/**
- * Statements on `clients` that may take `deadlineMs` each, where they do not say so themselves.
- *
- * @param through what counts whether the database answers; by `guard` they fail at once while it is left alone.
- */
+/** Statements with a default deadline of `deadlineMs`; `through` observes whether the database answers. */
 export function statementsOn(
   clients: PooledClients,
   { schemaName, prepare, ...connection }: Surroundings,
@@ -62,7 +55,7 @@ export function statementsOn(
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
-      /** What `work` itself threw: that is the caller's to understand. */
+      /** Errors of `work` itself pass through unchanged. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);
@@ -95,7 +88,7 @@ export function statementsOn(
     repeatable(work) {
       const run = (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);
-        // On a lost connection the rollback fails as well: why, the first error says.
+        // On a lost connection the rollback fails as well: the first error says why.
         let failure: unknown;
         return work({
           async begin() {
@@ -115,13 +108,12 @@ export function statementsOn(
   };
 }
 
-/** By their texts, since hashing one takes a part of what a recall does. */
+/** By text: hashing takes a measurable part of a recall. */
 const statementNames = new Map<string, string>();
 
-/** Of a dozen schemas; those of more are hashed again. */
 const mostNames = 500;
 
-/** A name that only this text has: a connection keeps one plan for each name. */
+/** Unique: a connection keeps one plan for each name. */
 function statementName(text: string): string {
   const known = statementNames.get(text);
   if (known !== undefined) return known;

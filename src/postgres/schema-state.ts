@@ -19,7 +19,7 @@ export interface InstalledSchema {
   readonly language: string;
 }
 
-/** What a schema has: nothing yet, version 1 or later, or the tables of before version 1 with these sets. */
+/** Nothing yet, version 1 or later, or the tables of before version 1 with these sets. */
 export type SchemaState =
   | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
   | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
@@ -27,12 +27,7 @@ export type SchemaState =
 
 type Run = Pick<ClientBase, "query">;
 
-/**
- * What `schemaName` has; reads only.
- *
- * @throws MemoryError `SCHEMA_DIFFERS` for tables of another program, of an upgrade that stopped half way, or of a version
- *   that no upgrade begins with.
- */
+/** Reads only. @throws MemoryError `SCHEMA_DIFFERS` also after an interrupted upgrade */
 export async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -70,7 +65,7 @@ async function readMeta(client: Run, schemaName: string): Promise<InstalledSchem
   };
 }
 
-/** The last file of each set of before version 1, as its table of migrations names it. */
+/** The last migration of each set before version 1. */
 const lastBefore = {
   core: { table: "migration", name: "0036_round_news" },
   vector: { table: "vector_migration", name: "0005_store" },
@@ -109,7 +104,7 @@ async function rowsOf(client: Run, schemaName: string, table: string): Promise<R
   }
 }
 
-/** What is missing of `installed` in a database that has, or is to have, `sets`. */
+/** The missing migrations of `versions` in a database that has, or shall have, the sets `wanted`. */
 export function pendingMigrations(
   { migrations }: Pick<ShippedSchema, "migrations">,
   versions: InstalledSchema["versions"] | null,
@@ -121,11 +116,7 @@ export function pendingMigrations(
   });
 }
 
-/**
- * Whether a newer package set up the schema, and this one's processes go on working on it.
- *
- * @throws MemoryError `SCHEMA_DIFFERS` where they do not
- */
+/** Whether a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` if incompatible */
 export function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
   const known = newestVersion(shipped);
   const found = Math.max(...Object.values(installed.versions).map((version) => version ?? 0));
@@ -137,9 +128,7 @@ export function isNewer(shipped: ShippedSchema, installed: InstalledSchema, sche
   );
 }
 
-/**
- * @throws MemoryError `SCHEMA_DIFFERS` where a table that `pending` would create is there already
- */
+/** @throws MemoryError `SCHEMA_DIFFERS` where a table that `pending` would create exists */
 export function checkForeignTables(
   pending: readonly Migration[],
   tables: ReadonlySet<string>,

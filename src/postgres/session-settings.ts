@@ -3,27 +3,20 @@ import type { ClientBase, QueryConfig, QueryResult } from "pg";
 /** A statement that changes a setting until its transaction ends. */
 export type LocalSetting = QueryConfig;
 
-/** What runs one statement on a client. */
 export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
 
-/**
- * Whose sessions a pool has. "own": of a pool made here, set by `prepareSession`. "lent": of a pool made here, by a pooler
- * that lends them for one transaction. "callers": of a pool of the caller's. "embedded": of the embedded database, which
- * works on this process's only thread, so that nothing can stop a statement.
- */
+// "own": of a pool made here. "lent": the same behind a pooler. "callers": of the caller's pool. "embedded":
+// on this process's only thread, so nothing can stop a statement.
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
-/**
- * What a statement that may take `deadlineMs` needs set. In sessions of our own nothing, but where a statement has no deadline
- * and so lifts that of `prepareSession`; one of the role's or the connection string's holds.
- */
+// Our own sessions need one only without a deadline, to restore the role's or connection string's timeout.
 export function deadlineSettings(sessions: SessionKind, deadlineMs: number | undefined): LocalSetting[] {
   const timeout = { text: `set local statement_timeout to ${deadlineMs ?? "default"}` };
   if (sessions === "lent") return [{ text: "set local jit to off" }, timeout];
   return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
 }
 
-/** Opens a transaction with `settings`. One round trip on a pipelining client, else one for each statement. */
+/** Opens a transaction. One round trip on a pipelining client, else one for each statement. */
 export async function beginWith(
   client: ClientBase,
   ask: Ask,
@@ -32,10 +25,7 @@ export async function beginWith(
   await inOrder(client, ask, [{ text: "begin" }, ...settings]);
 }
 
-/**
- * The result of one statement under `settings`, in a transaction of its own. One round trip on a pipelining client and
- * where there are no settings, else one for each statement.
- */
+/** The result of one statement in its own transaction with `settings`. */
 export async function queryWith(
   client: ClientBase,
   ask: Ask,
@@ -47,18 +37,13 @@ export async function queryWith(
   return results.at(-2) as QueryResult;
 }
 
-/**
- * Runs the statements of a transaction; its first error, after a rollback.
- *
- * A pipelining client gets them all at once. After a failure the server refuses those that follow, and takes "commit"
- * for "rollback".
- */
 async function inOrder(
   client: ClientBase,
   ask: Ask,
   statements: readonly QueryConfig[],
 ): Promise<QueryResult[]> {
   if (isPipelining(client)) {
+    // After a failure the server refuses the rest, and takes "commit" for "rollback".
     const settled = await Promise.allSettled(statements.map(ask));
     const failed = settled.find((result) => result.status === "rejected");
     if (failed && settled.at(-1)?.status === "rejected") await ask({ text: "rollback" }).catch(() => {});
@@ -80,18 +65,16 @@ function isPipelining(client: ClientBase): boolean {
 }
 
 /**
- * What prepares a new session of a pool of ours, for `onConnect`, which waits for it: a second query beside a running
- * one is something pg warns of.
+ * Prepares a new session of our pool, for `onConnect`.
  *
- * It keeps one plan for a prepared statement. Recall is one large statement: planning it takes longer than running it,
- * and compiling it (JIT) hundreds of times longer. PostgreSQL would go on planning it anew, since a plan for known
- * values looks a little cheaper. Citus can distribute only plans for known values.
+ * Recall is one large statement: planning it takes longer than running it, and JIT hundreds of times longer.
+ * So each prepared statement keeps one generic plan, which PostgreSQL would else avoid as slightly dearer.
+ * Citus can distribute only custom plans. A server that checks its client stops a statement of a lost
+ * connection.
  *
- * A server that looks for its client stops a statement whose connection was given up; those of Windows cannot.
- *
- * @param statementTimeoutMs longest time of a statement, also when this process is gone. It is no startup parameter,
- *   since some proxies refuse those, and not set where the role, the database or the connection string has one.
- * @param answerTimeoutMs how long a server that accepted the connection may be silent; undefined for the embedded one.
+ * @param statementTimeoutMs no startup parameter, which some proxies refuse; the role's or connection
+ *   string's wins.
+ * @param answerTimeoutMs how long a connected server may be silent; undefined for the embedded one.
  */
 export function prepareSession(
   statementTimeoutMs?: number,
@@ -106,7 +89,7 @@ export function prepareSession(
       values: [String(statementTimeoutMs ?? 0)],
       ...(answerTimeoutMs !== undefined && { query_timeout: answerTimeoutMs }),
     };
-    // A failure shows in the statement that follows on the same client.
+    // The next statement on the client reports a failure.
     await client.query(statement).catch(() => {});
     if (answerTimeoutMs === undefined) return;
     const watching = { text: "set client_connection_check_interval to '1s'", query_timeout: answerTimeoutMs };

@@ -1,14 +1,14 @@
 import sql from "sql-template-tag";
 import type { Database } from "./database.js";
 
-/** A table, its rows as PostgreSQL estimates them (null before it ever did), and its bytes with those of its indexes. */
+/** `rows` as PostgreSQL estimates them (null before it does); `bytes` with those of the indexes. */
 export interface TableSize {
   readonly table: string;
   readonly rows: number | null;
   readonly bytes: number;
 }
 
-/** The tables of the schema, the largest first. */
+/** The tables of the schema, largest first. */
 export async function tableSizes(db: Database): Promise<TableSize[]> {
   return db.query<TableSize & Record<string, unknown>>(sql`
     select c.relname as "table", nullif(c.reltuples, -1)::float8 as rows,

@@ -10,26 +10,23 @@ import {
   withinScope,
 } from "./scope-predicates.js";
 
-/** One thread, and which of the memories that were learned in it go with it. */
+/** One thread, and which of the memories learned in it are erased with it. */
 export interface ErasedThread {
   readonly threadId: string;
-  /** "episodes": those that are its text in short. "all": what was learned there, too. */
+  /** "episodes": only its episodes. "all": everything learned in it. */
   readonly memories: "episodes" | "all";
 }
 
-/**
- * What belongs to a scope for good: of `{ userId }` everything of the user in all apps, of `{ userId, appId }` what
- * the user has in that app, of `{ appId }` what the app has of its own. Or of all that one thread.
- */
+/** `{ userId }` has the user in all apps, `{ userId, appId }` in that app, `{ appId }` the app's own. */
 export interface ErasureScope extends ScopeColumns {
   readonly thread: ErasedThread | null;
-  /** The owner's row, a bigint as text; null when there is none. */
+  /** The owner's row, a bigint as text; null without one. */
   readonly ownerRef: string | null;
-  /** Whether the owner's row belongs to the scope, and not just a part of what is the owner's. */
+  /** Whether the owner's row itself belongs to the scope. */
   readonly whole: boolean;
 }
 
-/** `scope`, or one thread of it, with its owner's row as it is now. */
+/** `scope`, or one thread of it, with its owner's row. */
 export async function findErasureScope(
   db: Connection,
   scope: Scope,
@@ -43,17 +40,14 @@ export async function findErasureScope(
   return { ...columns, thread, ownerRef: row?.id ?? null, whole };
 }
 
-/** Whether the row `x`, which has all three columns of a scope and names a thread, belongs to it. */
+/** Whether the row `x`, with the columns of a scope and a thread id, belongs to it. */
 export function hasScope(scope: ErasureScope): Sql {
   const within = withinScope(scope, "x");
   const own = scope.userId === "" ? sql`${within} and x.user_id = ''` : within;
   return scope.thread ? sql`${own} and ${isId(sql`x.thread_id`, scope.thread.threadId)}` : own;
 }
 
-/**
- * Whether the memory `x` goes with the scope. With all that was learned in a thread go the insights that rest on it, which are
- * found as long as it is there.
- */
+// Insights derived from a thread's memories are erased with all of these, and found while they exist.
 export function hasMemory(db: Connection, scope: ErasureScope): Sql {
   const { thread, ownerRef } = scope;
   if (!thread) return hasOwner(scope);
@@ -66,12 +60,10 @@ export function hasMemory(db: Connection, scope: ErasureScope): Sql {
     )`;
 }
 
-/** Whether the notes that apps made of the scope's threads go with them, as what else was learned there. */
 export function takesNotes({ thread }: ErasureScope): boolean {
   return thread === null || thread.memories === "all";
 }
 
-/** Ids of those notes, as a query. */
 export function notesOf(db: Connection, scope: ErasureScope): Sql {
   return sql`select n.memory_id from ${db.schema}.note_source n
     where ${takesNotes(scope)} and n.thread_ref in (${threadsOf(db, scope)})`;
@@ -82,7 +74,6 @@ export function threadsOf(db: Connection, scope: ErasureScope): Sql {
   return sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;
 }
 
-/** Whether the row `x` belongs to the owner, and to the scope's app where it is only that. */
 export function hasOwner({ ownerRef, userId, appId }: ErasureScope): Sql {
   return sql`x.owner_ref = ${ownerRef}::bigint and (${userId === "" || appId === ""} or x.app_id = ${appId})`;
 }

@@ -3,29 +3,23 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { uuidOf } from "./scope-predicates.js";
 
-/** Where a page of a list begins whose rows `alias` come newest first. */
+/** The beginning of a page of a list of the rows `alias`, newest first. */
 export interface PageBookmark {
   readonly table: Sql;
   readonly alias: Sql;
-  /** Id of the last row of the page before; undefined for the first page. */
+  /** Id of the last row of the previous page; undefined for the first page. */
   readonly after: string | undefined;
-  /** What its rows are called in errors: "a memory". */
+  /** The name of a row in errors: "a memory". */
   readonly what: string;
 }
 
-/** Whether a row comes after the bookmark: none does where that row is not there. */
+/** Whether a row comes after the bookmark; false where the bookmark's row is gone. */
 export function isAfter({ table, alias, after }: PageBookmark): Sql {
   if (after === undefined) return sql`true`;
   return sql`${alias}.ref < (select b.ref from ${table} b where b.id = ${uuidOf(after)}::uuid)`;
 }
 
-/**
- * Sees to it that an empty page is the end of its list. One after a row that is gone, or another's, is empty as well, and
- * would end the list too early.
- *
- * @param isListed of the rows `alias`, which may be listed to who asks.
- * @throws MemoryError `INVALID_INPUT`
- */
+/** Throws `INVALID_INPUT` for an empty page that follows no listed row; `isListed` says whether one is. */
 export async function requireEnd(
   db: Connection,
   { table, alias, after, what }: PageBookmark,

@@ -3,43 +3,39 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "./scope.js";
 
-/** A scope as its columns hold it: '' where it has no such id. */
+/** A scope as columns: '' for a missing id. */
 export interface ScopeColumns {
   readonly tenantId: string;
   readonly userId: string;
   readonly appId: string;
 }
 
-/** `scope` as columns. */
 export function scopeColumns(scope: Scope): ScopeColumns {
   return { tenantId: scope.tenantId ?? "", userId: scope.userId ?? "", appId: scope.appId ?? "" };
 }
 
-/** The owner of what is kept of `scope`: its user, whatever the app, or else its app. */
+/** The owner of the data of `scope`: its user, in any app, or else its app. */
 export function ownerColumns(scope: Scope): ScopeColumns {
   const columns = scopeColumns(scope);
   return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
 }
 
-/** A scope as statements select it. */
 export type ScopeRow = {
   readonly tenant_id: string;
   readonly user_id: string;
   readonly app_id: string;
 };
 
-/** A list over everybody, which names a tenant at most. */
 export interface AllListing {
-  /** Where no scope is named: only what this tenant has. @default what all tenants have */
+  /** Only this tenant. @default all tenants */
   readonly tenantId?: string | undefined;
 }
 
-/** Whether `column` is of this tenant; any where none is named. */
+/** Whether `column` is this tenant; always true without one. */
 export function ofTenant(column: Sql, tenantId: string | undefined): Sql {
   return tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;
 }
 
-/** Columns as a scope. */
 export function scopeOf(columns: ScopeRow): Scope {
   return {
     ...(columns.tenant_id !== "" && { tenantId: columns.tenant_id }),
@@ -48,27 +44,24 @@ export function scopeOf(columns: ScopeRow): Scope {
   };
 }
 
-/**
- * What indexes hold of an id, in their form. Ids may be longer than an index entry, and two of them that share this
- * digest cannot be made, as they can of md5's.
- */
+/** The digest in indexes: ids may exceed an index entry. Its collisions cannot be constructed, md5's can. */
 export function idDigest(id: Sql | string | null): Sql {
   return sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 }
 
-/** Whether `column` has this id: found by its digest, decided by the id itself. */
+/** Whether `column` equals the id: found by its digest, then compared. */
 export function isId(column: Sql, id: Sql | string | null): Sql {
   return sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
 }
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** `id` where it is a UUID, to be compared as one; null for any other text, which is the id of nothing. */
+/** `id` if it is a UUID, else null. */
 export function uuidOf(id: string): string | null {
   return uuid.test(id) ? id : null;
 }
 
-/** Whether the row `o` of `owner` is this one, in the form of its index. */
+/** Whether the row `o` of `owner` is this one, by its index. */
 export function ownerIs({
   tenantId,
   userId,
@@ -77,15 +70,14 @@ export function ownerIs({
   return sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
 }
 
-/** Whether the row `t` of `thread` is this one, in the form of its index. */
+/** Whether the row `t` of `thread` is this one, by its index. */
 export function threadIs(tenantId: string | Sql, threadId: string | Sql | null): Sql {
   return sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
 }
 
 /**
- * Whether the row `t` of `thread` is the one named, and a memory of this scope may name it as where it was learned: one
- * of its user's, or where it has no user its app's own. A memory of an app is everybody's in the app, and names no
- * user's thread.
+ * Whether `t` of `thread` is this one, and a source that a memory of this scope may name: a thread of its
+ * user, or of its app itself, whose memories all users see.
  */
 export function isSourceThread(
   memory: Readonly<Record<keyof ScopeColumns, string | Sql>>,
@@ -95,14 +87,12 @@ export function isSourceThread(
   return sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
 }
 
-/** `column` of a memory to insert, which tells of its thread `t`: null where an app's memory may not name that. */
+/** `column` of a memory's thread `t`: null where an app's memory may not name that thread. */
 export function ofSource(column: Sql, userId: string | Sql): Sql {
   return sql`case when ${userId} <> '' or t.id is not null then ${column} end`;
 }
 
-/**
- * Whether a row of an event (`e`), a thread (`t`), an owner (`o`) or any of them (`x`) is of the scope, in the form of their indexes. What the scope does not name may be any, but never the tenant.
- */
+/** Whether a row of an event (`e`), thread (`t`), owner (`o`) or any (`x`) is in the scope, by index. */
 export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "o" | "x"): Sql {
   const is = (column: "tenant_id" | "user_id" | "app_id", value: string) =>
     isId(raw(`${row}.${column}`), value);
@@ -116,31 +106,28 @@ export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" 
   );
 }
 
-/** Query for `columns` of the owners `o` whose memories are seen from `scope`: its user and its app, where it names them. */
+/** Selects `columns` of the owners `o` that `scope` sees: its user and its app. */
 export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   const owners = [
     ...(userId === "" ? [] : [{ tenantId, userId, appId: "" }]),
     ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
   ];
-  // One lookup each: a condition with "or" would read all owners there are.
+  // One lookup each: an "or" would scan all owners.
   return join(
     owners.map((owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`),
     "\nunion all\n",
   );
 }
 
-/**
- * Whether a row of a memory (`m`), a consent request (`c`) or the audit trail (`h`) can be seen from `scope`: it is the
- * user's own, or of the user within the app, or the app's. Without an app, all of the user's.
- */
+/** Whether `scope` sees a row of a memory (`m`), consent (`c`) or the audit trail (`h`), also of the app. */
 export function belongsTo(db: Connection, scope: Scope, row: "m" | "c" | "h"): Sql {
   const { appId } = scopeColumns(scope);
   const owned = sql`${raw(row)}.owner_ref = any (array(${seenOwners(db, scope)}))`;
   return appId === "" ? owned : sql`${owned} and ${raw(row)}.app_id in ('', ${appId})`;
 }
 
-/** The same of a memory `m` by its own columns, for statements that look memories up by their ids. */
+/** The same by the memory's own columns, for statements that look memories up by id. */
 export function isSeenFrom(scope: Scope): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`m.tenant_id = ${tenantId} and m.user_id in ('', ${userId})

@@ -3,25 +3,18 @@ import { MemoryError } from "../errors.js";
 import { namesKeys, parseInput } from "../text/parse-input.js";
 import { isStorable } from "../text/storable-text.js";
 
-/** Who a memory or a thread belongs to. At least one of `userId` and `appId` is set. */
+/** The owner of a memory or a thread. At least one of `userId` and `appId` is set. */
 export interface Scope {
   readonly tenantId?: string;
   readonly userId?: string;
   readonly appId?: string;
 }
 
-/**
- * The `ref` of a row is its `bigint` within this database: short, for keys and joins, and told to nobody. An `id` is
- * what the world calls the same thing by: a memory's UUID, a thread's own name. A number holds every ref that an identity
- * column will ever count to, and JSON holds it as it is; drivers give a `bigint` as text, which `Number` reads.
- */
-type Ref = number;
+/** A `bigint` key of `owner`, never public; drivers give it as text, which `Number` reads. */
+export type OwnerRef = number;
 
-/** The ref of a row of `owner`: the user of a tenant, or its app where there is no user. */
-export type OwnerRef = Ref;
-
-/** The ref of a row of `thread`. */
-export type ThreadRef = Ref;
+/** The same of `thread`. */
+export type ThreadRef = number;
 
 const id = (name: string) =>
   z
@@ -33,15 +26,11 @@ const id = (name: string) =>
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
 
 /**
- * `input` as a scope.
- *
- * Ids are opaque: any text that PostgreSQL can hold, compared exactly. An id that is given without a value is refused
- * and not left out: without its user, `{ userId: undefined, appId }` would be the scope of everybody in the app.
- *
- * @throws MemoryError `SCOPE_REQUIRED` when neither userId nor appId is given, or an id is blank or has no value.
+ * `input` as a scope; ids are opaque and compared exactly. `{ userId: undefined, appId }` is refused: it
+ * would be everybody in the app. @throws MemoryError `SCOPE_REQUIRED`
  */
 export function parseScope(input: unknown): Scope {
-  // The schema would take undefined for a key that is not there.
+  // The schema accepts undefined like a missing key.
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
@@ -60,18 +49,13 @@ export function parseScope(input: unknown): Scope {
   };
 }
 
-/** An app of a tenant, and none of its users. */
+/** An app of a tenant, without a user. */
 export interface AppScope {
   readonly tenantId?: string;
   readonly appId: string;
 }
 
-/**
- * `input` as the scope of an app.
- *
- * @throws MemoryError `SCOPE_REQUIRED` without an appId; `INVALID_INPUT` with a userId, since what is done to all of an
- *   app must not be asked for in the name of one user.
- */
+/** @throws MemoryError `SCOPE_REQUIRED` without an appId, `INVALID_INPUT` with a userId */
 export function parseAppScope(input: unknown): AppScope {
   const { userId, appId, ...tenant } = parseScope(input);
   if (appId === undefined) throw invalid(["this is about an app, and appId is missing"]);
@@ -82,17 +66,11 @@ export function parseAppScope(input: unknown): AppScope {
   );
 }
 
-/** The key `scope` of a call's options, which `parseScope` reads. */
 export const scopeField = z.unknown().optional();
 
-/** The key `threadId` of a call's options, which `parseThreadId` reads: of one that is missing it says so itself. */
 export const threadField = z.unknown().optional();
 
-/**
- * `input`, the options of a call for one scope, as `schema` reads them.
- *
- * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
- */
+/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
   schema: z.ZodObject<Shape>,
   input: unknown,
@@ -102,12 +80,7 @@ export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: type
   return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
 }
 
-/**
- * The scope that `options` name, undefined where they name none: then a call is about all scopes. So one that is
- * there without a value is refused.
- *
- * @throws MemoryError `SCOPE_REQUIRED`
- */
+/** The scope in `options`; without the key all scopes. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
   if (options === undefined || !("scope" in options)) return undefined;
   if (options.scope !== undefined) return parseScope(options.scope);
@@ -115,19 +88,14 @@ export function parseScopeIn(options: { readonly scope?: unknown } | undefined):
 }
 
 /**
- * `input`, the options of a list for one scope or, where none is named, for everybody in a tenant or in all.
- *
- * @throws MemoryError `INVALID_INPUT`, also for a tenant beside a scope, which names its own; `SCOPE_REQUIRED`
+ * `input`, the options of a list for one scope, or else for a tenant or all.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` also for a tenant beside a scope
  */
 export function parseListed<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly tenantId: typeof tenantField },
 >(schema: z.ZodObject<Shape>, input: unknown, what: string) {
-  const { scope: _, ...options } = parseInput(schema, input === undefined ? {} : input, what) as z.output<
-    z.ZodObject<Shape>
-  > & {
-    readonly scope?: unknown;
-    readonly tenantId?: string | undefined;
-  };
+  type Options = z.output<z.ZodObject<Shape>> & { scope?: unknown; tenantId?: string | undefined };
+  const { scope: _, ...options } = parseInput(schema, input === undefined ? {} : input, what) as Options;
   const scope = parseScopeIn((input ?? undefined) as { readonly scope?: unknown } | undefined);
   if (scope === undefined || options.tenantId === undefined) return { ...options, scope };
   throw new MemoryError(
@@ -136,10 +104,9 @@ export function parseListed<
   );
 }
 
-/** The key `tenantId` of such options. */
 export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
 
-/** Whether what belongs to `owner` is an app's, for all of its users to see, and `scope` is one of theirs. */
+/** Whether `owner` is an app whose memories all its users see, and `scope` one of the users. */
 export function isSharedBy(scope: Scope, owner: Scope): boolean {
   return scope.userId !== undefined && owner.userId === undefined;
 }
@@ -151,17 +118,13 @@ function invalid(problems: readonly string[]): MemoryError {
   );
 }
 
-/** A conversation and whom it belongs to. */
+/** A conversation and its owner. */
 export interface ThreadAddress {
   readonly scope: Scope;
   readonly threadId: string;
 }
 
-/**
- * `input` as a thread id: any text that is not blank.
- *
- * @throws MemoryError `INVALID_INPUT`
- */
+/** `input` as a thread id: any text that is not blank. @throws MemoryError `INVALID_INPUT` */
 export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
@@ -170,7 +133,7 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
-/** The refusal to touch a thread of somebody else; it does not say whose. */
+/** The error for a thread of another scope; it does not say whose. */
 export function threadForbidden(threadId: string): MemoryError {
   return new MemoryError(
     "THREAD_FORBIDDEN",
@@ -179,11 +142,8 @@ export function threadForbidden(threadId: string): MemoryError {
   );
 }
 
-/**
- * Whose the threads of runs are that name nobody, such as those of a graph without memory. No scope that is given can
- * be this one, since ids may not be blank.
- */
+/** The owner of threads without an owner. No given scope equals it, since ids must not be blank. */
 export const nobody: Scope = { tenantId: " ", userId: " " };
 
-/** How the names begin under which checkpoints are kept where the thread id itself is taken. */
+/** Prefix of the names of checkpoints whose thread id is taken. */
 export const ownNamePrefix = "mnemograph:";

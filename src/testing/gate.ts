@@ -1,24 +1,24 @@
 import { setTimeout as sleep } from "node:timers/promises";
 
-/** Holds callers back until it is opened. */
+/** Holds callers back until it opens. */
 export interface Gate {
-  /** Resolves at once while the gate is open, else when it opens. Rejects with the signal's reason when that aborts first. */
+  /** Resolves when the gate is or becomes open. Rejects with the signal's reason when that aborts first. */
   wait(signal?: AbortSignal): Promise<void>;
-  /** Lets everyone waiting through, and everyone who comes after, until {@link Gate.close}. */
+  /** Lets everyone through until {@link Gate.close}. */
   open(): void;
-  /** Holds back whoever comes from now on; a gate begins closed unless it was made open. */
+  /** Holds back later callers. */
   close(): void;
-  /** How many are waiting now: a way to see that a call has arrived. */
+  /** Callers that wait now: shows that a call has arrived. */
   readonly waiting: number;
 }
 
 /**
- * A gate for holding a model call back until told.
+ * A gate for holding back a model call.
  *
  * ```ts
  * const gate = createGate();
  * const model = new OfflineChatModel({ gate });
- * const summary = model.invoke("…");   // arrives at the gate and stays there
+ * const summary = model.invoke("…");   // waits at the gate
  * gate.open();
  * await summary;
  * ```
@@ -57,10 +57,7 @@ export function createGate(options: { readonly open?: boolean } = {}): Gate {
   };
 }
 
-/**
- * The result of `work`, or a rejection with the signal's reason as soon as it aborts.
- * `work` itself goes on: it is only no longer waited for.
- */
+/** Rejects with the signal's reason as soon as it aborts; `work` itself continues. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let onAbort = (): void => {};
@@ -76,14 +73,14 @@ export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | un
   }
 }
 
-/** Resolves after `durationMs`; rejects with the signal's reason, and drops the timer, when it aborts first. */
+/** Resolves after `durationMs`; rejects with the signal's reason when it aborts first. */
 export async function pause(durationMs: number, signal: AbortSignal | undefined): Promise<void> {
   signal?.throwIfAborted();
   if (durationMs <= 0) return;
   try {
     await sleep(durationMs, undefined, signal ? { signal } : {});
   } catch (error) {
-    // Node wraps the reason, and callers compare it: a timeout is not a cancellation.
+    // Node wraps the reason, and callers compare it: a timeout is no cancellation.
     signal?.throwIfAborted();
     throw error;
   }

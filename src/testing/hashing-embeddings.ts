@@ -1,26 +1,26 @@
 import { Embeddings, type EmbeddingsParams } from "@langchain/core/embeddings";
 import { isStopWord, stem, wordsOf } from "./offline/words.js";
 
-/** What the embeddings are made with. */
 export interface HashingEmbeddingsParams extends EmbeddingsParams {
   /** Length of the vectors. @default 384, that of the common small sentence encoders */
   readonly dimensions?: number;
 }
 
-/** Word, pair of words, and part of a word: what a match of each kind should count for beside the others. */
 const weights = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
 
 /**
- * A stand-in for an embedding model: texts that share words, or parts of words, are near each other. It knows nothing
- * of meaning ("car" and "automobile" are strangers). For tests, demos and offline use.
+ * A stand-in for an embedding model: texts that share words or parts of words are near each other. It knows
+ * no meaning: "car" and "automobile" are unrelated.
  *
- * Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight to one dimension; a hash of it
- * chooses both. Vectors have length 1 and are the same on every machine. A text without features gets one fixed vector.
+ * Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight to one dimension; its hash
+ * chooses both. Vectors have length 1 and are the same on every machine. A text without features gets one
+ * fixed vector.
  *
- * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the sign is hashed as well
+ * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the sign is
+ *   hashed too
  */
 export class HashingEmbeddings extends Embeddings {
-  /** To be changed whenever the vectors change. */
+  /** Change it whenever the vectors change. */
   readonly model = "hashing-1";
   readonly dimensions: number;
 
@@ -57,7 +57,7 @@ export class HashingEmbeddings extends Embeddings {
 
 function* featuresOf(text: string): Generator<[feature: string, weight: number]> {
   const words = wordsOf(text).map((word) => ({ stem: stem(word), isStopWord: isStopWord(word) }));
-  // Symbols only, such as an emoji: no words to compare by, but still different texts.
+  // Symbols only, such as an emoji: still different texts.
   if (words.length === 0 && text.trim() !== "") yield [`text:${text.trim()}`, weights.word];
 
   for (const [position, word] of words.entries()) {
@@ -72,7 +72,6 @@ function* featuresOf(text: string): Generator<[feature: string, weight: number]>
   }
 }
 
-/** The 3- and 4-letter stretches of `word`, its ends marked. */
 function partsOf(word: string): string[] {
   const letters = [..."<", ...word, ...">"];
   return [3, 4].flatMap((size) =>
@@ -82,10 +81,7 @@ function partsOf(word: string): string[] {
   );
 }
 
-/**
- * FNV-1a over UTF-16 code units, with the finaliser of MurmurHash3: FNV's own low bits are too regular to take a sign
- * from.
- */
+/** FNV-1a with the finaliser of MurmurHash3: FNV's own low bits are too regular for a sign. */
 function hash(text: string): number {
   let bits = 0x811c9dc5;
   for (let i = 0; i < text.length; i++) bits = Math.imul(bits ^ text.charCodeAt(i), 0x01000193);

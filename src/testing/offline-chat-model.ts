@@ -4,25 +4,24 @@ import { offlineTasks } from "./offline/tasks.js";
 import { callingTools, toolName } from "./scripted-reply.js";
 import { StandInChatModel, type StandInOptions, type StandInParams } from "./stand-in-chat-model.js";
 
-/** Makes the arguments of a structured answer from the messages of the call. */
+/** Makes the arguments of a structured answer from the call's messages. */
 export type OfflineRule = (messages: readonly BaseMessage[]) => Record<string, unknown>;
 
-/** What the model is made with. */
 export interface OfflineChatModelParams extends StandInParams {
-  /** Rules for further structured outputs, by the name given to `withStructuredOutput`. Others are answered in plain text. */
+  /** Rules for more structured outputs, by the name given to `withStructuredOutput`. Others get plain text. */
   readonly structured?: Readonly<Record<string, OfflineRule>>;
 }
 
 /**
- * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and says so in
- * front of every answer. For demos, tests and offline use; the library never chooses it by itself.
+ * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and every answer
+ * begins with a mark. For demos, tests and offline use; the library never chooses it by itself.
  *
  * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`,
- *   `procedure_steps`, `app_note` and `note_compaction` follow rules of the same kind, for English. No two memories are
- *   the same to it, and it has no insights.
- * - With the tools `planner` and `executor` bound, a message about planning or doing goes there, once a round; what comes
- *   back is the answer.
- * - Anything else is looked up in the messages and memories it was shown.
+ *   `procedure_steps`, `app_note` and `note_compaction` follow similar rules, for English. It finds no two memories
+ *   equal, and has no insights.
+ * - With the tools `planner` and `executor` bound, a message about planning or doing calls one, once a round; the result
+ *   is the answer.
+ * - It answers other messages from the messages and memories in the prompt.
  *
  * ```ts
  * const model = new OfflineChatModel();
@@ -59,7 +58,7 @@ export class OfflineChatModel extends StandInChatModel {
   }
 }
 
-/** The library's own tasks, on the prompt in the latest human message. */
+/** The library's own tasks read the latest human message. */
 const rules: Readonly<Record<string, OfflineRule>> = Object.fromEntries(
   Object.entries(offlineTasks).map(([name, task]) => [
     name,

@@ -9,47 +9,47 @@ import {
   type StandInParams,
 } from "./stand-in-chat-model.js";
 
-/** Makes the reply when the call comes. `callIndex` counts the model's calls from 0. */
+/** Makes the reply at the call. `callIndex` counts the model's calls from 0. */
 export type ScriptedReplyFunction = (
   messages: readonly BaseMessage[],
   callIndex: number,
   options: StandInCallOptions,
 ) => ScriptedReply | Promise<ScriptedReply>;
 
-/** One call the model received, whether or not it could answer it. */
+/** One call the model received, answered or not. */
 export interface ScriptedCall {
   readonly messages: BaseMessage[];
-  /** The tools bound for this call, as they were given; {@link toolNames} are their names, in the same order. */
+  /** The tools bound for this call; {@link toolNames} are their names, in the same order. */
   readonly tools: readonly BindToolsInput[];
   readonly toolNames: readonly string[];
-  /** Everything the call was made with: tags, metadata, configurable, signal, tool_choice, stop, … */
+  /** All options of the call: tags, metadata, configurable, signal, tool_choice, stop, … */
   readonly options: StandInCallOptions;
 }
 
-/** What the model is made with. */
 export interface ScriptedChatModelParams extends StandInParams {
   /** Answers in the order of the calls, or a function that makes every answer. */
   readonly replies: readonly (ScriptedReply | ScriptedReplyFunction)[] | ScriptedReplyFunction;
-  /** Give the last reply again when the script has ended, instead of failing. @default false */
+  /** Repeats the last reply when the script has ended, instead of failing. @default false */
   readonly repeatLast?: boolean;
 }
 
 /**
- * A stand-in for a chat model that says what its script says and remembers what it was asked. For tests.
+ * A stand-in for a chat model that answers from a script and records its calls. For tests.
  *
  * ```ts
- * const model = new ScriptedChatModel({ replies: ["Hello.", { structured: { summary: "…" } }, new Error("overloaded")] });
+ * const model = new ScriptedChatModel({ replies: ["Hello.", { structured: { summary: "…" } }, new
+ * Error("overloaded")] });
  * await model.invoke("hi");                                       // "Hello."
  * await model.withStructuredOutput(schema).invoke("sum it up");   // { summary: "…" }
  * model.calls[1]?.toolNames;                                      // ["extract"]
  * ```
  *
- * Every binding of the model (`bindTools`, `withConfig`, `withStructuredOutput`) goes on in the same script.
+ * Every binding of the model (`bindTools`, `withConfig`, `withStructuredOutput`) continues the same script.
  *
- * @throws Error when the script has ended; whatever error the script says.
+ * @throws Error when the script has ended; the errors of the script.
  */
 export class ScriptedChatModel extends StandInChatModel {
-  /** In the order of arrival, including calls that still wait at a gate. */
+  /** In the order of arrival, including calls that wait at a gate. */
   readonly calls: ScriptedCall[] = [];
   readonly #replies: ScriptedChatModelParams["replies"];
   readonly #repeatLast: boolean;
@@ -81,11 +81,8 @@ export class ScriptedChatModel extends StandInChatModel {
     await this.hold(options.signal);
 
     const entry = this.#entry(callIndex, messages);
-    const made =
-      typeof entry === "function"
-        ? Promise.resolve(entry(call.messages, callIndex, call.options))
-        : Promise.resolve(entry);
-    const reply = await untilAborted(made, options.signal);
+    const made = typeof entry === "function" ? entry(call.messages, callIndex, call.options) : entry;
+    const reply = await untilAborted(Promise.resolve(made), options.signal);
     if (reply === "hang") return untilAborted(new Promise<never>(() => {}), options.signal);
     return toAnswer(reply, { toolNames: call.toolNames, toolChoice: options.tool_choice });
   }

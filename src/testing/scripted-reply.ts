@@ -13,13 +13,13 @@ export interface ScriptedToolCall {
 /**
  * One answer in a script.
  *
- * - a string: that text. In structured-output mode this is malformed output: text where a tool call was demanded.
- * - `"hang"`: no answer, until the call's signal aborts. (For the text itself: `new AIMessage("hang")`.)
- * - a message: copied, so that it can be given again.
+ * - a string: that text; malformed where a structured output is demanded.
+ * - `"hang"`: no answer until the call's signal aborts. (For the text itself: `new AIMessage("hang")`.)
+ * - a message: a copy of it.
  * - an error: thrown.
  * - `{ toolCalls, text? }`: calls of bound tools.
- * - `{ structured, tool? }`: the call `withStructuredOutput` expects, with `structured` as its arguments. `tool` says
- *   which of several bound tools is meant. Nothing checks it against the schema: neither does core.
+ * - `{ structured, tool? }`: the call that `withStructuredOutput` expects, with `structured` as its arguments,
+ *   unchecked. `tool` chooses among several bound tools.
  */
 export type ScriptedReply =
   | string
@@ -29,17 +29,12 @@ export type ScriptedReply =
   | { readonly toolCalls: readonly ScriptedToolCall[]; readonly text?: string }
   | { readonly structured: Record<string, unknown>; readonly tool?: string };
 
-/** What a reply can depend on when it has to become a message. */
-export interface ReplyContext {
+interface ReplyContext {
   readonly toolNames: readonly string[];
   readonly toolChoice: unknown;
 }
 
-/**
- * The message for `reply`, always a new one.
- *
- * @throws the reply, if it is an error; Error, if a structured reply has no tool to go to.
- */
+/** A new message. @throws the reply, if it is an error; Error, if a structured reply has no tool. */
 export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyContext): AIMessage {
   if (reply instanceof Error) throw reply;
   if (typeof reply === "string") return new AIMessage(reply);
@@ -49,7 +44,6 @@ export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyCo
   return copyOf(reply);
 }
 
-/** A message that calls tools. */
 export function callingTools(calls: readonly ScriptedToolCall[], text: string): AIMessage {
   return new AIMessage({
     content: text,
@@ -90,7 +84,7 @@ function copyOf(message: BaseMessage): AIMessage {
   });
 }
 
-/** The name a bound tool has on the wire, whichever of the accepted shapes it came in. */
+/** The name of a bound tool, in whichever of the accepted shapes. */
 export function toolName(tool: BindToolsInput): string {
   const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
   if (isNamed(named)) return named.name;
@@ -103,7 +97,6 @@ function isNamed(value: unknown): value is { name: string } {
   return typeof value === "object" && value !== null && "name" in value && typeof value.name === "string";
 }
 
-/** The tool that a `tool_choice` demands by name, if it does. */
 function demandedTool(toolChoice: unknown): string | undefined {
   if (typeof toolChoice === "string")
     return ["auto", "any", "none", "required"].includes(toolChoice) ? undefined : toolChoice;

@@ -16,28 +16,24 @@ import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
 import { type Gate, pause } from "./gate.js";
 
-/** What every stand-in for a chat model is made with. */
+/** Parameters of every stand-in for a chat model. */
 export interface StandInParams extends BaseChatModelParams {
-  /** Every call waits here before it is answered. */
+  /** Every call waits at it before the answer. */
   readonly gate?: Gate;
-  /** How long every answer takes. @default 0 */
+  /** Duration of every answer. @default 0 */
   readonly latencyMs?: number;
 }
 
-/** Options of a call. */
 export interface StandInCallOptions extends BaseChatModelCallOptions {
   readonly tools?: BindToolsInput[];
-  /** Set by the model itself: core takes tags, metadata and the like off before a model sees its options. */
+  /** Set by the model itself: core removes tags, metadata and the like before a model sees its options. */
   readonly runConfig?: RunnableConfig;
 }
 
-/** What is left of the options when a model gets them. */
+/** The options as a model gets them. */
 export type StandInOptions = StandInChatModel["ParsedCallOptions"];
 
-/**
- * What stand-ins for a chat model share: binding tools, streaming word by word, usage, latency, the gate and
- * cancellation. `bindTools` gives a binding of the same model, as providers' models do, so that all share its state.
- */
+/** What stand-ins share. Bindings share the model's state, as those of providers' models do. */
 export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions> {
   readonly #gate: Gate | undefined;
   readonly #latencyMs: number;
@@ -48,7 +44,7 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     this.#latencyMs = latencyMs ?? 0;
   }
 
-  /** The answer to `messages`. Must call {@link hold} once, after anything that should happen on arrival. */
+  /** The answer to `messages`. Must call {@link hold} once, after everything that should happen on arrival. */
   protected abstract respond(messages: BaseMessage[], options: StandInOptions): Promise<AIMessage>;
 
   /** Waits for the gate, then for the latency; rejects with the signal's reason as soon as it aborts. */
@@ -64,10 +60,8 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     return this.withConfig({ ...kwargs, tools });
   }
 
-  /**
-   * With tools bound the result is always an `AIMessageChunk`: `withStructuredOutput` of core accepts nothing else,
-   * yet under LangGraph's v3 event stream core itself hands out an `AIMessage`.
-   */
+  // Core's `withStructuredOutput` accepts chunks only, but core itself returns an `AIMessage` under
+  // LangGraph's v3 event stream.
   override async invoke(
     input: BaseLanguageModelInput,
     options?: Partial<StandInCallOptions>,
@@ -89,14 +83,8 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     for (const message of chunksOf(await this.#answer(messages, options))) {
       const chunk = new ChatGenerationChunk({ text: message.text, message });
       yield chunk;
-      await runManager?.handleLLMNewToken(
-        chunk.text,
-        { prompt: 0, completion: 0 },
-        undefined,
-        undefined,
-        undefined,
-        { chunk },
-      );
+      const index = { prompt: 0, completion: 0 };
+      await runManager?.handleLLMNewToken(chunk.text, index, undefined, undefined, undefined, { chunk });
     }
   }
 
@@ -110,7 +98,7 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
   async #answer(messages: BaseMessage[], options: this["ParsedCallOptions"]): Promise<AIMessage> {
     options.signal?.throwIfAborted();
     const message = await this.respond(messages, options);
-    // Core's type of the property is `undefined` under exactOptionalPropertyTypes: it cannot be assigned to.
+    // The property's type is `undefined` under exactOptionalPropertyTypes, which forbids an assignment.
     if (message.usage_metadata === undefined)
       Object.assign(message, { usage_metadata: estimateUsage(messages, message) });
     message.response_metadata = { model_name: this._llmType(), ...message.response_metadata };
@@ -118,10 +106,9 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
   }
 }
 
-/** The usual rule of thumb for English; the numbers only have to be plausible and the same every time. */
+/** The usual estimate for English. */
 const charactersPerToken = 4;
 
-/** Token counts estimated from the lengths of what went in and what came out, tool calls included. */
 function estimateUsage(input: readonly BaseMessage[], output: AIMessage): UsageMetadata {
   const inputTokens = input.reduce((sum, message) => sum + tokensIn(message.text), 0);
   const calls = output.tool_calls?.length ? JSON.stringify(output.tool_calls) : "";
@@ -133,7 +120,6 @@ function tokensIn(text: string): number {
   return Math.ceil(text.length / charactersPerToken);
 }
 
-/** `message` as one chunk; calls, ids and usage are kept. */
 function toChunk(message: AIMessage): AIMessageChunk {
   if (AIMessageChunk.isInstance(message)) return message;
   const chunk = new AIMessageChunk({
@@ -150,10 +136,7 @@ function toChunk(message: AIMessage): AIMessageChunk {
   return chunk;
 }
 
-/**
- * `message` in the pieces a provider would stream: a chunk for each word, then each tool call, then an empty one
- * with the metadata and the usage. Joined again they are the same message.
- */
+// As a provider streams it: a chunk for each word, then each tool call, then metadata and usage.
 function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
   const id = message.id === undefined ? {} : { id: message.id };
   const pieces =
@@ -162,7 +145,7 @@ function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
       : [message.content];
   for (const content of pieces) yield new AIMessageChunk({ ...id, content });
 
-  // Core's bridge to stream events keeps text in block 0, and a call with the same index is lost in it.
+  // Core's bridge to stream events keeps text in block 0, and loses a call with the same index.
   let index = pieces.length > 0 ? 1 : 0;
   for (const call of streamedCalls(message)) {
     const chunk = { type: "tool_call_chunk" as const, ...call, index: index++ };

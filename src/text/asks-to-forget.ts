@@ -1,7 +1,7 @@
 import { findQuote } from "./find-quote.js";
 import { anyStem, plainWords } from "./plain-words.js";
 
-/** To forget and no longer remember, as it is asked for, in some twenty-five languages; stems as `anyStem` reads them. */
+/** Requests to forget, in some twenty-five languages; stems as `anyStem` reads them. */
 const forgetting = `
 forget unlearn stop_remembering stop_storing stop_keeping stop_tracking don't_remember do_not_remember not_to_remember don't_store do_not_store don't_save do_not_save don't_keep do_not_keep no_longer_remember don't_want_you_to_remember don't_want_you_to_know don't_want_you_knowing don't_want_you_to_store rather_you_not_remember not_remember
 vergiss vergesst vergessen_sie merk_dir_nicht nicht_mehr_merken nicht_mehr_speichern
@@ -17,7 +17,7 @@ vergeet glom unohda zapomnij zapomniec zapomnial zapomniala zapomen zapomente za
 忘记 忘記 忘掉 忘了吧 忘了这 忘了那 忘了它 都忘了 全忘了 请忘了 不要记 不要再记 不要記 别记 别再记 別再記 別記 忘れて 覚えておかない 覚えないで 覚えなくて 잊어 기억하지_마
 `;
 
-/** To delete and remove, which is also asked of other things than a memory. */
+/** Requests to delete, which people also make of other things than memories. */
 const deleting = `
 delete remove erase wipe scrub get_rid_of discard clear_what off_your_records purge from_your_memory from_memory
 losche loschen losch loschst entferne entfernst entfernen streiche streich
@@ -35,7 +35,7 @@ usun usunac skasuj wykasuj wymaz smaz smazat odstran vymaz torold sterge obrisi 
 删除 刪除 删掉 刪掉 削除 消去 消して 삭제 지워
 `;
 
-/** Words to forget in phrases that ask for the contrary, or for nothing. */
+/** Phrases with such words that request nothing, or the contrary. */
 const contrary = `
 don't_forget do_not_forget never_forget won't_forget can't_forget cannot_forget didn't_forget i_will_forget i'll_forget we_forget they_forget people_forget try_to_forget tried_to_forget trying_to_forget how_do_i_delete how_do_i_remove how_do_you_delete how_can_i_delete how_can_i_remove how_to_delete how_to_remove i_want_to_forget i_need_to_forget i_forget i_always_forget i_often_forget i_never_forget forget_about_it forget_it don't_delete do_not_delete don't_remove do_not_remove before_i_forget did_you_forget do_you_forget you_always_forget you_often_forget you_keep_forgetting lest_i_forget i_had_to_delete i_had_to_remove we_had_to_delete we_had_to_remove
 nicht_vergessen vergiss_nicht vergiss_es_nicht vergiss_es nicht_loschen losche_nicht n'oublie_pas n'oubliez_pas ne_supprime_pas ne_efface_pas laisse_tomber oublies_toujours avant_d'oublier ai_oublie as_oublie a_oublie avons_oublie avez_oublie ont_oublie ai_efface ai_supprime no_te_olvides no_olvides no_lo_olvides no_borres
@@ -43,12 +43,11 @@ se_me_olvida se_olvida nao_esqueca nao_se_esqueca nao_esquece nao_apague non_dim
 我忘 他忘 她忘 们忘 經常忘 经常忘 总是忘 常忘 よく忘れ انت_تنسى قبل_ان_انسى 别忘 別忘 不要忘 不要删 不要刪 忘れないで 消さないで 削除しないで 잊지 삭제하지
 `;
 
-/** All there is. */
 const everything = `
 everything anything all_memories all_my_data all_my_memories all_you_know all_of_it all_data my_data your_memory_of_me alles tout todo tudo tutto allt alt wszystko vsechno все_что все,_что все_данные her_seyi كل_شيء 一切 全部 所有 すべて 全て 全部 모두 모든 전부
 `;
 
-/** Participles too are asked with where a verb comes before: "kannst du bitte … vergessen", and "not" at the end of what is not to be kept. */
+/** German requests with participles ("kannst du bitte … vergessen") or with "nicht" at the end of a clause. */
 const german =
   "(?<=(?<!\\p{L})(?:kannst|konntest|konnen|konnten|wurdest|mochte|bitte|sollst|solltest|musst) [^.!?;]{0,80})(?<!\\p{L})vergessen(?!\\p{L})" +
   "|(?<=(?<!\\p{L})dass (?:du|sie|ihr) [^.!?;]{0,80})(?<!\\p{L})vergisst(?!\\p{L})" +
@@ -58,7 +57,7 @@ const asksToUnlearnAll = new RegExp(`${anyStem(forgetting, true)}|${german}`, "g
 const asksToUnlearn = new RegExp(`${anyStem(forgetting, true)}|${german}`, "u");
 const asksNot = new RegExp(anyStem(contrary, true), "gu");
 
-/** Before a word to forget, within a few others: then it is denied, or what others do and not what is asked for. */
+/** Before such a word: negates it, or makes it something that others do. */
 const deniedBefore = new RegExp(
   `(?:${anyStem(
     `not don't dont doesn't didn't won't can't cannot mustn't shouldn't never ever nicht nie niemals kein* ne pas jamais rien no
@@ -69,7 +68,6 @@ const deniedBefore = new RegExp(
   "u",
 );
 
-/** The same after it, in languages that deny so. */
 const deniedAfter = new RegExp(
   `^(?: (?!(?:that|dass|que|dat|att|at|che|wo|wer|was|wie|ou|qui|hvor|var|dove|chi)(?!\\p{L}))[^ ]+){0,3} ${anyStem(
     "nicht nie niemals pas jamais niet nooit inte aldrig ikke aldri mai",
@@ -77,25 +75,22 @@ const deniedAfter = new RegExp(
   "u",
 );
 
-/** In Japanese the form goes on where something else than a request follows it: "I forgot my umbrella and …". */
+/** In Japanese the same form begins a longer statement: "I forgot my umbrella and …". */
 const goesOn =
   /忘れて(?!$|[、。!！?？\s]|くだ|下さ|ほし|欲し|くれ|もら|いただ|頂|ね|よ|も?いい|も?大丈夫|って)/gu;
 
-/** Where words stand beside each other: not across marks, nor what joins one clause to another. */
 const joint =
   /[.!?;,:。！？、，؛،؟\n]|(?<!\p{L})(?:so|and|but|because|und|aber|weil|et|mais|car|y|pero|porque|e|ma|en|maar)(?!\p{L})/u;
 const all = new RegExp(anyStem(everything, true), "gu");
 
-/** "That", which says what to forget: right after the word for it. */
 const thatClause = new RegExp(`^,? ?${anyStem("that dass que qu'* che dat att at ze что що че ότι")}`, "u");
 
-/** How a clause begins that says what to forget. */
 const saysWhat = new RegExp(
   `^ ?${anyStem("that dass wo wer was wie welche* where what how which who que qu'* ou che dove dat waar att at ze gdzie что где как кто ότι")}`,
   "u",
 );
 
-/** "About", of anything but the user: then not all is meant. What is known is mostly named before it. */
+/** "About" anything but the user: such a request is not for everything. */
 const aboutOther = new RegExp(
   `${anyStem(
     "about regarding concerning uber sur sobre acerca_de riguardo su sul sulla over om про обо об о o hakkinda",
@@ -105,10 +100,8 @@ const aboutOther = new RegExp(
   "u",
 );
 
-/** Longest text looked at, in characters. */
 const mostCharacters = 4_000;
 
-/** `text` without words to forget that ask for nothing. */
 function requestIn(text: string): string {
   const plain = plainWords(text.slice(0, mostCharacters)).replace(asksNot, " ").replace(goesOn, " ");
   return plain.replace(asksToUnlearnAll, (word, ...rest) => {
@@ -123,20 +116,15 @@ function requestIn(text: string): string {
   });
 }
 
-/** So far around a word it is looked for what denies it. */
 const nearCharacters = 80;
 
-/**
- * Whether `text` asks that something be forgotten. "all": everything. Words that ask not to forget, and talk of what somebody
- * forgets, ask for nothing; in other languages than some twenty-five nothing is seen.
- */
+/** Whether `text` asks to forget something ("some") or everything ("all"). Knows some twenty-five languages. */
 export function asksToForget(text: string): "some" | "all" | null {
   const plain = requestIn(text);
   if (plain.search(asks) < 0) return null;
   return plain.split(/[.!?;。！？؛؟\n]+/u).some(asksForAll) ? "all" : "some";
 }
 
-/** Whether all that is known is what `sentence` asks to forget: not all of something, nor something that all is said of. */
 function asksForAll(sentence: string): boolean {
   const words = [...sentence.matchAll(asks)];
   if (words.length === 0) return false;
@@ -147,11 +135,10 @@ function asksForAll(sentence: string): boolean {
 const clauseEnds = /(?<=[,;:.!?，、；：。！？،؛؟\n])|(?=\s[–—-]\s)/u;
 const sentenceEnd = /[.!?。！？؟\n]\s*$/u;
 
-/** What gives a reason, or asks for something else beside it: it is no part of what is to be forgotten. */
+/** A reason or a second request, which is not part of what to forget. */
 const reasons =
   /(?=\s(?:because|but|(?:as|since|cause|'cause) (?:i|my|we)|so (?:you|please|forget|just)|and (?:remember|note|keep|save)|weil|denn|aber|car|parce que|puisque|mais|porque|pero|pois|mas|perch[eé]|omdat|maar|eftersom|men|bo|poniewa[zż]|ale|потому что|так как|но|çünkü|ama)\s)|(?=\s(?:و?لأن|لكن)\p{L}*\s)/iu;
 
-/** Small words of a clause that says nothing but "would you please forget that". */
 const smallWords = new RegExp(
   anyStem(`
     please pls kindly that this it these those all of you can could would will should now then again just also ok and so but i want like d to
@@ -163,7 +150,7 @@ const smallWords = new RegExp(
 );
 const anyLetter = /[\p{L}\p{N}]/u;
 
-/** The clauses of `text` that ask for it by `words`; one that says nothing else, with what stands before it. */
+/** Clauses that match `words`; one that says nothing else comes with the clause before it. */
 function askingClauses(text: string, words: RegExp): string[] {
   const clauses = text.slice(0, mostCharacters).split(clauseEnds);
   return clauses.flatMap((clause, at) => {
@@ -176,11 +163,9 @@ function askingClauses(text: string, words: RegExp): string[] {
   });
 }
 
-/**
- * Whether `quote`, as it stands in `text`, is what its clause asks to forget: "please forget that I live in Porto" tells
- * nothing new, and what is said beside it does. Words to delete and remove are mostly said of other things.
- */
+/** Whether `quote` is what a clause of `text` asks to forget. Verbs of deleting do not count. */
 export function isToBeForgotten(text: string, quote: string): boolean {
+  // Most verbs of deleting are about other things than memories.
   return askingClauses(text, asksToUnlearn).some((clause) => {
     if (findQuote(clause, quote) === null) return false;
     const holding = clause.split(reasons).filter((part) => findQuote(part, quote) !== null);
@@ -188,7 +173,7 @@ export function isToBeForgotten(text: string, quote: string): boolean {
   });
 }
 
-/** Whether `quote`, a part of the words `asking` that ask to forget something, is no part of a clause that does. */
+/** Whether `quote` is outside of every clause of `asking` that asks to forget. */
 export function isSaidBeside(asking: string, quote: string): boolean {
   const clauses = askingClauses(asking, asks);
   return clauses.length > 0 && clauses.every((clause) => findQuote(clause, quote) === null);

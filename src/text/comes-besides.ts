@@ -1,6 +1,6 @@
 import { anyStem, plainWords } from "./plain-words.js";
 
-/** Words that say that something comes besides another, in the languages of the index; stems as `anyStem` reads them. */
+/** Words of addition, in the languages of the index; stems as `anyStem` reads them. */
 const besides = `
 also as_well besides additionally in_addition on_top_of another second_job side_job part-time_as on_the_side moonlight*
 auch ausserdem zusatzlich nebenbei nebenher nebenberuflich ebenfalls obendrein aussi egalement en_plus en_outre
@@ -14,7 +14,6 @@ a_cote_de_cela par_ailleurs aparte_de_eso a_parte_disso oltre_a_questo
 也 还有 另外 此外 同时 同時に ほかに 兼 もやっ もして もしま も始め 副業 또한 겸 부업
 `;
 
-/** Words that say that something takes another's place. */
 const instead = `
 now no_longer not_anymore any_more instead these_days nowadays switched switch changed moved moving quit left used_to stopped became rather
 jetzt nun nicht_mehr statt stattdessen umgezogen gewechselt gekundigt sondern geandert maintenant plus_maintenant au_lieu demenage change
@@ -28,30 +27,28 @@ artik yerine degistirdim degistirdi tasindim tasindi biraktim birakti
 现在 不再 改 换 換 搬 今は もう 変わ 変え 引っ越し やめ 辞め 이제 더_이상 바꾸 바꿨 바뀌
 `;
 
-/** What goes on, or is not so yet: "ещё" and "ще" say both "besides" and "still". */
+/** "ещё" and "ще" say both "besides" and "still". */
 const goesOn = new RegExp(
   anyStem("все_еще пока_еще еще_не еще_нет еще_раз все_ще поки_ще ще_не ще_раз"),
   "gu",
 );
-/** "Not only red but blue too": neither gives way to the other. */
+/** "Not only red but blue too" replaces neither. */
 const notOnly = new RegExp(anyStem("sondern_auch sino_tambien lecz_takze lecz_rowniez bensi_anche"), "gu");
-/** "不喜欢红色了": what is not so any more. */
 const noMore = /[不没沒][^，。,.！!？?]{1,12}了/u;
-/** At the end of a clause: "too much" tells of nothing else. */
+/** Only at the end of a clause: "too much" adds nothing. */
 const too = /(?<![\p{L}\p{N}])too(?=\s*(?:[.!?,;:)]|$))/u;
 
 const saysBesides = new RegExp(`${anyStem(besides, true)}|${too.source}`, "u");
-/** At the beginning of a sentence such a word leads on in the talk: "Also, my name is Ana." */
+/** At the beginning of a sentence such a word only continues the talk: "Also, my name is Ana." */
 const leadsOn = new RegExp(
   `(?:^|[.!?…;]\\s+)(?:(?:and|oh|so|und|et|y|e|en|i|и)\\s+)?${anyStem(besides, true)}(?:[\\s,:]+|$)`,
   "gu",
 );
 const saysInstead = new RegExp(anyStem(instead, true), "u");
 
-/** Longest text looked at, in characters. */
 const mostCharacters = 4_000;
 
-/** Whether `text` tells of something besides what was so before, and not in its place: "also a volunteer firefighter". */
+/** Whether `text` adds to what was so before, and does not replace it: "also a volunteer firefighter". */
 export function comesBesides(text: string): boolean {
   const plain = plainWords(text.slice(0, mostCharacters)).replace(goesOn, " ").replace(leadsOn, " ");
   if (!saysBesides.test(plain)) return false;

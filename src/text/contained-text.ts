@@ -3,13 +3,10 @@ import { onOneLine, visibleText } from "./storable-text.js";
 
 const noBracket = /^[^<\u0080-\uFFFF]*$/;
 
-/**
- * `text` as it may stand in the memory block: nothing in it can pass for a tag of the block, in whatever letters,
- * spacing and signs. Its bracket is written "&lt;" then.
- */
+/** `text` with "&lt;" for the bracket of whatever passes for a tag of the memory block. */
 export function contained(text: string): string {
   const visible = visibleText(text);
-  // Nearly all text has no bracket, and what has none has no tag.
+  // Fast path: nearly all text has no bracket.
   if (noBracket.test(visible)) return visible;
   const plain = plainLetters(visible);
   if (!plain.includes("<")) return visible;
@@ -17,7 +14,6 @@ export function contained(text: string): string {
   const places: number[] = [];
   for (let index = 0; index < plain.length; index++) {
     const one = plain[index] ?? "";
-    // What stands between a bracket and the name makes no difference to a reader.
     if (!/[a-z0-9<]/.test(one)) continue;
     letters += one === "0" ? "o" : one;
     places.push(index);
@@ -32,37 +28,27 @@ export function contained(text: string): string {
   return result + visible.slice(done);
 }
 
-/** The same on one line: it cannot look like a heading or another section. */
+/** `contained` on one line, which cannot look like a heading or another section. */
 export function containedLine(text: string): string {
   return contained(onOneLine(text));
 }
 
-/** What the memory block's own parts begin with, beside headings. */
+/** Openings of the memory block's own parts, apart from headings. */
 const labels =
   /^(?:\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\(?memories for app|the following are memories|use these memories|memory updates since|\[?previous context)/;
 
-/**
- * `text`, visible, in which no line is a heading, underlines one, or begins as a part of the memory block does: those
- * marks are left out, the words stay.
- */
+/** `text` without headings; a line that begins like a part of the memory block becomes a list item. */
 export function withoutHeadings(text: string): string {
   const lines = visibleText(text).split("\n");
   const kept = lines.flatMap((line, index) => {
     const plain = plainLetters(line);
     if (index > 0 && /^\s{0,3}[=-]{2,}\s*$/.test(plain)) return [];
-    // Of a label only the first sign is taken: that is enough for it to be none.
+    // A list mark in front is enough: then the line is no label.
     const marks = /^[\s\0#>]*#[\s\0#>]*/.exec(plain)?.[0].length ?? 0;
     const rest = plain.slice(marks).replaceAll("\0", "").trimStart();
     return [`${labels.test(rest) ? "- " : ""}${line.slice(marks)}`];
   });
   return kept.join("\n");
-}
-
-/** A tag of the memory block at one place of a text. */
-interface Tag {
-  readonly from: number;
-  readonly to: number;
-  readonly closes: boolean;
 }
 
 const gap = "[\\s\\0]{0,20}";
@@ -72,7 +58,7 @@ const context = new RegExp(
   "g",
 );
 
-/** Parts of a block that lost its tags, in plain letters: from their first words to their last. */
+/** Parts of a block that lost its tags, in plain letters: their first words and their last. */
 const wholeParts: readonly (readonly [RegExp, string])[] = [
   [
     /^[# \t]*(?:long-term memory[ \t]*\n)?this is remembered data and no instruction/gm,
@@ -80,7 +66,6 @@ const wholeParts: readonly (readonly [RegExp, string])[] = [
   ],
   [/^\(memories for app: /gm, "\nuse these memories to provide context-aware responses."],
 ];
-/** The same of headings with the lists under them, and of a summary. */
 const listParts = new RegExp(
   [
     "^(?:#+ (?:user profile|unverified|recent context|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
@@ -105,33 +90,26 @@ function lostParts(plain: string): [number, number][] {
   return found as [number, number][];
 }
 
-/**
- * `text` without what memory put into it: blocks between the tags of the memory block, what stands in
- * `[Previous context: …]`, and what is left of a block without its tags; in whatever letters. What is opened and never
- * closed stays.
- */
+/** `text` without memory blocks, `[Previous context: …]` and remains of blocks. What never closes stays. */
 export function withoutMemoryBlocks(text: string): string {
   const plain = plainLetters(text);
   return without(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
 }
 
 function blocks(plain: string): [number, number][] {
-  const tags = [...plain.matchAll(tag)].map(
-    (match): Tag => ({ from: match.index, to: match.index + match[0].length, closes: match[1] === "/" }),
-  );
   const found: [number, number][] = [];
-  let open: Tag | undefined;
-  for (const each of tags) {
-    if (!each.closes) open ??= each;
-    else if (open) {
-      found.push([open.from, each.to]);
-      open = undefined;
+  let from: number | undefined;
+  for (const { index, 0: whole, 1: slash } of plain.matchAll(tag)) {
+    if (slash !== "/") from ??= index;
+    else if (from !== undefined) {
+      found.push([from, index + whole.length]);
+      from = undefined;
     }
   }
   return found;
 }
 
-/** A bracket and an empty line end a context, see `modelView`; where there is no such end, the next bracket does. */
+/** A bracket and an empty line end a context, see `modelView`; without them the next bracket does. */
 function contexts(plain: string): [number, number][] {
   const ends = [...plain.matchAll(/\](?=[\s\0]{0,4}\n[\s\0]{0,4}\n)/g)].map(({ index }) => index + 1);
   const found: [number, number][] = [];
@@ -146,7 +124,6 @@ function contexts(plain: string): [number, number][] {
   return found;
 }
 
-/** `text` without the stretches, which may overlap. */
 function without(text: string, stretches: readonly [number, number][]): string {
   let result = "";
   let done = 0;

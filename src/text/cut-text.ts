@@ -2,26 +2,22 @@ import { hasWords } from "./storable-text.js";
 
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
-/** What ends with a full stop and no sentence: titles, abbreviations, initials, days ("am 3. Mai"). */
+/** Full stops that end no sentence: titles, abbreviations, initials, days ("am 3. Mai"). */
 const abbreviation =
   /(?:^|[\s("„“«/])(?:[A-ZÀ-ÞА-ЯΑ-Ω]|\d{1,3}|dr|mrs?|ms|prof|st|jr|sr|sra|srta|dra|mme|mlle|vs|etc|no|nr|nos?|ca|approx|inc|ltd|corp|co|bzw|usw|evtl|ggf|inkl|dept|tel|min|max|vol|pp?|fig|ed|ave|blvd|rd|str|hr|frl|geb|mt|ft|gen|capt|sgt|lt|col|hon|gov|rep|univ|bros|ste|apt|ul|św|np|tzn|itd|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-zà-þ]{1,2}(?:\.\s?[a-zà-þ]{1,3})+|т|г|ул|др|им)\.\s*$/i;
 
-/** What ends a sentence, with the quotation marks and brackets that may follow. */
 const ending = /[.!?…。．！？｡।॥؟۔]["'”’»)\]」』]*\s*$/u;
 
-/** So far around a place words are looked at, to tell where they end: the longest in a dictionary are shorter. */
+/** The longest words in dictionaries are shorter. */
 const wordCharacters = 40;
 
 const endMark = /[.!?…。．！？｡।॥؟۔]/u;
 const moreThanClosing = /[^"'”’»)\]」』\s]/u;
 
-/**
- * The sentences of `text`, which together are the text. Where it is not sure that one ends (after an abbreviation, within
- * quotation marks or brackets, at a line's end) it goes on.
- */
+/** The sentences of `text`, which together are the text; a doubtful end does not count. */
 export function sentencesOf(text: string): string[] {
   const end = text.search(endMark);
-  // Most memories are one sentence: taking them apart takes longer than all else that is asked of them.
+  // Fast path: most memories are one sentence, and segmenting is slow.
   if (end < 0 || !moreThanClosing.test(text.slice(end + 1))) return [text];
   const sentences: string[] = [];
   let begun = "";
@@ -37,12 +33,9 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
-/**
- * The whole sentences that `text` begins with, so many as `mostCharacters` have room for; undefined where not even one fits.
- * A text with an odd number of quotation marks is cut after the last mark that ends a sentence.
- */
+/** The whole sentences at the beginning of `text` that fit `mostCharacters`; undefined if none does. */
 export function wholeSentences(text: string, mostCharacters: number): string | undefined {
-  // What follows the last sentence that fits tells whether it ends there.
+  // The characters after the last sentence that fits show whether it ends there.
   const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
   let whole = first;
   for (const sentence of others) {
@@ -62,26 +55,17 @@ function isOpen(text: string): boolean {
   return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
 }
 
-/** So far on either side of a place a text is taken apart to find where words and characters end. Words are shorter. */
+/** Characters on either side of a place that are segmented. Words are shorter. */
 const windowCharacters = 200;
 
 const words = new Intl.Segmenter("und", { granularity: "word" });
 const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
-/** A place between two segments of a text, and what is on either side of it. */
-interface Boundary {
-  readonly at: number;
-  /** The segment that ends here, and the one that begins here. */
-  readonly before: string;
-  readonly after: string;
-  /** Whether both are words: only scripts without spaces write two in a row. */
-  readonly isBetweenWords: boolean;
-}
+type Boundary = ReturnType<typeof boundariesAround>[number];
 
 /**
- * Where a part of `text` ends that begins at `start` and may reach to `end`: after a line that ends in its last quarter,
- * or else after the last word. What has no end of a word within 200 characters is cut after a mark (JSON, addresses), or
- * else between two characters as people see them; after `start` in any case.
+ * The end of a part of `text` from `start` to `end` at most: after a line that ends in its last quarter, else
+ * after a word, else (within 200 characters) after a mark (JSON, addresses), else between two characters.
  */
 export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
@@ -93,7 +77,7 @@ export function endOfPart(text: string, start: number, end: number): number {
   return best?.at ?? lastCharacterEnd(text, start, end);
 }
 
-/** Where the first word, or else the first character, begins that lies in `text` from `from` on. */
+/** The first place from `from` on where a word, or else a character, begins. */
 export function startOfPart(text: string, from: number): number {
   const near = boundariesAround(text, from).filter(({ at }) => at >= from);
   const best = near.find(isBetweenTexts) ?? near[0];
@@ -101,13 +85,12 @@ export function startOfPart(text: string, from: number): number {
   return best.at + (/^\s/.test(best.after) ? 1 : 0);
 }
 
-/** Whether no word is cut at a boundary: it is beside white space, or between two words. */
 function isBetweenTexts({ before, after, isBetweenWords }: Boundary): boolean {
   return isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
 }
 
-/** Where segments of words meet near `place`. Bounded: one character may be joined of a million marks. */
-function boundariesAround(text: string, place: number): Boundary[] {
+/** Only a window of the text: one character may be joined of a million marks. */
+function boundariesAround(text: string, place: number) {
   const first = Math.max(0, place - windowCharacters);
   const segments = [...words.segment(text.slice(first, place + windowCharacters))];
   return segments.slice(1).map(({ index, segment, isWordLike }, before) => ({
@@ -118,7 +101,7 @@ function boundariesAround(text: string, place: number): Boundary[] {
   }));
 }
 
-/** The last end of a character up to `end`, after `start`; within one only where it is longer than the window. */
+/** The last end of a character from `start` to `end`; splits only one that is longer than the window. */
 function lastCharacterEnd(text: string, start: number, end: number): number {
   const first = Math.max(start, end - windowCharacters);
   const near = Array.from(

@@ -1,7 +1,6 @@
 import { normalForm } from "./normal-value.js";
 import { hasWords, headOf } from "./storable-text.js";
 
-/** Characters that people and models write for each other, and what they are compared as. */
 const variants = new Map(
   [
     ["'’‘ʼ`", "'"],
@@ -11,18 +10,13 @@ const variants = new Map(
 );
 const space = codeOf(" ");
 
-/** Longest quote, in characters: what is said of a fact is a sentence or two. */
+/** In characters: a quote of a fact is a sentence or two. */
 const longestQuote = 2_000;
 
-/** Scripts that part words by spaces: there a quote may not begin or end within a word. */
+/** Scripts with spaces between words: there a quote may not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
-/**
- * The stretch of `text` that `quote` quotes, as it stands there; null when it is not there. Takes time in proportion to
- * the length of both.
- *
- * Case, accents, white space and the kinds of quotation marks and dashes may differ, words may not.
- */
+/** The part of `text` that matches `quote`; null without. Case, accents, space, quotes and dashes may differ. */
 export function findQuote(text: string, quote: string): string | null {
   if (quote.length > longestQuote) return null;
   const words = normalForm(quote, "NFC").trim();
@@ -42,10 +36,7 @@ export function findQuote(text: string, quote: string): string | null {
   return null;
 }
 
-/**
- * The whole sentences of `text` in which `quote`, as `findQuote` gives it, stands, one after another; the quote itself where
- * there is none.
- */
+/** The whole sentences of `text` that contain `quote`, as `findQuote` gives it; else the quote itself. */
 export function sentencesAround(text: string, quote: string): string {
   const said = normalForm(text, "NFC");
   const around: string[] = [];
@@ -60,10 +51,9 @@ export function sentencesAround(text: string, quote: string): string {
 
 const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
 
-/** Characters that are segmented at once: each segment holds a copy of them all. A longer sentence is cut. */
+/** Characters segmented at once: each segment holds a copy of them all. A longer sentence is cut. */
 const segmentedCharacters = 2_000;
 
-/** The sentences of `text`, which together are the text, one after another, in time in proportion to it. */
 function* sentencesIn(text: string): Generator<{ segment: string; index: number }> {
   for (let start = 0; start < text.length; ) {
     const part = headOf(text.slice(start), segmentedCharacters);
@@ -81,7 +71,7 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** The characters of `text` as they are compared, and where each begins; one more place is the text's end. */
+/** Characters folded for comparison, and the place of each in `text`, with its end as one more. */
 function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   const codes = new Uint32Array(text.length);
   const places = new Uint32Array(text.length + 1);
@@ -103,11 +93,11 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
 }
 
-/** By code, below where scripts with capitals end but for a few; made as it is asked for. */
+/** A cache by code, below the scripts that (but for a few) have no capitals. */
 const plainCodes = new Uint32Array(0x3000);
 
 function plainCode(code: number): number {
-  // Above are ideographs and the like, but for wide letters and scripts of the supplementary planes.
+  // Ideographs and the like fold to themselves.
   if (code >= 0x3001 && code < 0xa640) return code;
   const known = plainCodes[code];
   if (known) return known;
@@ -116,9 +106,8 @@ function plainCode(code: number): number {
   return plain;
 }
 
-/** What is written or left out at will: accents that stand alone, vowel signs of Arabic and Hebrew, stars of Markdown. */
+/** Optional in writing: combining accents, vowel signs of Arabic and Hebrew, stars of Markdown. */
 const optional = /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
-/** No character's. */
 const nothing = 0x110000;
 
 function foldedCode(code: number): number {
@@ -128,17 +117,17 @@ function foldedCode(code: number): number {
   return variants.get(code) ?? codeOf(bare(character).toLowerCase());
 }
 
-/** A letter without its accent, and kana in full width: models put right what they quote. */
+/** A letter without its accent, kana in full width: models correct what they quote. */
 function bare(character: string): string {
   const code = codeOf(character);
   if (code >= 0xff61 && code <= 0xff9f) return character.normalize("NFKC");
-  // Above there are syllables, which are made of letters and not of accents.
+  // Decomposing syllables gives letters, not accents.
   return code < 0x2000 ? (character.normalize("NFD")[0] ?? character) : character;
 }
 
-/** Where `wanted` stands in `codes`, in order (Knuth, Morris and Pratt: each character is looked at twice at most). */
+/** Knuth, Morris and Pratt: linear. */
 function* occurrences(codes: Uint32Array, wanted: Uint32Array): Generator<number> {
-  // How much of the beginning of `wanted` also ends there: so much need not be compared again.
+  // The longest proper prefix of `wanted` that is a suffix of each of its prefixes.
   const borders = [0];
   const extend = (matched: number, next: number | undefined): number => {
     let length = matched;

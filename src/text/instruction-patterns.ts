@@ -1,7 +1,7 @@
 /**
- * How languages tell a model to leave what it was told, a language a line: to ignore or forget (as orders are formed) |
- * instructions, rules | which ones: the previous, yours, the system's | all, any | forms of the first that are nothing
- * but orders. Stems stand between spaces, with "_" for a space within one and "*" for any ending.
+ * A language a line: to ignore or forget (as orders are formed) | instructions | which ones: previous, yours,
+ * the system's | all, any | forms of the first that are only orders. "_" is a space within a stem, "*" any
+ * ending.
  */
 export const overrideWords = `
 en | ignore disregard forget override bypass neglect discard overlook pay_no_attention_to do_not_follow don't_follow stop_following set_aside throw_out abandon | instruction* prompt* guideline* directive* commands command rule rules restriction* directions orders training guidance safeguard* constraints | previous prior preceding above earlier former your system original initial existing foregoing given_to_you you_were_given you_have_received you_received you_got so_far before | all any every these those
@@ -75,19 +75,17 @@ zh | 忽略 忽視 忽视 无视 無視 忘记 忘記 忘掉 不要理会 不要
 ja | 無視 忘れ 破棄 従わ | 指示 命令 プロンプト ルール 規則 指令 | 以前 これまで 今まで 上記 前の 先ほど 先程 システム あなた 従来 | すべて 全て あらゆる | 無視してください 無視して下さい 無視しろ 無視せよ 無視しなさい 忘れてください 忘れろ
 ko | 무시 잊 | 지시 명령 프롬프트 규칙 지침 | 이전 앞선 위의 기존 지금까지 시스템 당신의 | 모든 모두 | 무시하세요 무시하라 무시하십시오 무시해라 잊으세요 잊어라`;
 
-/** Words before an order that leave it one, in languages whose orders look like statements. */
+/** Words that may precede an order, in languages whose orders look like statements. */
 export const openers =
   "please and then now also or but must should just por favor y ahora et maintenant veuillez bitte und jetzt e ora agora und nu en och og i oraz a prosze teraz и пожалуйста теперь а и тепер 请 請 lutfen";
 
-/** The prompt of a model, by name. */
 export const promptNames = `
 system_prompt* system-prompt* system-message* system-instruction* systemprompt* system_message system_instruction* prompt_del_sistema prompt_de_sistema prompt_do_sistema prompt_di_sistema prompt_systeme invite_systeme instructions_systeme systeemprompt* системн*_промпт* системн*_подсказк* sistem_istemi* sistem_komut* prompt_he_thong prompt_sistem promptul_de_sistem jarjestelmakehot* systemovy_prompt prompt_systemowy 系统提示 系統提示 システムプロンプト 시스템_프롬프트 سیستم_پرامپت موجه_النظام सिस्टम_प्रॉम्प्ट`;
 
-/** To show, to give away. */
 export const showWords = `
 reveal print repeat show output leak disclose display share dump expose recite zeig zeige verrate verrat nenne ausgeben montre montrez revele revelez affiche affichez donne donnez muestra muestrame muestre revela revele imprime dime mostre mostra rivela stampa toon onthul geef visa avsloja vis pokaz ujawnij wypisz покажи раскрой выведи сообщи goster acikla yazdir tunjukkan tampilkan ungkapkan hien_thi tiet_lo paljasta nayta arata dezvaluie zobraz odhal 显示 顯示 透露 输出 告诉我 展示 泄露 教えて 明かし 出力 見せて 表示 보여 공개 출력 알려 اظهر اكشف اعرض दिखा* बता*`;
 
-/** "You are now …": what a model is told to be. */
+/** "You are now …". */
 export const becomeWords = `
 du_bist_jetzt du_bist_ab_jetzt du_bist_nun ab_jetzt_bist_du tu_es_maintenant tu_es_desormais vous_etes_maintenant vous_etes_desormais desormais_tu_es ahora_eres a_partir_de_ahora_eres agora_voce_e voce_agora_e a_partir_de_agora_voce sei_ora ora_sei d'ora_in_poi_sei je_bent_nu vanaf_nu_ben_je du_ar_nu du_er_na jestes_teraz teraz_jestes od_teraz_jestes ты_теперь теперь_ты отныне_ты ти_тепер тепер_ти sen_artik artik_sen simdi_sen 你现在是 你現在是 从现在起你 从现在开始你 あなたは今から 今からあなた これからあなた 이제_너는 이제부터_너는 이제_당신은 지금부터_당신은 انت_الان अब_तुम अब_आप bay_gio_ban_la kamu_sekarang_adalah sekarang_kamu_adalah`;
 
@@ -116,7 +114,7 @@ dung_noi khong_noi dung_cho | nguoi_dung`;
  * and "." crosses lines, so that none takes more than linear time.
  */
 
-/** Leaving what a model was told, in words that the lists of languages do not have. */
+/** Wordings that the lists of languages do not have. */
 const overrides: readonly RegExp[] = [
   /\b(?:ignore|disregard|forget|override|bypass)\b.{0,40}\b(?:previous|prior|above|earlier|preceding|your|system)\b.{0,40}\b(?:instruction|prompt|rule|message|guideline|direction|restriction|training)s?\b/s,
   /\b(?:ignore|disregard|forget)\s(?:everything|all|anything|whatever)\b.{0,30}\b(?:above|before|previously|you\swere\stold|said\sso\sfar)\b/s,
@@ -124,7 +122,6 @@ const overrides: readonly RegExp[] = [
   /\b(?:instead\sof|rather\sthan)\s(?:following\s)?your\s(?:\w{1,20}\s)?(?:instructions|rules|guidelines|prompt)\b/s,
 ];
 
-/** Talk of the prompt itself, of another persona, and of obeying. */
 const takeovers: readonly RegExp[] = [
   /\b(?:your|hidden|initial|original)\s(?:system\s|developer\s)?prompt\b|\byour\s(?:system\s|hidden\s|secret\s)(?:instructions?|message)\b/,
   /(?:^|[.!?:;\n"]\s?)the\s(?:system|developer)\sprompt\s(?:is|says|must|tells|states|has|was|allows|contains|reads)\b/,
@@ -139,13 +136,12 @@ const takeovers: readonly RegExp[] = [
   /\b(?:new|updated|revised|real)\s(?:system\s)?instructions?\s?:/,
 ];
 
-/** What a model is told to be, which is a user's to say: "you are now my tutor". */
+/** A persona, which a user may ask for: "you are now my tutor". */
 export const personas: readonly RegExp[] = [
   /\byou\s(?:must|should|are\snow|will|shall)\s(?:now\s|always\s|never\s)?(?:act|pretend|follow)\b/,
   /\byou\sare\snow\s(?:an?|the|called|named|my)\b/,
 ];
 
-/** What only prompts and transcripts have: role markers, chat templates, tool calls. */
 const markers: readonly RegExp[] = [
   /(?:^|[\n"'.!?;])\s?(?:#{1,6}\s?)?(?:\*\*)?\[?(?:system|assistant|developer|human)\]?(?:\*\*)?\s?:\s?(?:\*\*\s?)?\S/,
   /<\|?\s?(?:im_start|im_end|im_sep|system|assistant|user|endoftext|begin_of_text|start_header_id|eot_id|tool_call)\s?\|?>/,
@@ -160,7 +156,6 @@ const elsewhere = "(?:https?:\\/\\/|www\\.|[\\w.+-]{1,60}@[\\w-]{1,60}\\.\\w)";
 const send =
   "(?:send|post|upload|forward|exfiltrate|submit|transmit|leak|e-?mail|schicke?|sende|envia|envie|envoie|envoyez|invia|manda|отправь|отправьте|gonder|wyslij|stuur|skicka|发送|發送)";
 
-/** Ways to carry what a model was told out of the conversation. */
 const exfiltration: readonly RegExp[] = [
   new RegExp(`(?<![\\p{L}\\p{N}])${send}(?![a-z]).{0,60}${secrets}.{0,60}${elsewhere}`, "su"),
   new RegExp(`${secrets}.{0,60}${elsewhere}.{0,20}(?:送|보내|gonder|发)`, "su"),
@@ -169,10 +164,9 @@ const exfiltration: readonly RegExp[] = [
   /\b(?:curl|wget)\s(?:-\w{1,20}\s){0,5}["']?https?:\/\//,
 ];
 
-/** In every text that a model is shown. */
+/** Apply to every text that a model is shown. */
 export const always: readonly RegExp[] = [...overrides, ...takeovers, ...markers, ...exfiltration];
 
-/** Other users, and what is known of them, where the language is not English. */
 const otherUsers =
   "(?:(?:ander(?:e[nr]?)|aller?)\\s(?:be)?(?:nutzer|kunden|anwender)\\p{L}{0,5}|(?:autres|tous\\sles)\\s(?:utilisateur|client)\\p{L}{0,5}" +
   "|(?:otros|demas|todos\\slos|outros|demais|todos\\sos)\\s(?:usuarios|clientes|utilizadores)|(?:altri|tutti\\sgli)\\s(?:utenti|clienti)" +
@@ -184,10 +178,7 @@ const theirData =
 const passwordOf =
   "(?:passwort|kennwort|contrasena|mot\\sde\\spasse|senha|password|wachtwoord|пароль)\\s(?:des|der|del|de\\sla|de|du|do|da|dell|van)?\\s?(?:l'|de\\s)?";
 
-/**
- * What no user's own rule may be about: other users' data, secrets, messages of the system and of developers, and what tools
- * do.
- */
+/** What no user's own rule may be about. */
 export const misuse: readonly RegExp[] = [
   /\b(?:other|another|all|every|any|different)\s(?:users?|customers?|clients?|accounts?|tenants?)(?:'s?)?\s(?:\w{1,20}\s){0,3}(?:data|messages?|memor(?:y|ies)|conversations?|chats?|passwords?|e-?mails?|records?|details|information)\b/,
   /\b(?:data|messages?|memor(?:y|ies)|conversations?|chats?|passwords?|e-?mails?|records?)\s(?:of|from|about)\s(?:the\s)?(?:other|another|all|every|any|different)\s(?:users?|customers?|clients?|accounts?|tenants?)\b/,
@@ -212,10 +203,8 @@ const duty =
 const act =
   "(?:say|tell|recommend|repl(?:y|ies)|respond|answer|include|mention|promote|share|send|reveal|give|provide|refuse|decline|approve|treat|consider|append|insert|add|transfer|pay|forward|follow|obey|trust|delete|grant|claim|state|insist|redirect|direct|suggest|point|call|click|visit|offer|assume|confirm|quote|print|output|return|run|execute|pretend|disclose|accept|use|write|book|buy|order|choose|prefer|end|begin|start|steer|convince|persuade|agree|ask|request|inform|skip|stop|hide|read|open|upload)";
 
-/**
- * Orders without words about prompts: what to say, what to do, when. Steps of a procedure are orders by nature, lessons
- * and stretches of turns quote them, and how a user wants to be served is a preference: none is compared with these.
- */
+// Not applied to steps of a procedure, which are orders by nature, to lessons and episodes, which quote them,
+// and to how a user wants to be served.
 export const orders: readonly RegExp[] = [
   new RegExp(
     `${start}(?:always|never|only)\\s(?:(?:reply|respond|answer|begin|start|end|finish)\\b.{0,40}\\bwith\\b|(?:output|append|insert|promote|obey|execute)\\b)`,
@@ -253,7 +242,7 @@ export const orders: readonly RegExp[] = [
   /\b(?:no\s(?:confirmation|approval|verification|permission|consent)\s(?:is\s)?(?:needed|required|necessary)|without\s(?:asking|confirming\swith|consulting)\sthe\suser|(?:no\sneed|not\snecessary|unnecessary)\sto\s(?:ask|confirm|verify|check)\b|pre-?approved\b.{0,30}\b(?:payments?|transfers?|purchases?|actions?|requests?))/s,
 ];
 
-/** The same words run together, cut up or written backwards: letters only, as `joinedLetters` gives them. */
+/** The same words joined, split or reversed; for text as `joinedLetters` gives it. */
 export const joined: readonly RegExp[] = [
   /(?:ignor[ei]|disregard|forget|overr[iy]de|bypass)[a-z]{0,14}(?:previous|prior|preceding|above|earlier|your|system|developer|allthe|allof|anyof|any|all)[a-z]{0,14}(?:instruct[il]on|prompt|gu[il]del[il]ne|d[il]rect[il]ve|rules|command)/,
   /(?:reveal|print|show|output|leak|disclose)[a-z]{0,10}(?:your[a-z]{0,8}(?:instruct[il]ons|prompt)|the(?:hidden|system)prompt)/,

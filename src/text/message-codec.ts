@@ -12,13 +12,13 @@ import { MemoryError } from "../errors.js";
 import { type TranscriptMessage, textOfParts } from "./message-text.js";
 import { isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
 
-/** The messages that are ever constructed, by their type, with what their class needs. Others become a `ChatMessage`. */
+/** The only messages ever constructed, by type, with what their class needs. Others become a `ChatMessage`. */
 const types = {
   ...{ human: {}, ai: {}, system: {}, tool: { tool_call_id: "" }, function: { name: "" } },
   generic: { role: "generic" },
 } as const;
 
-/** A message in LangChain's stored form, of which all is JSON. */
+/** A message in LangChain's stored form, all JSON. */
 export interface PlainMessage {
   readonly type: keyof typeof types;
   readonly data: Readonly<JsonObject>;
@@ -31,13 +31,12 @@ const text: Form = (value) =>
 const object: Form = (value) => (isJsonObject(value) ? value : undefined);
 const objects: Form = (value) => (Array.isArray(value) ? value.filter(isJsonObject) : undefined);
 
-/** Text, or parts, of which each is text or an object; without content there are no parts. */
 const content: Form = (value) => {
   if (!Array.isArray(value)) return isJsonObject(value) ? [value] : (text(value) ?? []);
   return value.flatMap((part) => (isJsonObject(part) ? part : (text(part) ?? [])));
 };
 
-/** What is kept of a message, and the form in which LangChain's classes take it. Names first: no bound cuts them off. */
+/** The kept fields, in the form that LangChain's classes take. Names first: no bound cuts them off. */
 const forms: Readonly<Record<string, Form>> = {
   ...{ id: text, name: text, role: text, status: text, tool_call_id: text },
   ...{ content, tool_calls: objects, invalid_tool_calls: objects },
@@ -45,20 +44,17 @@ const forms: Readonly<Record<string, Form>> = {
   artifact: (value) => value,
 };
 
-/**
- * `message` as JSON, whatever is in it: what JSON cannot say is left out, or stands there as text. LangChain's
- * `mapChatMessagesToStoredMessages` fails for such data, and leaves out what was set after a message was made.
- */
+/** `message` as JSON. LangChain's `mapChatMessagesToStoredMessages` fails for what JSON cannot say. */
 export function plainMessage(message: BaseMessage): PlainMessage {
   return { type: typeOf(message), data: dataOf(message) };
 }
 
-/** A new message made of `plain`. What its class cannot be made from is left out, but for what it says. */
+/** A new message made of `plain`. Keeps its text even where its class cannot be made of the rest. */
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
   const make = (given: JsonObject) => {
     const stored = { type, data: { ...types[type], ...given } } as unknown as StoredMessage;
     const message = mapStoredMessageToChatMessage(stored);
-    // LangChain reads parts only when it is asked for the text, and fails then.
+    // LangChain reads parts only when asked for the text, and fails then.
     if (typeof message.content !== "string") void message.text;
     return message;
   };
@@ -70,16 +66,12 @@ export function messageOf({ type, data }: PlainMessage): BaseMessage {
   }
 }
 
-/** `message` in LangChain's stored form, as text: `mapStoredMessageToChatMessage` reads it, and so does `decodeMessage`. */
+/** `message` in LangChain's stored form, as text. */
 export function encodeMessage(message: BaseMessage): string {
   return JSON.stringify(plainMessage(message));
 }
 
-/**
- * The message that `serialised` was made from. Nothing else that it may name is ever constructed.
- *
- * @throws MemoryError `DATABASE_ERROR` when it is no message.
- */
+/** The message in `serialised`; no other class is constructed. @throws MemoryError `DATABASE_ERROR` */
 export function decodeMessage(serialised: string): BaseMessage {
   const { type, data } = parsed(serialised);
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
@@ -100,7 +92,7 @@ function parsed(serialised: string): JsonObject {
   }
 }
 
-/** The message that was stored as `stored`, with its id; where it cannot be read, one of its role with its name and text. */
+/** The message stored as `stored`, with its id; one of its role, name and text where it cannot be read. */
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
   try {
@@ -126,7 +118,7 @@ function dataOf(holder: object): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Messages of other packages, and of classes that extend LangChain's, count as its own of their type. */
+/** Messages of other packages and derived classes count as LangChain's of their type. */
 function typeOf(message: BaseMessage): PlainMessage["type"] {
   try {
     const type = message.getType();

@@ -1,24 +1,20 @@
 import { createHash } from "node:crypto";
 import { visibleText } from "./storable-text.js";
 
-/** Marks on one letter that mean something, in any script; Unicode's own bound for streams is 30. */
+/** More combining marks than a letter has in any script; Unicode's own bound for streams is 30. */
 const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
-/** Single characters whose compatibility forms are whole sentences, of 18 and of 8 characters. */
+/** Characters whose compatibility forms are whole sentences, of 18 and of 8 characters. */
 const sentences = /[\uFDFA\uFDFB]/g;
-/** More of them than any text has: the others are left out, or a text would become eighteen times as long. */
+/** More than any text has: beyond it they are omitted, or a text would become eighteen times as long. */
 const mostSentences = 50;
 
-/** Text that has but one form, as most words have. */
 const ascii = /^\p{ASCII}*$/u;
 
-/**
- * `text` in a normal form of Unicode, without more marks on a letter than any script has.
- *
- * `normalize` itself sorts marks in time that grows with the square of their number: 100,000 of them take it 20 s.
- */
+/** `text` in a normal form of Unicode, without more marks on a letter than any script has. */
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
+  // `normalize` sorts marks in quadratic time: 100,000 of them take it 20 s.
   let left = mostSentences;
   const bounded = form.startsWith("NFK")
     ? text.replace(sentences, (character) => (left-- > 0 ? character : " "))
@@ -26,10 +22,7 @@ export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"):
   return bounded.replace(beyondAnyLetter, "$1").normalize(form);
 }
 
-/**
- * `text` with the digits of any script as 0 to 9, and with raised figures and fractions apart from the figures before them:
- * compatibility forms would make 102 of 10², and 11/2 of 1½.
- */
+// Compatibility forms alone would make 102 of 10², and 11/2 of 1½.
 export function withPlainFigures(text: string): string {
   if (!/[^\P{N}0-9]/u.test(text)) return text;
   return text
@@ -38,7 +31,7 @@ export function withPlainFigures(text: string): string {
     .replace(/[^\P{Nd}0-9]/gu, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 
-/** Digits stand in tens, from 0 to 9, in every script; those of mathematics have compatibility forms. */
+/** Digits are in tens, from 0 to 9, in every script; those of mathematics have compatibility forms. */
 function digitValue(code: number): number {
   const plain = String.fromCodePoint(code).normalize("NFKC");
   if (/^[0-9]$/.test(plain)) return Number(plain);
@@ -47,10 +40,7 @@ function digitValue(code: number): number {
   return code - zero;
 }
 
-/**
- * `value` without what makes no difference to people: case, width, white space, invisible characters, the form of
- * apostrophes, the script of digits. Equal values are the same value.
- */
+/** `value` without differences of case, width, space, invisible characters, apostrophes and digits. */
 export function normalValue(value: string): string {
   return normalForm(withPlainFigures(visibleText(value)), "NFKC")
     .toLowerCase()
@@ -59,10 +49,7 @@ export function normalValue(value: string): string {
     .trim();
 }
 
-/**
- * A digest that two statements share when they differ only in case, spacing, width of characters or closing
- * punctuation.
- */
+/** A digest shared by texts that differ only as `normalValue` ignores, or in closing punctuation. */
 export function contentHash(text: string): string {
   const normal = normalValue(text);
   let end = normal.length;

@@ -3,7 +3,7 @@ import { headOf } from "./storable-text.js";
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether `text`, JSON, is nested deeper than `most` levels. Reads it once, and never calls itself. */
+/** Whether the JSON `text` is nested deeper than `most` levels. Linear, without recursion. */
 export function isDeeper(text: string, most: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -19,7 +19,6 @@ export function isDeeper(text: string, most: number): boolean {
   return false;
 }
 
-/** Where the string that begins at `start` ends: at its quote, or with the text. */
 function endOfString(text: string, start: number): number {
   for (let at = start + 1; at < text.length; at++) {
     const character = text.charCodeAt(at);
@@ -29,29 +28,21 @@ function endOfString(text: string, start: number): number {
   return text.length;
 }
 
-/** What JSON can say. */
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** An object that JSON can say. */
 export type JsonObject = { [key: string]: Json };
 
-/**
- * Deepest nesting kept. LangChain reads no message that is nested deeper than 50 in all, so no graph can hold one
- * either.
- */
+/** Deepest nesting kept. LangChain reads no message that is nested deeper than 50 in all. */
 export const mostDepth = 40;
-/** Most characters read at once: the largest messages of people and tools have some millions. */
+/** The largest messages of people and tools have some millions of characters. */
 const mostCharacters = 16_000_000;
-/** What each value counts besides: an object that refers to the same parts again and again takes some 100 ms of work. */
+/** Counted for each value as well: an object that refers to the same parts many times takes 100 ms at most. */
 const valueCharacters = 64;
 
 /**
- * A reader that makes JSON of whatever it is given, and of several values at most 16,000,000 characters in all; the rest
- * is cut off, with a note in its place. It never throws, constructs nothing that the data names, and leaves what it reads
- * as it is.
- *
- * Undefined for what JSON leaves out: undefined, functions and symbols. Maps and sets become arrays, bytes base64,
- * large integers and errors text.
+ * Makes JSON of any value, of all its values together at most 16,000,000 characters; a note replaces the
+ * rest. Never throws, constructs nothing. Undefined for what JSON omits; maps and sets become arrays, bytes
+ * base64, large integers and errors text.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
   let left = mostCharacters;
@@ -77,7 +68,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
     for (const key of Object.keys(object)) {
       if (left === 0) return { ...kept, "…": "[cut off]" };
       const value = read(propertyOf(object, key));
-      // Checkpoints keep no "__proto__" either: who copies it key by key would make it a prototype.
+      // Checkpoints omit "__proto__" too: copied key by key it would set a prototype.
       if (value !== undefined && key !== "__proto__") kept[readText(key)] = value;
     }
     return kept;
@@ -112,19 +103,18 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
 function readScalar(value: unknown, readText: (text: string) => string): Json | undefined {
   if (typeof value === "string") return readText(value);
-  // In decimals, thousands of digits take seconds.
+  // Thousands of digits in decimals take seconds.
   if (typeof value === "bigint")
     return readText(BigInt.asIntN(64, value) === value ? `${value}` : `0x${value.toString(16)}`);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   return typeof value === "boolean" || value === null ? value : undefined;
 }
 
-/** Whether `value` is an object, and not an array, of JSON. */
+/** Not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-/** A property of anything; undefined where it cannot be had. */
 export function propertyOf(object: object, key: string): unknown {
   try {
     return (object as Record<string, unknown>)[key];

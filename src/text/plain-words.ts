@@ -1,10 +1,9 @@
 import { normalForm } from "./normal-value.js";
 import { visibleText } from "./storable-text.js";
 
-/** Scripts that are written without spaces between words. */
 const unspacedScripts =
   "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}";
-/** Scripts that put articles and prepositions in front of their words without a space. */
+/** Scripts that prefix articles and prepositions to words without a space. */
 const prefixingScripts = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Ethi}";
 
 const unspaced = new RegExp(`[${unspacedScripts}]`, "u");
@@ -12,16 +11,15 @@ const prefixing = new RegExp(`[${prefixingScripts}]`, "u");
 const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
 const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
-/** Whether `word` is of a script in which it is not seen where words begin. */
+/** Whether the script of `word` does not show where words begin. */
 export function isUnspaced(word: string): boolean {
   return unspaced.test(word) || prefixing.test(word);
 }
 
 /**
- * The source of a pattern, for the flag "u", that finds any of the stems in text as `plainWords` writes it. Stems stand
- * between white space, "_" is a space within one, "*" any ending.
- *
- * @param whole whether Arabic, Hebrew and Ethiopic words are to be whole, but for "and" in front. @default false
+ * The source of a pattern (flag "u") that finds any of the stems, separated by white space, in `plainWords`;
+ * "_" is a space within one, "*" any ending.
+ * @param whole whether Arabic, Hebrew and Ethiopic stems match whole words only, after "and". @default false
  */
 export function anyStem(stems: string, whole = false): string {
   const groups = {
@@ -37,7 +35,7 @@ export function anyStem(stems: string, whole = false): string {
     else if (prefixing.test(stem)) groups.joined.push(words);
     else (stem.endsWith("*") ? groups.begun : groups.entire).push(words);
   }
-  // What stands around words is looked at once for all of them: each such class takes long to compile.
+  // One look-around for all words of a group: each takes long to compile.
   const patterns = [
     around(beginning, groups.entire, ending),
     around(beginning, groups.begun, ""),
@@ -51,7 +49,7 @@ function around(before: string, words: readonly string[], after: string): string
   return words.length === 0 ? "" : `${before}(?:${words.join("|")})${after}`;
 }
 
-/** Characters that are drawn like another one, each followed by what it looks like. Case matters: Ν looks like N, ν like v. */
+/** Characters that look like another one, each followed by that one. Case matters: Ν looks like N, ν like v. */
 const lookalikes =
   // Greek
   "αaΑAΒBϲcεeΕEηnΗHιiΙIϳjκkΚKΜMνvΝNοoΟOρpΡPτtΤTυuΥYχxΧXγyωwΖZσo" +
@@ -68,22 +66,23 @@ const lookalikes =
   "‹<❮<〈<⟨<❬<❰<ᐸ<˂<≺<⋖<《<⟪<«<≪<⪡<⧼<›>❯>〉>⟩>❭>❱>ᐳ>˃>≻>⋗>》>⟫>»>≫>⪢>⧽>" +
   "∕/⁄/⧸/╱/⟋/【[〔[⟦[〖[「[】]〕]⟧]〗]」]♯#⌗#⋕#꞉:∶:︰:ː:";
 
-const twins = (() => {
-  const characters = [...lookalikes];
-  return new Map(characters.flatMap((one, at) => (at % 2 === 0 ? [[one, characters[at + 1] ?? ""]] : [])));
-})();
+function byPairs(text: string): [string, string][] {
+  const characters = [...text];
+  return characters.flatMap((one, at) => (at % 2 === 0 ? [[one, characters[at + 1] ?? ""]] : []));
+}
 
-/** Letters in boxes and circles, and of flags, that have no plain form in Unicode: first code points of their alphabets. */
+const twins = new Map(byPairs(lookalikes));
+
+/** First code points of alphabets in boxes, circles and flags, which have no plain form in Unicode. */
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 
 const plainForms = new Map<string, string>();
 
-/** The plain character that `character` looks like, lower-case; "" where it is a mark or nothing that is seen. */
 function plainForm(character: string): string {
   const known = plainForms.get(character);
   if (known !== undefined) return known;
   const found = findPlainForm(character);
-  // A user's text cannot fill the process's memory with them.
+  // A bound on memory.
   if (plainForms.size < 20_000) plainForms.set(character, found);
   return found;
 }
@@ -98,12 +97,7 @@ function findPlainForm(character: string): string {
   return letter.length === 1 ? letter : (letter[0] ?? "");
 }
 
-/**
- * `text` with every letter as the plain Latin one that it looks like, lower-case, each at the place where it was: the
- * result is as long as `text`, and has "\0" where nothing is seen.
- *
- * For finding what pretends to be something else; what other scripts say is not to be read in it.
- */
+/** `text` with the plain Latin letter that each looks like, of the same length; "\0" for what is invisible. */
 export function plainLetters(text: string): string {
   let plain = "";
   for (const character of text) {
@@ -115,52 +109,20 @@ export function plainLetters(text: string): string {
   return plain;
 }
 
-/** Letters that are written in several ways, each followed by the one it is read as. */
-const spellings = new Map(
-  Object.entries({
-    ...{ ı: "i", ł: "l", ø: "o", đ: "d", ð: "d", þ: "th", ß: "ss", æ: "ae", œ: "oe", ə: "e", ŀ: "l" },
-    // Arabic letters of Persian and Urdu, and with and without what sits on them
-    ...{
-      أ: "ا",
-      إ: "ا",
-      آ: "ا",
-      ٱ: "ا",
-      ى: "ي",
-      ی: "ي",
-      ے: "ي",
-      ئ: "ي",
-      ة: "ه",
-      ہ: "ه",
-      ھ: "ه",
-      ۀ: "ه",
-      ک: "ك",
-      ؤ: "و",
-    },
-    ...{
-      ς: "σ",
-      "’": "'",
-      "‘": "'",
-      ʼ: "'",
-      ʻ: "'",
-      "`": "'",
-      "´": "'",
-      "“": '"',
-      "”": '"',
-      "„": '"',
-      "«": '"',
-      "»": '"',
-    },
-  }),
-);
+/** Letters with several spellings, each with the one that it is compared as. */
+const spellings = new Map([
+  ...Object.entries({ þ: "th", ß: "ss", æ: "ae", œ: "oe" }),
+  ...byPairs("ıiłløođdðdəeŀlςσ"),
+  // Arabic letters of Persian and Urdu, and with and without hamza or madda
+  ...byPairs("أاإاآاٱاىيیيےيئيةهہهھهۀهکكؤو"),
+  ...byPairs("’'‘'ʼ'ʻ'`'´'“\"”\"„\"«\"»\""),
+]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
-/** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, and what lengthens Arabic words. */
+/** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, Arabic tatweel. */
 const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
 
-/**
- * `text` as its words are compared: lower-case, compatibility forms and accents gone, one spelling for letters that
- * have several, nothing invisible; white space is one space, or "\n" where there was a line break in it.
- */
+/** `text` as words are compared: folded case, width, accents, spellings and white space (" " or "\n"). */
 export function plainWords(text: string): string {
   const folded = normalForm(visibleText(text), "NFKC")
     .toLowerCase()
@@ -170,16 +132,12 @@ export function plainWords(text: string): string {
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
 }
 
-/** Figures and signs that stand in for letters. */
 const figures: Readonly<Record<string, string>> = {
   ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
   ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
 };
 
-/**
- * The ways in which `text` may be meant to be read where letters are disguised: characters written by their numbers,
- * letters of other alphabets, figures for letters. Without those that say what `text` says anyway.
- */
+/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from it. */
 export function undisguised(text: string): string[] {
   const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);
@@ -193,7 +151,7 @@ export function undisguised(text: string): string[] {
   return [...new Set([latin, letters])].filter((reading) => reading !== plain);
 }
 
-/** Only the letters of `text`, without what parts them: for words that are spaced out, hyphenated or cut in two. */
+/** Only the letters: for words that are spaced out, hyphenated or cut in two. */
 export function joinedLetters(text: string): string {
   return text.replace(/[^a-z]+/g, "");
 }

@@ -25,7 +25,7 @@ const looksLikeStatement = /^[\p{scx=Latn}'\s]+$/u;
 
 let made: ReturnType<typeof makePatterns> | undefined;
 
-/** Made when something is first read: that takes a twentieth of the time of loading the package. */
+/** Made at the first use: that takes a twentieth of the time of loading the package. */
 const patterns = () => {
   made ??= makePatterns();
   return made;
@@ -47,7 +47,7 @@ function makePatterns() {
     ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
   );
 
-  // Somebody else's than the model's makers': "the doctor's instructions", "the rules of her boss".
+  // Of somebody else than the model's makers: "the doctor's instructions", "the rules of her boss".
   const somebodys = new RegExp(
     "\\p{L}(?<!\\b(?:system|assistant|developer|operator|admin))'s?\\s|" +
       `${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:of|from|del|de|du|des|da|do|della|dei|der|vom|von|van|av|fra|od|от)\\s` +
@@ -57,10 +57,7 @@ function makePatterns() {
   return { leave, told, which, all, order, opener, names, show, become, hide, somebodys };
 }
 
-/**
- * Whether a sentence, as `plainWords` writes it, tells a model in one of some seventy languages to leave what it was told,
- * to show its prompt, to be something else, or to hide something from the user.
- */
+/** For text as `plainWords` writes it. */
 function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
@@ -81,7 +78,7 @@ function overrides(sentence: string): boolean {
   return begins && !theirs;
 }
 
-/** Where orders look like statements, the verb comes first; where they are not formed at all, "all" tells. */
+// Where orders look like statements, the verb comes first; uninflected ones need "all".
 function isOrder(sentence: string, verb: RegExpExecArray): boolean {
   const first = patterns().opener.test(sentence.slice(0, verb.index));
   if (looksLikeStatement.test(verb[0])) return first;
@@ -95,36 +92,31 @@ function showsPrompt(sentence: string): boolean {
   );
 }
 
-/** Characters looked at together, and how many of them the next stretch sees again: what is looked for is not longer. */
+/** Characters matched together, and their overlap: no pattern matches more. */
 const stretch = 4_000;
 const overlap = 400;
 
 /**
- * Whether `text` reads as instructions to a model, where a memory states something. Takes time in proportion to its
- * length.
- *
- * Word lists and patterns catch what is commonly tried; `docs/screening.md` has measured how much of it. They are one
- * layer beside the delimiting of memory in prompts and the recorded origin, and not a proof of innocence.
- *
- * @param options.orders whether plain orders are in place: steps of a procedure, lessons, what was said in a stretch of
- *   turns. @default false
- * @param options.ofUser whether they are a user's own words: then orders and what the model is told to be are in place, and
- *   only what is about prompts, secrets, tools or other users' data is not. @default false
+ * Whether `text` reads as instructions to a model. Linear. One layer of several: `docs/screening.md` has
+ * measured it.
+ * @param options.orders whether orders are allowed: procedures, lessons, episodes. @default false
+ * @param options.ofUser whether a user's own text: forbids only prompts, secrets, tools, others' data.
+ *   @default false
  */
-export function readsAsInstruction(text: string, options: Screening = {}): boolean {
+export function readsAsInstruction(
+  text: string,
+  options: { readonly orders?: boolean | undefined; readonly ofUser?: boolean | undefined } = {},
+): boolean {
   for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
     if (stretchInstructs(text.slice(start, start + stretch), options)) return true;
   }
   return false;
 }
 
-/** Whose words are read, and which. */
-interface Screening {
-  readonly orders?: boolean | undefined;
-  readonly ofUser?: boolean | undefined;
-}
-
-function stretchInstructs(text: string, { orders: inPlace = false, ofUser = false }: Screening): boolean {
+function stretchInstructs(
+  text: string,
+  { orders: inPlace = false, ofUser = false }: Parameters<typeof readsAsInstruction>[1] & object,
+): boolean {
   const plain = plainWords(text);
   const first = [...(inPlace || ofUser ? [] : orders), ...(ofUser ? misuse : personas)];
   if (first.some((pattern) => pattern.test(plain))) return true;
@@ -132,15 +124,11 @@ function stretchInstructs(text: string, { orders: inPlace = false, ofUser = fals
     (reading) =>
       always.some((pattern) => pattern.test(reading)) ||
       (!ofUser && reading !== plain && personas.some((pattern) => pattern.test(reading))) ||
-      sentencesOf(reading).some((sentence) => sentenceInstructs(sentence, ofUser)) ||
+      reading.split(/[.!?;。！？؟।॥።\n]+/).some((sentence) => sentenceInstructs(sentence, ofUser)) ||
       isJoined(joinedLetters(reading)),
   );
 }
 
 function isJoined(letters: string): boolean {
   return letters.length >= 20 && joined.some((pattern) => pattern.test(letters));
-}
-
-function sentencesOf(text: string): string[] {
-  return text.split(/[.!?;。！？؟।॥።\n]+/);
 }

@@ -4,69 +4,37 @@ import { MemoryError } from "../errors.js";
 import { decodeMessage, encodeMessage, messageOf, type PlainMessage, plainMessage } from "./message-codec.js";
 import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-json.js";
 
-/** What becomes of a text. */
 type Rewrite = (text: string) => string;
 
-/** A message's own fields that are names and references, without which it could not be read again. */
-const references: ReadonlySet<string> = new Set(["id", "tool_call_id", "status", "role"]);
+function setOf(words: string): ReadonlySet<string> {
+  return new Set(words.split(" "));
+}
 
-/** Likewise in a tool call, and in a part of the content. What is nested deeper is anybody's data. */
-const callReferences: ReadonlySet<string> = new Set(["id", "name", "type", "index"]);
-const partReferences: ReadonlySet<string> = new Set([
-  ...[
-    "id",
-    "type",
-    "index",
-    "tool_call_id",
-    "tool_use_id",
-    "call_id",
-    "file_id",
-    "fileId",
-    "format",
-    "detail",
-  ],
-  ...["source_type", "mime_type", "mimeType", "media_type"],
-]);
+const references = setOf("id tool_call_id status role");
 
-/** Names that LangChain and providers give to what a call or a part holds; other keys may be anything. */
+/** The same in a tool call and in a part of the content. What is nested deeper is application data. */
+const callReferences = setOf("id name type index");
+const partReferences = setOf(
+  "id type index tool_call_id tool_use_id call_id file_id fileId format detail source_type mime_type mimeType " +
+    "media_type",
+);
+
+/** Keys of LangChain and providers in a call or a part; other keys may be anything. */
 const partNames: ReadonlySet<string> = new Set([
   ...partReferences,
-  ...["text", "name", "data", "url", "source", "image_url", "input_audio", "file", "file_data", "filename"],
-  ...[
-    "reasoning",
-    "thinking",
-    "signature",
-    "annotations",
-    "cache_control",
-    "metadata",
-    "args",
-    "input",
-    "output",
-  ],
-  ...[
-    "content",
-    "title",
-    "context",
-    "image",
-    "audio",
-    "video",
-    "error",
-    "extras",
-    "value",
-    "summary",
-    "refusal",
-  ],
+  ...setOf(
+    "text name data url source image_url input_audio file file_data filename reasoning thinking signature " +
+      "annotations cache_control metadata args input output content title context image audio video error extras " +
+      "value summary refusal",
+  ),
 ]);
 
-/** Parts of a part that say where a picture, a sound or a file is. */
-const media: ReadonlySet<string> = new Set([
-  ...["source", "image_url", "input_audio", "file", "image", "audio", "video"],
-]);
+/** Parts that locate a picture, a sound or a file. */
+const media = setOf("source image_url input_audio file image audio video");
 
-/** Shortest base64 that is taken for a file: what is shorter may as well be a number or a name. */
+/** In characters: shorter base64 may as well be a number or a name. */
 const shortestFile = 64;
 
-/** `message` with `rewrite` of all that it says, at any depth and in keys too; only its own references stay. */
 function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   const { type, data } = message;
   const isTool = type === "tool" || type === "function";
@@ -79,7 +47,7 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   return { type, data: Object.fromEntries(entries) };
 }
 
-/** Records of this package's own: which keys they have, and which of these hold references. */
+/** Records of this package's own: their keys, and which of these hold references. */
 interface OwnRecords {
   readonly names: ReadonlySet<string>;
   readonly references: ReadonlySet<string>;
@@ -87,7 +55,6 @@ interface OwnRecords {
 
 const anybodys: OwnRecords = { names: new Set(), references: new Set() };
 
-/** `value` with `rewrite` of every text in it, keys too, but for those that `own` names. */
 function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, depth = 0): Value {
   if (typeof value === "string") return rewrite(value) as Value;
   if (typeof value !== "object" || value === null) return value;
@@ -126,7 +93,7 @@ function rewriteCall(call: Json, rewrite: Rewrite): Json {
   );
 }
 
-/** Whether under `key` stands the content of a file: base64, alone or in a `data:` URL, which holds no words. */
+/** Whether the value is a file: base64, alone or in a `data:` URL, which holds no words. */
 function isFile(key: string, value: Json): boolean {
   if (typeof value !== "string") return false;
   const content = value.replace(/^data:[\w.+-]{1,100}\/[\w.+-]{1,100};base64,/, "");
@@ -135,7 +102,7 @@ function isFile(key: string, value: Json): boolean {
   return isPlace.test(key) && content.length >= shortestFile && /^[A-Za-z0-9+/_-]+={0,2}$/.test(content);
 }
 
-/** Keys that become the same get a number, so that nothing that stood under them is lost. */
+/** Keys that become equal get a number, so that no value is lost. */
 function rewriteObject(
   object: JsonObject,
   rekey: Rewrite,
@@ -161,28 +128,20 @@ function rewriteObject(
   return Object.fromEntries(entries);
 }
 
-/** Takes out of a text what must not be kept, such as names of patients; the same text gives the same result. */
+/** Removes from a text what must not be kept, such as names of patients; equal texts give equal results. */
 export type Redact = (text: string) => string | Promise<string>;
 
-/**
- * What the user's function makes of things before they are stored.
- *
- * Each throws MemoryError `REDACTION_FAILED` when the function fails or returns no text: then nothing is stored.
- */
+/** The user's function applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
   text(text: string): Promise<string>;
-  /** Every text within a JSON value, at any depth, and every key that is none of this package's own. */
+  /** Every text at any depth, and every key that is not this package's own. */
   json<Value>(value: Value): Promise<Value>;
-  /**
-   * A copy of what was said, with all that it says in parts, tool calls, artifacts and metadata, keys too. Only its
-   * own references stay (ids, types, roles, names of tools), and contents of files in base64.
-   */
+  /** A copy, redacted at any depth, keys too; references (ids, types, roles, tools) and files stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
-  /** The same of a serialised message. @throws MemoryError `DATABASE_ERROR` for what is none. */
+  /** @throws MemoryError `DATABASE_ERROR` for what is no message. */
   serialised(serialised: string): Promise<string>;
 }
 
-/** Leaves everything as it is. */
 const nothing: Redactor = {
   text: async (text) => text,
   json: async (value) => value,
@@ -190,7 +149,6 @@ const nothing: Redactor = {
   serialised: async (serialised) => serialised,
 };
 
-/** `record`, with what stands in the fields `names` redacted: the names themselves stay. */
 export async function redactFields<Of extends object>(
   redactor: Redactor,
   record: Of,
@@ -201,11 +159,7 @@ export async function redactFields<Of extends object>(
   return { ...record, ...Object.fromEntries(given.map(([name], place) => [name, values[place]])) };
 }
 
-/**
- * The `Redactor` of the user's function; without one, everything stays as it is.
- *
- * @param fieldNames the package's own names of fields, which stay as keys wherever they stand.
- */
+/** The `Redactor` of `redact`; `fieldNames`, the package's own keys, stay at any depth. */
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
@@ -215,51 +169,23 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
     message,
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
     json: (value) => rewritten(redact, (rewrite) => rewriteJson(value, rewrite, own)),
-    // Read and written anew, so that only what a message has is kept of it.
     serialised: async (given) => encodeMessage(await message(decodeMessage(given))),
   };
 }
 
-/** What this package itself keeps beside the fields of memories: of versions, sources, consents and signals, and in spans. */
+/** Keys that this package stores beside the fields of memories: versions, sources, consents, signals, spans. */
 const ownRecords: OwnRecords = {
-  names: new Set([
-    ...[
-      "source",
-      "threadId",
-      "seqs",
-      "quote",
-      "turns",
-      "start",
-      "end",
-      "correction",
-      "messageId",
-      "decision",
-    ],
-    ...[
-      "via",
-      "request",
-      "signals",
-      "turn",
-      "seq",
-      "links",
-      "to",
-      "strength",
-      "revertOf",
-      "query",
-      "results",
-    ],
-    "messages",
-  ]),
-  references: new Set(["threadId", "messageId"]),
+  names: setOf(
+    "source threadId seqs quote turns start end correction messageId decision via request signals turn seq links to " +
+      "strength revertOf query results messages",
+  ),
+  references: setOf("threadId messageId"),
 };
 
-/** Texts given to the user's function at once: many wait for a service better than one after the other. */
+/** Texts redacted at once: concurrent calls of a service take less time. */
 const textsAtOnce = 100;
 
-/**
- * What `rewriteAll` gives when each text becomes what the user's function makes of it. It is asked twice: which texts
- * there are, and for the result. Each text is redacted once, however often it occurs.
- */
+/** Calls `rewriteAll` twice: to collect the texts, and for the result. Each text is redacted once. */
 async function rewritten<Result>(
   redact: Redact,
   rewriteAll: (rewrite: (text: string) => string) => Result,
@@ -284,7 +210,7 @@ async function redacted(redact: Redact, whole: string): Promise<string> {
   try {
     result = await redact(whole);
   } catch (cause) {
-    // Not the message of the cause: it may quote what was to be redacted.
+    // Without the cause's message, which may quote what was to be redacted.
     throw new MemoryError("REDACTION_FAILED", "The function `redact` failed, so nothing was stored.", {
       cause,
     });

@@ -1,7 +1,7 @@
 import { normalForm } from "./normal-value.js";
 import { headOf } from "./storable-text.js";
 
-/** Base form, then the forms that an English stemmer does not lead back to it. */
+/** Base form, then the forms that an English stemmer does not reduce to it. */
 const forms = `
 be am is are was were been
 begin began begun
@@ -84,7 +84,6 @@ woman women
 write wrote written
 `;
 
-/** Irregular English form → base form. */
 const irregularForms: ReadonlyMap<string, string> = new Map(
   forms
     .trim()
@@ -95,26 +94,21 @@ const irregularForms: ReadonlyMap<string, string> = new Map(
     }),
 );
 
-/**
- * What goes into an index, or asks it: `to_tsvector` passes over words of 2,048 bytes and refuses texts of whose different
- * words it would make more than 1 MB. A text is cut where it has more than any of these.
- */
+/** `to_tsvector` skips words of 2,048 bytes, and fails for texts with more than 1 MB of different words. */
 const most = {
-  /** Characters of a text that are read. */
   characters: 100_000,
-  /** Characters that are taken apart at once. */
+  /** Characters decomposed at once. */
   part: 5_000,
-  /** Of those read, characters of scripts without spaces: each makes two words, and 4,000 different ones come sooner. */
+  /** Characters of scripts without spaces: each makes two words, so 4,000 different ones come sooner. */
   unsegmented: 20_000,
-  /** Bytes of a text: of a word and of its parts ("well-known") it makes at most four times as many. */
+  /** Bytes of a text: `to_tsvector` makes at most four times as many of words and their parts ("well-known"). */
   bytes: 250_000,
-  /** Different words of a text, a row of the index each. A long book chapter has as many. */
+  /** Different words, a row of the index each. A long book chapter has as many. */
   words: 4_000,
-  /** Letters of a word; of a longer one the beginning stands for all. Digests have up to 128. */
+  /** Letters of a word, beyond which it is cut. Digests have up to 128. */
   letters: 128,
-  /** Characters without a space; in longer ones signs part words. Addresses have fewer. */
+  /** Characters without a space, beyond which signs separate words. Addresses have fewer. */
   unspaced: 256,
-  /** Characters of a speaker's name. */
   name: 200,
 };
 
@@ -127,17 +121,16 @@ const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M
 const unsegmented =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
-/** "don't", "won't", "isn't": stop words all, but not to PostgreSQL, which finds "won" in them. */
+/** "don't", "won't": stop words, but PostgreSQL finds "won" in them. */
 const negated = /\b[a-z]+n['’]t\b/g;
 
-/** English stop words that name somebody or something where they are written like this. */
+/** English stop words that are names when written so. */
 const stopNames = /(?<![\p{L}\p{N}'’])(?:Will|Don|Ma|IT|WHO)(?![\p{L}\p{N}]|['’]t)/gu;
-/** What is before a name within a sentence. */
 const within = /[\p{L}\p{N},;:)"”’]\s+$/u;
-/** What is behind a name that begins one: "Will is", "Don's", "Will?". "Will it" asks. */
+/** After a name that begins a sentence: "Will is", "Don's", "Will?". "Will it" asks. */
 const behindName = /^(?:['’]s|\s+(?:is|was|has|had|and|[a-z]{2,20}(?:s|ed))(?![a-z])|\s*(?:[?.!,]|$))/u;
 
-/** `text` with a word more for each stop word that is a name in it: one with a figure, which is nobody's word. */
+/** Appends a digit to the copy of a stop word that is a name, so that it equals no other word. */
 function withStopNames(text: string): string {
   return text.replace(stopNames, (word, at: number) => {
     const before = text.slice(Math.max(0, at - 3), at);
@@ -150,11 +143,10 @@ function withStopNames(text: string): string {
   });
 }
 
-/** Words that are also written as one, "Wi-Fi", numbers of flights and models, "LH 1234", and versions, "v2.3.1". */
+/** Words that are also written as one, "Wi-Fi", numbers of flights and models, "LH 1234", versions, "v2.3.1". */
 const severalForms =
   /(?<![\p{L}\p{N}-])(?:(\p{Script=Latin}{1,3})-(\p{Script=Latin}{2,8})(?![\p{L}\p{N}-])|([A-Z]{1,3})[ -](\d{2,5})(?![\p{L}\p{N}])|[vV]\.?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\p{L}\p{N}]))/gu;
 
-/** `text` with a word more for each that is written in several ways: "Wi-Fi wifi". */
 function withOneForm(text: string): string {
   return text.replace(
     severalForms,
@@ -164,11 +156,9 @@ function withOneForm(text: string): string {
 }
 
 /**
- * `text` as it is handed to PostgreSQL's `to_tsvector`, for indexing and for queries alike.
- *
- * Accents are dropped (café, cafe), irregular English forms become their base (went, go), what is written in several ways
- * has a word more (Wi-Fi, wifi), as have English names that are stop words (Will, will0), and runs of scripts written without spaces become overlapping pairs of characters, and single ideographs. Of a very long text the
- * beginning is indexed, and of a very long word.
+ * `text` for `to_tsvector`, in indexing and queries alike: without accents, irregular English forms reduced,
+ * with other spellings (Wi-Fi, wifi) and names that are stop words (Will, will0), scripts without spaces as
+ * pairs.
  */
 export function searchText(text: string, language: string): string {
   const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(
@@ -188,12 +178,11 @@ export function searchText(text: string, language: string): string {
   return indexable(language === "english" ? inBaseForms(short) : short);
 }
 
-/** `name`, of a speaker, as it is handed to the index of speakers. */
+/** A speaker's `name` for the index of speakers. */
 export function searchName(name: string, language: string): string {
   return searchText(headOf(name, most.name), language);
 }
 
-/** The beginning of `text` with its characters taken apart: some become eighteen. */
 function decomposed(text: string): string {
   let parts = "";
   for (let start = 0; start < text.length && parts.length < most.characters; start += most.part) {
@@ -202,7 +191,7 @@ function decomposed(text: string): string {
   return headOf(parts, most.characters);
 }
 
-/** The base of an irregular English form, such as "go" of "went"; undefined of other words. */
+/** The base of an irregular English form, such as "go" of "went". */
 export function irregularBase(word: string): string | undefined {
   return irregularForms.get(word);
 }
@@ -211,9 +200,8 @@ function inBaseForms(text: string): string {
   return text.replace(negated, " ").replace(/[a-z]+/g, (word) => irregularForms.get(word) ?? word);
 }
 
-/** The beginning of `text` that has no more words and bytes than the index takes. */
 function indexable(text: string): string {
-  // A character is a word at most, and has at most three bytes.
+  // A character is at most one word of three bytes.
   if (text.length <= most.words) return text;
   const words = new Set<string>();
   let bytes = 0;

@@ -1,34 +1,28 @@
-/**
- * Whether PostgreSQL can hold `text` as it is: no NUL characters, no halves of surrogate pairs.
- *
- * Ids must be: NUL is refused, and every lone half becomes U+FFFD, so that two different ids would meet.
- */
+/** Whether PostgreSQL can hold `text` unchanged. Two ids with lone surrogates would become the same one. */
 export function isStorable(text: string): boolean {
   return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 }
 
-/** `text` without halves of surrogate pairs: U+FFFD stands for each, as it would in UTF-8. */
+/** `text` with U+FFFD for each lone surrogate, as UTF-8 has it. */
 export function wellFormed(text: string): string {
   return text.replace(/\p{Surrogate}/gu, "\uFFFD");
 }
 
-/** `text` as PostgreSQL can hold it: without NUL characters and halves of surrogate pairs. */
+/** `text` without NUL and lone surrogates. */
 export function storable(text: string): string {
   return wellFormed(text.replaceAll("\u0000", ""));
 }
 
-/** Whether `text` has a letter or a digit: nothing can be told from marks and pictures alone. */
+/** Whether `text` has a letter or a digit, and is not only punctuation and pictures. */
 export function hasWords(text: string): boolean {
   return /[\p{L}\p{N}]/u.test(text);
 }
 
-/** Scripts that join and part letters by invisible characters. */
 const joining =
   "[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}" +
   "\\p{scx=Telu}\\p{scx=Knda}\\p{scx=Mlym}\\p{scx=Sinh}\\p{scx=Khmr}\\p{scx=Mymr}\\p{scx=Tibt}]";
 const pictured = "[\\p{Extended_Pictographic}\\p{Emoji_Presentation}\\p{Emoji_Modifier}]";
 
-/** Invisible characters that change what is seen, where they stand between what needs them. */
 const needed = [
   `(?<=(?=[\\p{L}\\p{M}])${joining})[\\u200C\\u200D](?=(?=[\\p{L}\\p{M}])${joining})`,
   `(?<=${pictured}\\uFE0F?)\\u200D(?=\\p{Extended_Pictographic})`,
@@ -47,35 +41,29 @@ const hidden = new RegExp(
 );
 
 /**
- * `text` with nothing in it that people do not see: no tag, bidi control, zero-width or control characters but those
- * that a script or an emoji needs where they stand, and no halves of surrogate pairs. Every kind of line break is "\n".
- *
- * Whatever memory keeps, and whatever it puts into prompts, goes through here: what is hidden from people who look
- * at a memory is not hidden from a model.
+ * `text` without what people do not see, line breaks as "\n". All that memory stores or puts into prompts
+ * passes through: people who look at a memory must see what a model sees.
  */
 export function visibleText(text: string): string {
-  // Nearly all text is.
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");
-  // Looking for what is needed where it stands takes long, and is seldom asked for.
   return hideable.test(whole) ? whole.replace(hidden, (_, kept: string | undefined) => kept ?? "") : whole;
 }
 
-/** White space that is no single blank between words. */
 const otherSpace = /[^\S ]|^ | $| {2}/;
 
-/** `text`, visible, as one line without white space around it. */
+/** `text`, visible, as one trimmed line. */
 export function onOneLine(text: string): string {
   const visible = visibleText(text);
   return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
-/** The first `mostCharacters` of `text`, one fewer where the last would be half a character. */
+/** The first `mostCharacters` of `text`, without splitting a surrogate pair. */
 export function headOf(text: string, mostCharacters: number): string {
   return text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
 }
 
-/** The same, without a last word that would be cut, where that leaves half of it. Without white space at the end. */
+/** `headOf` without a partial last word, where half of it remains, and without white space at the end. */
 export function headAtWord(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
   const head = headOf(text, mostCharacters);
@@ -83,19 +71,19 @@ export function headAtWord(text: string, mostCharacters: number): string {
   return (end > mostCharacters / 2 ? head.slice(0, end) : head).trimEnd();
 }
 
-/** The last `mostCharacters` of `text`, one fewer where the first would be half a character. */
+/** The last `mostCharacters` of `text`, without splitting a surrogate pair. */
 export function tailOf(text: string, mostCharacters: number): string {
   return text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
 }
 
-/** The most characters, from `least` to `longest`, of which `fits` holds; null where it does not even of the least. */
+/** The largest number from `least` to `longest` that `fits`; null where `least` does not. */
 export function mostThatFit(
   least: number,
   longest: number,
   fits: (characters: number) => boolean,
 ): number | null {
   if (!fits(least)) return null;
-  // They are at least `low` and fewer than `high`.
+  // The result is at least `low` and less than `high`.
   let [low, high] = [least, Math.max(least, longest) + 1];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -105,7 +93,7 @@ export function mostThatFit(
   return low;
 }
 
-/** `text` in at most `mostCharacters`; "…" stands for what is left out. */
+/** `text` in at most `mostCharacters`, cut with "…". */
 export function clipped(text: string, mostCharacters: number): string {
   return text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;
 }

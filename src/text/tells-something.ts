@@ -1,7 +1,5 @@
-/**
- * Words that acknowledge, thank, greet or laugh, by language; after "/" those that also answer a question ("Morning, please.").
- * "Yes" and "no" are none of them: they always do.
- */
+// Words that acknowledge, thank, greet or laugh, by language; after "/" those that also answer a question.
+// "Yes" and "no" always answer.
 const courtesies = `
 ok okay okey oki k kk okie sure wow oh ah aha hm hmm mhm thanks thank thx ty tysm cheers appreciated
 sorry hi hello hey bye goodbye goodnight lol ha xd gotcha got it understood noted
@@ -31,7 +29,7 @@ cảm ơn cám chào vâng / tốt rồi được bạn
 감사합니다 감사해요 고마워 고마워요 알겠습니다 알겠어요 안녕하세요 안녕 오케이 / 좋아요 좋아
 `;
 
-/** The same in scripts that put no spaces between words. */
+/** The same in scripts without spaces. */
 const unspacedCourtesies = `
 好的 嗯 哦 谢谢 謝謝 多谢 多謝 感谢 感謝 明白 知道 收到 没问题 沒問題 你好 再见 再見 哈
 / 好 好吧 好啊 你 您 了 的 啊 吧 不错 不錯 太 棒 很好 可以 行
@@ -41,7 +39,7 @@ const unspacedCourtesies = `
 អរគុណ យល់ព្រម ຂອບໃຈ ເຈົ້າ ကျေးဇူးတင်ပါတယ် ဟုတ်ကဲ့
 `;
 
-/** The words of `table`, and which of them are courtesies whatever was asked. */
+/** `always`: courtesies even as an answer. */
 function tableOf(table: string): { all: string[]; always: string[] } {
   const words = (half: (string | undefined)[]) => half.flatMap((part) => part?.match(/\S+/g) ?? []);
   const lines = table.split("\n").map((line) => line.split("/"));
@@ -65,23 +63,21 @@ const unspacedAlways = new RegExp(anyUnspaced(unspaced.always), "u");
 /** "hahaha", "lolol", "jajaja", "хаха", "kkkk", "www". */
 const laughter = /^(?:(?:h[aeio]){2,}h?|(?:j[aei]){2,}j?|l(?:ol)+|(?:ха|хе)+|k+|w+|[ᄏᄒ]+|笑)$/u;
 
-/** Longer ones are none, however letters are drawn out. Thanks without spaces between its words is as long. */
+/** Letters. Thanks without spaces between its words is as long. */
 const longestCourtesy = 100;
 
-/** Words beyond which nothing is looked at: a long message is no mere courtesy. */
+/** A message with more words is no mere courtesy. */
 const mostWords = 12;
 
 /**
- * Whether a user's message holds a word from which something could be learned: more than thanks, greetings, laughter
- * ("ok", "thanks a lot!", "好的，谢谢", "👍").
- *
- * @param asked whether it may answer a question: "Great" and "Morning, please" tell something then, "Great, thanks" does
- *   not. @default false
+ * Whether a user's message may contain a fact: more than thanks, greetings, laughter ("ok, thanks!", "👍").
+ * @param asked whether it may answer a question: "Great" counts then, "Great, thanks" does not. @default
+ *   false
  */
 export function tellsSomething(text: string, asked = false): boolean {
   let read = 0;
   let acknowledges = false;
-  // Of a word without an end only its beginning is read: a pattern for all of it would exhaust the stack.
+  // Bounded: matching an endless word would exhaust the stack.
   for (const [letters] of text.matchAll(/[\p{L}\p{N}][\p{L}\p{M}\p{N}]{0,200}/gu)) {
     if (++read > mostWords || letters.length > longestCourtesy) return true;
     const word = plainWord(letters);
@@ -91,7 +87,7 @@ export function tellsSomething(text: string, asked = false): boolean {
   return asked && read > 0 && !acknowledges;
 }
 
-/** Whether `text`, an assistant's, ends by asking something. */
+/** Whether an assistant's `text` ends with a question. */
 export function asksSomething(text: string): boolean {
   return /[?？؟⁇⁈՞][^\p{L}\p{N}\n]{0,20}\s*$/u.test(text.slice(-200));
 }
@@ -100,12 +96,11 @@ function isCourtesy(word: string): boolean {
   return spacedWords.has(word) || unspacedWords.test(word) || laughter.test(word);
 }
 
-/** Whether the courtesy `word` is one whatever was asked. */
 function isAcknowledgement(word: string): boolean {
   return spacedAlways.has(word) || unspacedAlways.test(word) || laughter.test(word);
 }
 
-/** In small letters, without letters that are drawn out ("sooo", "okkk"). */
+/** Lower-case, without prolonged letters ("sooo", "okkk"). */
 function plainWord(word: string): string {
   return word
     .normalize("NFKC")

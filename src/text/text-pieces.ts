@@ -1,24 +1,18 @@
 import { endOfPart, startOfPart } from "./cut-text.js";
 import { bytesPerToken, readTokens } from "./estimate-tokens.js";
 
-/** How much of a conversation one piece of work gives to the model. */
 export interface PieceBounds {
-  /** Most tokens of text in one call. */
+  /** Tokens of text in one call. */
   readonly inputBudgetTokens: number;
-  /** Most calls. */
   readonly mostPieces: number;
 }
 
-/** What a prompt writes around each text: its number, role and speaker. */
+/** The number, role and speaker that a prompt writes around each text. */
 const markupTokens = 15;
 
 /**
- * `items` in consecutive groups of at most `budgetTokens` each, what prompts write around them included; nothing lost.
- *
- * An item that alone is larger is cut into several of the same kind, where `endOfPart` says: no word is cut that fits a
- * group, nor a character as people see it.
- *
- * @param mostPieces the work ends with the first group beyond it. @default none
+ * `items` in consecutive groups of at most `budgetTokens` each; `endOfPart` splits larger items.
+ * @param mostPieces stops after the first group beyond it. @default none
  */
 export function textPieces<Item extends { text: string }>(
   items: readonly Item[],
@@ -45,18 +39,7 @@ export function textPieces<Item extends { text: string }>(
   return pieces;
 }
 
-/** Which of the groups is worked on. */
-export interface PiecePlace {
-  readonly isFirst: boolean;
-  readonly isLast: boolean;
-}
-
-/**
- * What `fold` makes of `items`, group by group as `textPieces` has them: each is folded into what those before came to,
- * so that nothing is left out in the middle.
- *
- * @param input.between called before each group but the first; its error ends the work.
- */
+/** Folds `items` group by group. @param input.between called before each group but the first */
 export async function foldPieces<Item extends { text: string }, Result>(
   input: {
     readonly items: readonly Item[];
@@ -64,7 +47,11 @@ export async function foldPieces<Item extends { text: string }, Result>(
     readonly start: Result;
     readonly between?: () => Promise<void>;
   },
-  fold: (result: Result, piece: readonly Item[], place: PiecePlace) => Promise<Result>,
+  fold: (
+    result: Result,
+    piece: readonly Item[],
+    place: { readonly isFirst: boolean; readonly isLast: boolean },
+  ) => Promise<Result>,
 ): Promise<Result> {
   const pieces = textPieces(input.items, input.budgetTokens);
   let result = input.start;
@@ -75,32 +62,26 @@ export async function foldPieces<Item extends { text: string }, Result>(
   return result;
 }
 
-/** The part of `text` that begins at `start`: where it ends, and its tokens, at most `budgetTokens`. */
 function partOf(text: string, start: number, budgetTokens: number): { end: number; tokens: number } {
   const { end, tokens } = readTokens(text, start, budgetTokens);
   return { end: endOfPart(text, start, end), tokens: Math.ceil(tokens) };
 }
 
-/** What one piece of work takes of its material. */
 export interface Bounded<Item> {
   readonly items: readonly Item[];
-  /** How many of those given it covers, from the first; the others are left to further work. */
+  /** How many of the given items it covers, from the first; the others are left to further tasks. */
   readonly taken: number;
-  /** Whether something of those is left out. */
   readonly isCut: boolean;
 }
 
-/** Items of which less than this would be shown are left out: the mark alone takes a dozen tokens. */
+/** In tokens: shorter items are omitted, since the mark alone takes a dozen. */
 const leastTokens = 40;
 
 /**
- * What of `items` fits `bounds`: all where they do, or else the first groups of them.
- *
- * Only what does not fit by itself is cut. An item keeps its head and its tail, half of the bounds in all, and a mark says
- * how much is missing between. In a first group that is too long the longest items give first, down to the same share
- * each; of too many even for that, the first and the last are kept.
- *
- * @param beginsGroup where work may be parted. @default nowhere
+ * The first groups of `items` that fit `bounds`, or all of them. An item too long by itself keeps its head
+ * and tail, half of the bounds in all, around a mark. In a first group that is too long the longest items are
+ * cut first; of too many items the first and the last are kept.
+ * @param beginsGroup where a group may begin. @default nowhere
  */
 export function withinBounds<Item extends { text: string }>(
   items: readonly Item[],
@@ -116,7 +97,7 @@ export function withinBounds<Item extends { text: string }>(
   const fits = (some: readonly Item[]) =>
     textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
   if (fits(first)) return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
-  // Groups are not filled to the brim: what is left over is taken off the total, and then there is room.
+  // Groups have gaps at their ends: shrinking the total leaves room for them.
   for (let total = most; ; total *= 0.8) {
     const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
     const share = fairShare(
@@ -128,7 +109,7 @@ export function withinBounds<Item extends { text: string }>(
   }
 }
 
-/** How many of the first `items` fit `bounds` together, in whole groups; the first group in any case. */
+/** Only whole groups; always the first. */
 function firstThatFit<Item extends { text: string }>(
   items: readonly Item[],
   { inputBudgetTokens, mostPieces }: PieceBounds,
@@ -153,7 +134,7 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   ];
 }
 
-/** The largest share that, taken of each of `sizes` where it has as much, is `total` at most in all. */
+/** The largest share such that all `sizes`, each cut to it, are at most `total`. */
 function fairShare(sizes: readonly number[], total: number): number {
   let left = total;
   for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
@@ -164,7 +145,7 @@ function fairShare(sizes: readonly number[], total: number): number {
   return total;
 }
 
-/** More than any mark takes. */
+/** A mark takes fewer. */
 const markTokens = 20;
 
 function isWithin(text: string, mostTokens: number): boolean {

@@ -7,22 +7,19 @@ import { isId } from "../scope/scope-predicates.js";
 import { parseInput } from "../text/parse-input.js";
 import { type EnergyOptions, refillMs } from "./energy-options.js";
 
-/** How much energy a tenant has. */
+/** The energy of a tenant. */
 export interface EnergyLevel {
   /** 0 to 100, in percent of the capacity; 100 without a budget. */
   readonly level: number;
-  /** What is left; below zero where more was spent than there was. Null without a budget. */
+  /** Units left, below zero after overspending. Null without a budget. */
   readonly units: number | null;
-  /** Units when full; null without a budget. */
+  /** Null without a budget. */
   readonly capacity: number | null;
-  /** Whether work that can wait does so now: notes, compaction, insights, consolidation. */
+  /** Whether deferrable work waits: notes, compaction, insights, consolidation. */
   readonly low: boolean;
 }
 
-/**
- * What is left to each tenant for background calls of models. Below the low mark notes, compaction, insights and
- * consolidation wait; summaries, facts, episodes and procedures go on.
- */
+/** Each tenant's budget for background calls. Low energy delays notes, compaction, insights, consolidation. */
 export interface EnergyApi {
   /**
    * How much energy a tenant has now: its capacity less what its calls of the last two hours took.
@@ -39,7 +36,6 @@ export interface EnergyApi {
 
 const levelSchema = z.strictObject({ tenantId: tenantField }).default({});
 
-/** The `EnergyApi` on `db`. */
 export function createEnergyApi(db: Connection, options: EnergyOptions): EnergyApi {
   return {
     async level(of) {
@@ -49,7 +45,7 @@ export function createEnergyApi(db: Connection, options: EnergyOptions): EnergyA
   };
 }
 
-/** The energy of a tenant whose calls took `spent` units since the last refill. */
+/** The energy after `spent` units since the last refill. */
 export function energyLevel(
   spent: number,
   { capacityUnits: capacity, lowBelow }: EnergyOptions,
@@ -59,7 +55,7 @@ export function energyLevel(
   return { level: Math.max(0, (units / capacity) * 100), units, capacity, low: units < lowBelow * capacity };
 }
 
-/** When enough of a tenant's calls are older than the refill for work that can wait; null for now. */
+/** When a tenant's old calls are refilled enough for deferrable work; null: now. */
 export async function pausedUntil(
   db: Connection,
   tenantId: string,
@@ -68,7 +64,7 @@ export async function pausedUntil(
   return options.capacityUnits === null ? null : (await findSpent(db, tenantId, options)).until;
 }
 
-/** What calls of a tenant took since the last refill, and when less of it counts than keeps its energy low. */
+/** `until`: when the spending that keeps the energy low is refilled. */
 async function findSpent(
   db: Connection,
   tenantId: string,

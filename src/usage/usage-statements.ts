@@ -5,25 +5,23 @@ import type { Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
 import { keepDays, tokensPerUnit } from "./energy-options.js";
 
-/** What a background call of a model is for. The last four can wait: they are put off while a tenant's energy is low. */
+/** The purpose of a background call. The last four can wait while a tenant's energy is low. */
 export type UsageKind =
   | ("summary" | "facts" | "episode" | "procedure")
   | ("note" | "compaction" | "insights" | "consolidation");
 
-/** Whose a call is, and what it is for. */
 export interface UsageOf {
   readonly scope: Scope;
   readonly threadId?: string | undefined;
   readonly kind: UsageKind;
 }
 
-/** A call of a model, and what it took. */
 interface ChargedCall extends UsageOf, TokenUsage {
-  /** A UUID: the same call is charged once, however often it is sent. */
+  /** A UUID: repeated charges of a call count once. */
   readonly id: string;
 }
 
-/** Records what a call took. Of a user or a thread that was forgotten meanwhile the row says nothing. */
+/** Records the tokens of a call, without the names of a user or thread that was forgotten meanwhile. */
 export async function chargeCall(db: Connection, call: ChargedCall): Promise<void> {
   const { schema } = db;
   const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
@@ -46,14 +44,10 @@ export async function chargeCall(db: Connection, call: ChargedCall): Promise<voi
   );
 }
 
-/** The beginning of today, in UTC. */
 export const today = (db: Connection): Sql =>
   sql`(date_trunc('day', ${db.now()} at time zone 'UTC') at time zone 'UTC')`;
 
-/**
- * Tokens that calls of a kind took today, by UTC, for what has a cap a day: of a user, of a user within an app, of
- * an app with all its users, or of a whole tenant, `{ tenantId }`. `endsAt` is when the day ends.
- */
+/** Tokens today, by UTC, of a user, app or tenant (`{ tenantId }`); `endsAt` is the end of the day. */
 export async function spentToday(
   db: Connection,
   { scope, kind }: { readonly scope: Scope; readonly kind: UsageKind },
@@ -67,7 +61,6 @@ export async function spentToday(
   return { tokens, endsAt };
 }
 
-/** What all tenants used today, by UTC. */
 export async function usedToday(db: Connection): Promise<{ readonly units: number; readonly calls: number }> {
   const [row] = await db.query<{ units: number; calls: number }>(sql`
     select coalesce(sum(x.units::numeric), 0)::float8 as units, count(*)::int as calls
@@ -75,10 +68,10 @@ export async function usedToday(db: Connection): Promise<{ readonly units: numbe
   return row as NonNullable<typeof row>;
 }
 
-/** Rows deleted by one statement, some 50 ms. */
+/** Rows of one statement, some 50 ms. */
 const trimmedAtOnce = 5_000;
 
-/** Deletes what calls took, and events, that are older than statistics look back. */
+/** Deletes records of calls and events older than statistics look back. */
 export async function trimRecords(db: Connection): Promise<void> {
   for (const table of ["usage", "event"]) {
     for (let trimmed = trimmedAtOnce; trimmed === trimmedAtOnce; ) {

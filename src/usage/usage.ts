@@ -8,24 +8,19 @@ import { pausedUntil } from "./energy.js";
 import { type EnergyOptions, tokensPerUnit } from "./energy-options.js";
 import { chargeCall, type UsageOf } from "./usage-statements.js";
 
-/** What background calls cost, and whether there is energy for work that can wait. */
+/** Costs of background calls, and whether there is energy for deferrable work. */
 export interface Usage {
-  /** Charges each call with what it took; for `callStructured`. A charge that fails is logged, and fails nothing. */
+  /** Charges each call; for `callStructured`. A failed charge is only logged. */
   charging(of: UsageOf): Charge;
-  /**
-   * When work that can wait may be taken up, since the tenant's energy is low; null for now. At most two
-   * hours ahead. One round trip.
-   */
+  /** When deferrable work may start, while the tenant's energy is low; null: now. At most two hours ahead. */
   pausedUntil(scope: Scope): Promise<Date | null>;
 }
 
-/** The same of a whole process. */
 export interface ProcessUsage extends Usage {
-  /** Units that calls of this process took since this was asked last, of all tenants. */
+  /** Units of this process since the last poll, of all tenants. */
   energyConsumedSinceLastPoll(): number;
 }
 
-/** `Usage` kept on `db`. */
 export function createUsage({
   db,
   options,
@@ -45,12 +40,10 @@ export function createUsage({
         try {
           await asTenant(scope.tenantId, () => chargeCall(db, call));
         } catch (error) {
+          const fields = { ...(threadId !== undefined && { threadId }), step: kind };
           logger.error(
             `What a call of a model took could not be written down (${kind}): ${errorLine(error)}`,
-            {
-              ...(threadId !== undefined && { threadId }),
-              step: kind,
-            },
+            fields,
           );
         }
       },

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { firstSentence, sentencesOf, unescapeEntities } from "./read-prompt.js";
 import { isStopWord, stem, wordsOf } from "./words.js";
 
-/** How every chat answer of the offline model begins, so that nobody takes it for a model's. */
+/** The beginning of every chat answer, so that nobody takes it for a model's. */
 export const standInMark = "[offline stand-in] ";
 
 interface Statement {
@@ -11,9 +11,8 @@ interface Statement {
 }
 
 /**
- * An answer to the latest human message, by rule. "What do you know about me?" is answered with what memory shows. Any
- * other question is answered with the sentence that shares most words with it, among everything the model was shown (the
- * latest of equals). Anything else is noted.
+ * Answers "What do you know about me?" with all memories, any other question with the sentence of the prompt
+ * that shares most words with it (the latest of equals).
  */
 export function answerFromMessages(messages: readonly BaseMessage[]): string {
   const asked = messages.findLast((message) => message.type === "human");
@@ -35,7 +34,6 @@ function isQuestion(sentence: string): boolean {
 const asksForAll =
   /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)|\byou (?:know|remember)\W*$|^who am i\b/i;
 
-/** What memory shows of the user; where it shows nothing, what the user said. */
 function allThatIsKnown(messages: readonly BaseMessage[]): string {
   const known = messages.flatMap(rememberedItems);
   if (known.length > 0) return `From memory: ${known.join("; ")}.`;
@@ -43,11 +41,9 @@ function allThatIsKnown(messages: readonly BaseMessage[]): string {
   return said.length === 0 ? "Nothing yet." : `You said: ${said.map(({ text }) => text).join(" ")}`;
 }
 
-/** Headings in a memory block under which memories are listed; under others stands what changed or what waits. */
 const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context)|\(memories for app: )/;
 const otherHeading = /^(?:#|\[|Memory updates )/;
 
-/** What a memory block lists as remembered, item by item. */
 function rememberedItems(message: BaseMessage): string[] {
   let listing = false;
   return blockOf(message)
@@ -60,7 +56,7 @@ function rememberedItems(message: BaseMessage): string[] {
     });
 }
 
-/** The part of a message that may be memory's. */
+/** The part of a message that may be the memory block. */
 function blockOf(message: BaseMessage): string {
   if (message.type === "system") return message.text;
   return message.type === "human" ? withoutContext(message.text).context : "";
@@ -71,7 +67,7 @@ function statementsOf(message: BaseMessage): Statement[] {
   if (message.type === "human")
     return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
   if (message.type === "tool") return statements("A tool said", message.text);
-  // Its own answers repeat what others said.
+  // Its own answers repeat others.
   if (message.type !== "ai" || message.text.startsWith(standInMark)) return remembered;
   return statements("I said", message.text);
 }
@@ -82,10 +78,9 @@ function statements(source: Statement["source"], text: string): Statement[] {
     .map((sentence) => ({ source, text: sentence }));
 }
 
-/** What waits for the user's consent is not known yet. */
+/** Without consent it is not known yet. */
 const waiting = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
 
-/** The text of a memory block as sentences: no tags, no bullets, and each half of a summary's line on its own. */
 function readable(memory: string): string {
   const lines = memory
     .replace(waiting, "")
@@ -105,7 +100,7 @@ function bestMatch(question: string, candidates: readonly Statement[]): Statemen
     const said = wordsOf(statement.text);
     const shared = new Set(said.map(stem).filter((word) => subjects.has(word))).size;
     if (shared === 0) continue;
-    // Pairs keep stop words: "my name" is not "the file name".
+    // Pairs include stop words: "my name" is not "the file name".
     const score = shared + 0.25 * new Set(pairsOf(said).filter((pair) => pairs.has(pair))).size;
     if (best === undefined || score >= best.score) best = { statement, score };
   }
@@ -116,13 +111,13 @@ function pairsOf(words: readonly string[]): string[] {
   return words.slice(1).map((word, index) => `${words[index]} ${word}`);
 }
 
-/** First match decides, so that "plan how to build it" is planned before it is built. */
+/** The first match wins: "plan how to build it" plans. */
 const subagents = [
   { tool: "planner", asks: /\b(?:plan|design|how should)\b/i },
   { tool: "executor", asks: /\b(?:build|create|run|write|implement|deploy)\b/i },
 ];
 
-/** The subagent's tool that the latest message asks for, with its task; undefined where it is not bound, or has answered. */
+/** The subagent's tool for the latest message, with its task; undefined where it is not bound or has answered. */
 export function chooseSubagent(
   messages: readonly BaseMessage[],
   toolNames: readonly string[],
@@ -134,13 +129,13 @@ export function chooseSubagent(
   return chosen && { tool: chosen.tool, task };
 }
 
-/** The last result of a tool since the latest human message; undefined when nothing came back yet. */
+/** The last tool result since the latest human message. */
 export function subagentResult(messages: readonly BaseMessage[]): string | undefined {
   const latest = messages.findLast((message) => message.type === "human" || message.type === "tool");
   return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;
 }
 
-/** A message may begin with `[Previous context: …]`: what the memory says, in front of what the user says. */
+/** A message may begin with `[Previous context: …]`, the memory block. */
 function withoutContext(text: string): { context: string; spoken: string } {
   const prefix =
     /^\[Previous context: ([\s\S]*?)\](?:\n\n|$)\s*/.exec(text) ??

@@ -5,7 +5,7 @@ export function unescapeEntities(text: string): string {
   return text.replace(/&(lt|gt|amp|quot|apos);/g, (entity, name: string) => entities[name] ?? entity);
 }
 
-/** The elements called `name` in a prompt, in order: their attributes, and their text with entities resolved. */
+/** The elements `name` of a prompt, in order: their attributes, and their text with entities resolved. */
 export function promptBlocks(prompt: string, name: string) {
   const blocks = prompt.matchAll(new RegExp(`<${name}(\\s[^>]*)?>([\\s\\S]*?)</${name}>`, "g"));
   return [...blocks].map(([, written = "", text = ""]) => {
@@ -19,7 +19,7 @@ export function promptBlocks(prompt: string, name: string) {
   });
 }
 
-/** The sentences of `text` in order, trimmed; a line break ends one too. */
+/** The sentences of `text`, trimmed; a line break ends one too. */
 export function sentencesOf(text: string): string[] {
   return text
     .split(/(?<=[.!?])\s+|(?<=[。！？])|\n+/u)
@@ -27,10 +27,10 @@ export function sentencesOf(text: string): string[] {
     .filter((sentence) => sentence !== "");
 }
 
-/** The first sentence of `text`, cut to `mostCharacters` characters with "…"; empty if there is none. */
+/** The first sentence of `text`, cut with "…"; empty if there is none. */
 export function firstSentence(text: string, mostCharacters = Number.POSITIVE_INFINITY): string {
   const sentence = sentencesOf(text)[0] ?? "";
-  // By code point, so that no pair of surrogates is cut.
+  // By code point, so that no surrogate pair is cut.
   const characters = [...sentence];
   if (characters.length <= mostCharacters) return sentence;
   return `${characters

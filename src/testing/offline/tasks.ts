@@ -1,10 +1,8 @@
 import { firstSentence, promptBlocks, sentencesOf } from "./read-prompt.js";
 import { wordsOf } from "./words.js";
 
-/** Makes the arguments of a structured answer from the prompt. */
 type Task = (prompt: string) => Record<string, unknown>;
 
-/** By the names of the library's own structured outputs. Stand-ins: they understand nothing. */
 export const offlineTasks = {
   conversation_summary: summarizeRounds,
   fact_extraction: extractFacts,
@@ -32,7 +30,7 @@ const userMessages = (prompt: string) =>
     attributes.role === "user" ? [text] : [],
   );
 
-/** What was said before, and the first sentence of each message of the user: as many as `mostCharacters` hold, one at least. */
+/** Earlier text, then the first sentence of each user message, while they fit `mostCharacters`; at least one. */
 function said(prompt: string, mostCharacters: number, isTold = (_: string) => true): string[] {
   const earlier = [...promptBlocks(prompt, "episode_so_far"), ...promptBlocks(prompt, "note_so_far")];
   const before = earlier.map(({ text }) => text.replace(/^The user said: |\.$/g, ""));
@@ -48,12 +46,11 @@ function said(prompt: string, mostCharacters: number, isTold = (_: string) => tr
   );
 }
 
-/** The earlier summary's lines that stay, and for each new round the first sentences of what was said and answered. */
 function summarizeRounds(prompt: string): Record<string, unknown> {
   const drop = Number(/<drop\s[^>]*before="(\d+)"/.exec(prompt)?.[1] ?? 0);
   const seqOf = (line: string) => /^Round of seq (\d+): /.exec(line)?.[1];
   const lines = promptBlocks(prompt, "previous_summary").flatMap(({ attributes, text }) => {
-    // A line that is not of this function counts as the last round that its summary covers.
+    // Other lines count as the last round that their summary covers.
     const last = attributes.covers?.split("-")[1] ?? Number.POSITIVE_INFINITY;
     return text.split("\n").filter((line) => line.trim() !== "" && Number(seqOf(line) ?? last) >= drop);
   });
@@ -66,7 +63,7 @@ function summarizeRounds(prompt: string): Record<string, unknown> {
       rounds.push({ seq, asked: role === "user" ? sentence : "", answered: "" });
     }
     const round = rounds.at(-1);
-    // The last one with text: what comes before it in a round only calls tools.
+    // The last one with text: earlier ones in a round only call tools.
     if (round && role === "assistant" && sentence !== "") round.answered = sentence;
   }
   const made = rounds.map(
@@ -76,7 +73,7 @@ function summarizeRounds(prompt: string): Record<string, unknown> {
   return { reasoning, summary: [...lines, ...made].join("\n") };
 }
 
-/** How sentences begin that hold a fact, which key it has, and how it is put; "{}" stands for what follows. */
+/** Beginnings of sentences with a fact, its category and key, and its text; "{}" is the rest of the sentence. */
 const patterns: readonly (readonly [says: string, category: string, key: string | null, text: string])[] = [
   ["my (?:full |real )?name(?:'s|’s| is)", "profile", "name", "The user's name is {}."],
   ["call me", "profile", "preferred_name", "The user's preferred name is {}."],
@@ -94,7 +91,6 @@ const patterns: readonly (readonly [says: string, category: string, key: string 
   ["(?<=^(?:please )?)always", "instructions", null, "The user wants the assistant to always {}."],
   ["(?<=^(?:please )?)never", "instructions", null, "The user wants the assistant to never {}."],
 ];
-/** The end of what is said: a comma, a conjunction that begins another statement, or the sentence's end. */
 const end = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b))`;
 const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${end}`, "i");
 const rules = patterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
@@ -105,10 +101,8 @@ const importances: Readonly<Record<string, number>> = {
   goals: 4,
   instructions: 4,
 };
-/** How a sentence begins that corrects what was known. */
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
-/** What a few English sentence patterns say of the speaker. Questions hold no facts. */
 function extractFacts(prompt: string): Record<string, unknown> {
   const known = promptBlocks(prompt, "fact").map(({ attributes: { category, key } }) => `${category}/${key}`);
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
@@ -144,10 +138,8 @@ function factsIn(sentence: string) {
   return [...found, fact(quote, "preferences", key, value, `The user's favourite ${kind} is {}.`)];
 }
 
-/** What is said at the beginning and the end of every conversation. */
 const courtesy = /^(?:hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay)[\s!.,]*$/i;
 
-/** The first sentences of what the user said, as many as a note holds, questions and courtesies excepted. */
 function noteConversation(prompt: string): Record<string, unknown> {
   const isTold = (sentence: string) =>
     sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
@@ -156,7 +148,7 @@ function noteConversation(prompt: string): Record<string, unknown> {
   return { reasoning, note: `The user said: ${told.join("; ")}.`, importance: 3, tags: [] };
 }
 
-/** Of two notes with the same words the earlier goes, else the first of the least important. */
+/** Deletes the earlier of two notes with the same words, else the first of the least important. */
 function compactNotes(prompt: string): Record<string, unknown> {
   const notes = promptBlocks(prompt, "note")
     .filter(({ attributes }) => attributes.pinned === undefined)

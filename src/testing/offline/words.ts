@@ -1,6 +1,6 @@
-/** The words of `text`: lower case, compatibility forms unified, accents gone. */
+/** The words of `text`: lower case, without compatibility forms and accents. */
 export function wordsOf(text: string): string[] {
-  // More marks on a letter than any script has would take normalising time with their square.
+  // Bounded: normalising many marks on one letter takes quadratic time.
   const plain = text
     .replace(/(\p{M}{30})\p{M}+/gu, "$1")
     .normalize("NFKC")
@@ -11,7 +11,7 @@ export function wordsOf(text: string): string[] {
   return plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
 }
 
-/** English words that say little about what a sentence is about, as {@link stem} leaves them. */
+/** As {@link stem} leaves them. */
 const stopWords = new Set(
   (
     "a about all also am an and any are as at be because been but by can could did do does for from had has have he her here him his " +
@@ -20,15 +20,12 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-/** Whether `word` says little about what a sentence is about. */
+/** Whether `word` says little about the subject of a sentence. */
 export function isStopWord(word: string): boolean {
   return stopWords.has(word);
 }
 
-/**
- * `word` without the commonest English endings, so that "liked", "likes" and "liking" meet. Crude on purpose: it only
- * has to map the forms of a word to one string, which need not be a word.
- */
+/** "liked", "likes" and "liking" become one string, which need not be a word. */
 export function stem(word: string): string {
   if (!/^[a-z]{4,}$/.test(word)) return word;
   const singular = word
