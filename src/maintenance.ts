@@ -22,24 +22,21 @@ import { sweepItems } from "./store/sweep-items.js";
 import { defineSummaries } from "./summaries/define-summaries.js";
 import { trimRecords } from "./usage/usage-statements.js";
 
-/** The kinds of background work. */
 type Works = ReturnType<typeof defineWorks>;
 
-/** The work that one memory does in the background. */
 export interface Maintenance {
   readonly runner: QueueRunner;
   readonly works: Works;
-  /** Starts what a round made due. */
+  /** Starts what a turn made due. */
   start(due: readonly DueJob[]): Promise<void>;
 }
 
-/** How often what is old is deleted: nobody finds it any more. */
 const purgeEveryMs = 3_600_000;
 
 /**
- * Every kind of background work; one that is not here does not compile.
+ * Every kind of background work: a missing one does not compile.
  *
- * @param patient the same runtime without deadlines, for work in bulk.
+ * @param patient the same runtime without deadlines, for bulk work.
  */
 function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {
   const compaction = defineCompaction(runtime);
@@ -57,7 +54,6 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<Resolved
   } as const satisfies { readonly [Kind in WorkKind]: Work<Kind> };
 }
 
-/** Tidying up: what is old is deleted for good. */
 function definePurge(deps: Runtime<ResolvedConfig>) {
   const { db, logger } = deps;
   return defineWork({
@@ -72,7 +68,7 @@ function definePurge(deps: Runtime<ResolvedConfig>) {
   });
 }
 
-/** The background work of a memory, and who does it: this process, or others by queues. */
+/** Background work in this process, or by queues. */
 export function createMaintenance(
   runtime: Runtime<ResolvedConfig>,
   patient: Runtime<ResolvedConfig>,
@@ -91,7 +87,7 @@ export function createMaintenance(
       ? { ...createRunner(deps, jobs), work: refuseToWork }
       : createQueueRunner({ ...deps, option: jobs, own: doable(modelHere), pollIntervalMs });
   let wakesAt = Number.NEGATIVE_INFINITY;
-  /** One timer for all threads that wait; those that come due after it are for the sweeps. */
+  /** One timer for all threads that wait; sweeps find those due after it. */
   const wakeOnce = (delayMs: number) => {
     if (performance.now() < wakesAt) return;
     wakesAt = performance.now() + delayMs;

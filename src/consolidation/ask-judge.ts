@@ -4,21 +4,18 @@ import { judgePairs, type ShownPair } from "./judge-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
 import { needsVote, nextToAsk, type PairVote } from "./pair-votes.rule.js";
 
-/** What a model said of pairs, and what that took. */
 interface JudgedWork {
-  /** Those of which enough was said. */
   readonly pairs: readonly VotedPair[];
   readonly tokens: number;
   readonly calls: number;
 }
 
 /**
- * Asks the model about the pairs of `work` until enough was said of each. Once the day's tokens are spent, those that were
- * begun are finished, and the others left to another day. Several pairs a call; every second time a pair is shown the other
- * way round.
+ * Asks the model about the pairs of `work` until each has enough votes, several pairs a call, every second time in
+ * reverse order. Once the day's tokens are spent, pairs with votes are finished and the others left to another day.
  *
  * @param on.before called before each call after the first; its error ends the work.
- * @param on.after told after each call how far the work has come.
+ * @param on.after called after each call with the pairs so far.
  * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function askJudge(
@@ -52,7 +49,7 @@ export async function askJudge(
   return { pairs: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
 }
 
-/** What a model says may repeat what is kept nowhere. */
+/** Reasons may quote what redaction removes. */
 async function redacted(
   { redactor }: Pick<ConsolidationRuntime, "redactor">,
   votes: readonly PairVote[],

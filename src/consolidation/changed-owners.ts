@@ -4,12 +4,12 @@ import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { everyMs } from "./consolidation-options.js";
 import { dailyTimes } from "./daily-time.rule.js";
 
-/** Most owners marked at a time. What is left is found an hour later, most of it before its time has come. */
+/** The rest is found an hour later, mostly before its time has come. */
 export const mostMarked = 10_000;
 
 /**
- * Marks owners that changed since they were consolidated as due at their tenant's next time. Tenants take turns: the first
- * owner of each is marked before the second of any.
+ * Marks owners that changed since they were consolidated as due at their tenant's next time. The first owner of each
+ * tenant is marked before the second of any.
  */
 export async function markChangedOwners(db: Connection, limit: number): Promise<void> {
   const changed = await findChangedOwners(db, limit);

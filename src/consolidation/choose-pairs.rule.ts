@@ -6,10 +6,10 @@ import { personalKey } from "../memories/item/personal-fields.rule.js";
 import { normalValue } from "../text/normal-value.js";
 import { isOtherThing, type ToldThing } from "./other-thing.rule.js";
 
-/** A stored memory, with what decides between it and another. */
+/** A stored memory, with what decides between two. */
 export interface StoredMemory extends MemoryItem, ToldThing {
   readonly ref: number;
-  /** Whose word it is: see `sourceRank`. */
+  /** See `sourceRank`. */
   readonly rank: number;
   /** The owner's turn at which it was last said. */
   readonly turn: number;
@@ -17,26 +17,21 @@ export interface StoredMemory extends MemoryItem, ToldThing {
   readonly assertedAt: Date;
 }
 
-/** Two memories that are near each other. */
 export interface StoredPair {
   readonly first: StoredMemory;
   readonly second: StoredMemory;
   readonly similarity: number;
 }
 
-/** By what pairs are chosen. */
 interface PairRules {
   readonly policy: CategoryPolicy;
-  /** How alike two memories must be, by the first of them. */
+  /** Threshold of a pair, by each of its memories. */
   readonly leastSimilarity: (memory: StoredMemory) => number;
-  /** Memories that did not change since then are left alone. */
+  /** Older changes are not compared. */
   readonly since: Date;
 }
 
-/**
- * The pairs of `near` that a model is worth asking about, each once, the most alike first: see `isOpen`. In each, the first
- * memory is the older one.
- */
+/** The pairs of `near` to ask a model about, each once, most similar first; in each the older memory is first. */
 export function choosePairs(near: readonly StoredPair[], rules: PairRules): StoredPair[] {
   const pairs = new Map<string, StoredPair>();
   for (const each of near) {
@@ -60,7 +55,7 @@ function inOrder({ first, second, similarity }: StoredPair): StoredPair {
     : { first: second, second: first, similarity };
 }
 
-/** Alike enough, of late, and nothing that code can see keeps them apart. */
+/** Similar, recent, and not kept apart by code. */
 function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
   const { first, second, similarity } = pair;
   return (
@@ -73,11 +68,9 @@ function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules)
 }
 
 /**
- * Whether two memories may be one, as far as code can tell: of one kind, app and state, seen by the same agents, of one slot
- * family or not both of a slot, said by the same person, and without a number, date, name, negation or other detail that
- * one of them has alone, nor about another thing in the same words.
- *
- * It is asked before a model is, and again before its word is acted on.
+ * Whether code allows two memories to be one: of one kind, app and state, with the same readers, of one slot family or
+ * not both of a slot, by the same person, and without a number, date, name, negation or other detail that only one has,
+ * nor about another thing in the same words. Checked before a model is asked, and again before its verdict is applied.
  */
 export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: CategoryPolicy): boolean {
   return (
@@ -89,14 +82,14 @@ export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: Cate
     haveSameReaders(first.category, second.category, policy) &&
     haveSlotFamily(first, second) &&
     agree(first.actorId, second.actorId) &&
-    // What the same words in another order tell, only who understands them can say.
+    // Only a model can judge the same words in another order.
     [null, "order"].includes(detailDifference(first.text, second.text)) &&
     haveSameValue(first.value, second.value) &&
     !isOtherThing(first, second)
   );
 }
 
-/** Statements. Episodes tell of their turns, steps are asked for, and notes are bounded by their number. */
+/** Statements. Episodes belong to their turns, steps were asked for, and notes are bounded by number. */
 function isCompared({ kind, state }: StoredMemory): boolean {
   return state === "active" && (kind === "fact" || kind === "insight");
 }
@@ -105,7 +98,7 @@ function ownerAndApp({ scope: { tenantId, userId, appId } }: StoredMemory): stri
   return JSON.stringify([tenantId, userId, appId]);
 }
 
-/** Whether no agent loses sight of one of them when the other stands for both. */
+/** No agent may lose access to one of them when the other replaces both. */
 function haveSameReaders(one: string, other: string, policy: CategoryPolicy): boolean {
   if (one === other) return true;
   return [...(policy.allowlists?.keys() ?? [])].every((agent) => {
@@ -114,7 +107,7 @@ function haveSameReaders(one: string, other: string, policy: CategoryPolicy): bo
   });
 }
 
-/** Whether two keys name one thing in other words: "dog_name" and "name_of_the_dog". What has no key is of no slot. */
+/** "dog_name" and "name_of_the_dog" are one family; a memory without a key is in none. */
 function haveSlotFamily(first: StoredMemory, second: StoredMemory): boolean {
   if (first.key === null || second.key === null) return true;
   if (first.category !== second.category) return false;
@@ -141,8 +134,8 @@ function haveSameValue(one: string | null, other: string | null): boolean {
 }
 
 /**
- * What a compared pair is known by: both ids, and what a model is shown of them. So a memory that was merely said or used
- * again is not compared anew, and one with other words is.
+ * Identifies a compared pair by ids and prompt texts: a memory that was only repeated or used is not compared anew, one
+ * with other words is.
  */
 export function fingerprintOf({ first, second }: Pick<StoredPair, "first" | "second">): string {
   const sides = [first, second].map(({ id, category, key, value, text, validFrom }) =>

@@ -12,22 +12,19 @@ import {
 } from "./load-consolidation.js";
 import { type SettledPair, saveConsolidation } from "./save-consolidation.js";
 
-/** What the steps of consolidation make. */
-export interface ConsolidationMade {
-  /** The pairs of which enough was said. */
+interface ConsolidationMade {
   judged: readonly VotedPair[];
   tokens: number;
   calls: number;
   settled: readonly SettledPair[];
 }
 
-/** Owners that changed are looked for once an hour: it reads them all, and nobody waits. */
+/** Hourly: it reads all owners, and nobody waits. */
 const markEveryMs = 3_600_000;
 
 /**
- * What is known of a user or an app, consolidated: load → consolidate → validate → save.
- *
- * What the model said is kept after each call: a worker that takes over asks only what was not asked yet.
+ * Consolidates the memories of a user or an app: load → consolidate → validate → save. Votes are kept after each call:
+ * a worker that takes over asks only for the rest.
  */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
@@ -46,7 +43,7 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
         });
         return { judged: pairs, tokens, calls };
       },
-      // Verdicts are checked as they are read; what may come of them is decided under the owner's lock.
+      // Verdicts are checked when they are read; their effects are decided under the owner's lock.
       validate: ({ judged }) => ({ judged }),
       save: async ({ claim, work, judged }) => ({
         settled: await saveConsolidation(deps, { claim, work, pairs: judged }),

@@ -11,40 +11,38 @@ import { type ConsolidationRuntime, fingerprintsForMs, mostPairs } from "./conso
 import { findNearMemories } from "./near-memories.js";
 import { findCompared } from "./pair-statements.js";
 
-/** Memories whose neighbours are looked for in one run: of an owner with more, those that changed last. */
+/** Memories per run whose neighbours are searched: of an owner with more, those that changed last. */
 const mostInPool = 500;
 
-/** What changed within three days is compared whatever it is: whoever did not run for a weekend misses nothing. */
+/** Compared whatever it is: a process that was off for a weekend misses nothing. */
 const freshMs = 3 * dayMs;
 
-/** What is older does not change any more by itself, and was compared when it was new. */
+/** Older memories no longer change by themselves, and were compared when they were new. */
 const recentMs = 90 * dayMs;
 
-/** What counts as important, of 1 to 5: what nobody rated has 3. */
+/** Of 1 to 5: unrated memories have 3. */
 const importantFrom = 3;
 
-/** The share of an owner's memories below the most used ones. */
 const belowMostUsed = 0.9;
 
 /**
- * Least share of words that two texts have in common to be compared where there are no vectors. Three in five: the same fact in
- * other words rarely has many more, and a model has the last word.
+ * Least share of common words without vectors. The same fact in other words rarely has many more than three in five,
+ * and a model has the last word.
  */
 const leastOverlap = 0.6;
 
-/** Pairs to be compared. */
 export interface FoundPairs {
   readonly pairs: readonly StoredPair[];
-  /** Whether there are more than may be compared at a time. */
+  /** Whether there are more than `mostPairs`. */
   readonly more: boolean;
 }
 
 /**
- * The pairs of an owner's memories that a model is worth asking about and was not asked about lately, the most alike
- * first, at most `mostPairs`.
+ * The pairs of an owner's memories to ask a model about, most similar first, at most `mostPairs`, without those that it
+ * compared lately.
  *
- * Neighbours are looked for of what changed in the last three days, is important, or is among the tenth that is used most:
- * by vectors, from the lowest band on; without embeddings by the words that two have in common.
+ * Searches neighbours of what changed in the last three days, is important, or is among the tenth that is used most: by
+ * vectors, from the lowest band on; without embeddings by common words.
  *
  * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
@@ -65,7 +63,6 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
   return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
 }
 
-/** The pairs that `findNearMemories` finds, as they are stored. */
 async function findNear(
   db: Connection,
   search: Parameters<typeof findNearMemories>[1],
@@ -80,12 +77,11 @@ async function findNear(
   });
 }
 
-/** Where the lowest band begins that is left to consolidation. */
 function leastReviewed({ memories }: ConsolidationRuntime["config"]): number {
   return Math.min(memories.reviewSimilarity, memories.contextReviewSimilarity);
 }
 
-/** The space that texts go to, which the embeddings tell with a vector; null without embeddings. */
+/** The current embedding space, which comes with a vector; null without embeddings. */
 async function spaceOf(
   { db, embedder }: ConsolidationRuntime,
   ownerRef: OwnerRef,
@@ -97,7 +93,7 @@ async function spaceOf(
   return row ? (await embedder.documents([row.text])).space : null;
 }
 
-/** The refs of the memories whose neighbours are looked for, those that changed last first. */
+/** Refs of memories whose neighbours are searched, last changed first. */
 async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
   const { schema } = db;
   const ago = (ms: number) => sql`${db.now()} - ${ms}::float8 * interval '1 millisecond'`;
@@ -116,11 +112,7 @@ async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
   return rows.map(({ ref }) => ref);
 }
 
-/**
- * Memories of an owner as they are now, by their ids; those that are gone or expired are not there.
- *
- * @param input.ids which; or `input.refs`.
- */
+/** Active memories of an owner by id, without expired ones. */
 export async function findStored(
   db: Connection,
   input: { readonly ownerRef: OwnerRef } & (

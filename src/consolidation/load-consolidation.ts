@@ -9,25 +9,22 @@ import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { type FoundPairs, findPairs, findStored } from "./find-pairs.js";
 import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
 
-/** A pair, and what a model has said of it so far. */
 export interface VotedPair extends StoredPair {
   readonly votes: readonly PairVote[];
 }
 
-/** All that is needed to consolidate the memories of an owner. */
 export interface ConsolidationWork extends OwnerWork {
   readonly ownerRef: OwnerRef;
   readonly pairs: readonly VotedPair[];
-  /** Whether there are more for another day. */
+  /** For another day. */
   readonly more: boolean;
-  /** What may be spent on them today. */
+  /** Left of the day. */
   readonly budgetTokens: number;
 }
 
 /**
- * What `claim` is about, or how it ended: nothing that is alike, or no tokens left of the day, which defers it.
- *
- * A run that was broken off goes on with its pairs and what was said of them; those of which a memory changed are left out.
+ * The work behind `claim`, or how it ended: no similar memories, or no tokens left of the day, which defers it. An
+ * interrupted run continues with its pairs and votes, except pairs with a changed memory.
  *
  * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
@@ -55,12 +52,11 @@ export async function loadConsolidation(
   return { ...begun, scope, ownerRef, budgetTokens: budget.tokens };
 }
 
-/** Pairs of which nothing was said yet. */
 function withoutVotes({ pairs, more }: FoundPairs): Pick<ConsolidationWork, "pairs" | "more"> {
   return { pairs: pairs.map((pair) => ({ ...pair, votes: [] })), more };
 }
 
-/** What a tenant may spend on comparing today; `closedUntil` is set where that is nothing. */
+/** A tenant's tokens left of the day; `closedUntil` is set where there are none. */
 async function tokensLeft(
   { db, config }: Pick<ConsolidationRuntime, "db" | "config">,
   { tenantId = "" }: Scope,
@@ -85,10 +81,9 @@ const progressSchema = z.object({
   ),
 });
 
-/** How far a run has come, as it is kept for whoever takes it over. */
+/** What is kept for the next worker. */
 type ConsolidationProgress = z.output<typeof progressSchema>;
 
-/** `work` with the votes there are by now, as it is kept. */
 export function progressOf(
   { doneUntil, more }: Pick<ConsolidationWork, "doneUntil" | "more">,
   { pairs }: Pick<ConsolidationWork, "pairs">,
@@ -102,7 +97,7 @@ export function progressOf(
   };
 }
 
-/** The pairs of a run that was broken off, but for those of which a memory changed or went. */
+/** The pairs of an interrupted run, except those with a changed or deleted memory. */
 async function findAgain(
   db: Connection,
   ownerRef: OwnerRef,

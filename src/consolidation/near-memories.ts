@@ -4,15 +4,15 @@ import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import { type IndexedWords, type NearRefs, nearByWords } from "./near-words.rule.js";
 
-/** Neighbours of one memory: more than are linked, since what is only put in the same way comes first as often. */
+/** Per memory: more than are linked, since mere similar wording ranks first as often. */
 const nearestCount = 20;
 
-/** Memories of one statement: with 20,000 of an owner, and vectors of 384 dimensions, a second or two. */
+/** Per statement: with 20,000 memories of an owner, and vectors of 384 dimensions, a second or two. */
 const atOnce = 100;
 
 /**
- * The facts and insights of an owner nearest to each of `refs`, of its kind and app, as far as they are at least as alike as
- * `least`. One statement for every 100; what has no vector in `space` is near nothing.
+ * The facts and insights of an owner nearest to each of `refs`, of its kind and app, with a similarity of at least
+ * `least`. One statement per 100; memories without a vector in `space` have no neighbours.
  */
 export async function findNearMemories(
   db: Connection,
@@ -37,7 +37,7 @@ export async function findNearMemories(
   return found;
 }
 
-/** Each with each, since an exact search reads all vectors anyway. */
+/** All pairs, since an exact search reads all vectors anyway. */
 async function findByVector(
   { query, schema }: Connection,
   input: {
@@ -70,7 +70,7 @@ async function findByVector(
     where n.nth <= ${nearestCount}`);
 }
 
-/** The words of what may be compared, without speakers' names. They are compared here: joins take a hundred times as long. */
+/** Without speakers' names. Compared in code: joins take a hundred times as long. */
 async function findWords({ query, schema }: Connection, ownerRef: OwnerRef): Promise<IndexedWords[]> {
   return query<IndexedWords & Record<string, unknown>>(sql`
     select m.ref::float8 as ref, json_build_array(m.kind, m.app_id)::text as "group",

@@ -1,4 +1,4 @@
-/** A memory's words, as the index has them: stems, without stop words, each with how often it is said. */
+/** A memory's words as indexed: stems without stop words, each with its count. */
 export interface IndexedWords {
   readonly ref: number;
   /** Only memories of one group are compared. */
@@ -6,20 +6,19 @@ export interface IndexedWords {
   readonly words: Readonly<Record<string, number>>;
 }
 
-/** Two memories by their refs, and how alike they are. */
 export interface NearRefs {
   readonly first: number;
   readonly second: number;
-  /** 0 to 1: 1 − cosine distance, or without embeddings the share of words that both have (Dice's coefficient). */
+  /** 0 to 1: 1 − cosine distance, or without embeddings Dice's coefficient of words. */
   readonly similarity: number;
 }
 
-/** A word that so many memories have finds no neighbours: it says little of any one of them. */
+/** A word of so many memories finds no neighbours: it says little about any. */
 const common = 500;
 
 /**
- * Of each of `refs` the memories among `all` that share at least `least` of their words with it, and of these one that is
- * rare; the nearest first, at most `most` of each.
+ * For each of `refs` the memories that share at least `least` of their words with it, one of them rare; most similar
+ * first, at most `most` each.
  */
 export function nearByWords(
   all: readonly IndexedWords[],
@@ -58,7 +57,7 @@ export function nearByWords(
 }
 
 function shared(one: IndexedWords["words"], other: IndexedWords["words"]): number {
-  // A word may be called as what every object has: "constructor".
+  // A word may be "constructor".
   const times = (word: string) => (Object.hasOwn(other, word) ? (other[word] ?? 0) : 0);
   return Object.entries(one).reduce((sum, [word, count]) => sum + Math.min(count, times(word)), 0);
 }

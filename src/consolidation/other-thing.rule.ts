@@ -1,22 +1,21 @@
-/** What of a memory tells whether another one is about another thing. */
 export interface ToldThing {
   readonly text: string;
-  /** Its words as the index has them: stems, without stop words. */
+  /** Indexed words: stems without stop words. */
   readonly terms: readonly string[];
 }
 
-/** What follows whom a sentence is about: in the languages that put it there, the verb. */
+/** The word after the subject: the verb, in languages that put it there. */
 const verbs = [
   /(?:^|[\s,(])(?:the|this|our|der|die|l['’]|el|la|il|o|a|de) ?(?:user|customer|client|person|nutzer|nutzerin|utilisateur|utilisatrice|usuari[oa]|utente|gebruiker)\s+(\p{L}+)/giu,
   /^(\p{Lu}\p{L}*)\s+(\p{L}+)/gu,
 ];
 
 /**
- * Whether two statements are the same but for one thing: "The user plays the harp", "The user plays the drums". Each has one
- * word that the other has not, and it is not the verb: "enjoys" may well stand for "likes".
+ * Whether two statements differ in one thing: "The user plays the harp", "The user plays the drums". Each has one word
+ * of its own, and not the verb: "enjoys" may replace "likes".
  *
- * It may be another word for the same thing ("flat", "apartment"); then two memories stay that could be one. Taken for one
- * the other way round, a memory would be lost, and such pairs are by far the most that are alike.
+ * Where it is a synonym ("flat", "apartment"), two memories stay that could be one. The other error would lose a
+ * memory, and most similar pairs are of this kind.
  */
 export function isOtherThing(one: ToldThing, other: ToldThing): boolean {
   const mine = one.terms.filter((term) => !other.terms.includes(term));
@@ -27,7 +26,7 @@ export function isOtherThing(one: ToldThing, other: ToldThing): boolean {
   return !(isVerb(word, one.text) && isVerb(instead, other.text));
 }
 
-/** Whether two stems are of one word, which the index did not see: "alp" and "alpin". */
+/** Stems of one word that the index kept apart: "alp" and "alpin". */
 function isFormOf(one: string, other: string): boolean {
   const letters = Math.max(3, Math.min(one.length, other.length) - 1);
   return one.slice(0, letters) === other.slice(0, letters);

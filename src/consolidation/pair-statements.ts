@@ -4,20 +4,19 @@ import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import type { PairVerdict } from "./pair-votes.rule.js";
 
-/** What a memory takes over of those that became one with it. */
+/** What a memory inherits from those merged into it. */
 export interface JoinedMemory {
   readonly id: string;
-  /** Those that became one with it. */
   readonly gone: readonly string[];
   readonly pinned: boolean;
   readonly tags: readonly string[];
-  /** The one of them all whose source it has; null where none has a source. */
+  /** The memory whose source it has; null without one. */
   readonly sourceOf: string | null;
-  /** All messages of that source's thread that any of them was learned from. */
+  /** Messages of that source's thread that any of them came from. */
   readonly seqs: readonly number[];
 }
 
-/** Gives memories of a locked owner what they take over. One statement. */
+/** For a locked owner. One statement. */
 export async function joinMemories(
   tx: Connection,
   { ownerRef, joined }: { readonly ownerRef: OwnerRef; readonly joined: readonly JoinedMemory[] },
@@ -49,7 +48,7 @@ export async function joinMemories(
     select from joined`);
 }
 
-/** Two memories that are about one subject, by their refs. */
+/** By refs. */
 export interface MemoryPairLink {
   readonly from: number;
   readonly to: number;
@@ -57,7 +56,7 @@ export interface MemoryPairLink {
   readonly strength: number;
 }
 
-/** Which of `pairs` are linked, in either direction, as "from to". */
+/** The linked `pairs`, in either direction, as "from to". */
 export async function findLinked(
   db: Connection,
   pairs: readonly Pick<MemoryPairLink, "from" | "to">[],
@@ -71,7 +70,7 @@ export async function findLinked(
   return new Set(rows.map(({ from, to }) => `${from} ${to}`));
 }
 
-/** Links memories of a locked owner. One statement. */
+/** For a locked owner. One statement. */
 export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]): Promise<void> {
   if (links.length === 0) return;
   await tx.query(sql`
@@ -81,13 +80,12 @@ export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]
     on conflict do nothing`);
 }
 
-/** A pair that was compared. */
 interface ComparedPair {
   readonly fingerprint: string;
   readonly verdict: PairVerdict;
 }
 
-/** Which of `fingerprints` an owner's pairs were compared under, not longer ago than `withinMs`. */
+/** The `fingerprints` of pairs compared within `withinMs`. */
 export async function findCompared(
   db: Connection,
   input: { readonly ownerRef: OwnerRef; readonly fingerprints: readonly string[]; readonly withinMs: number },
@@ -99,7 +97,6 @@ export async function findCompared(
   return new Set(rows.map(({ fingerprint }) => fingerprint));
 }
 
-/** Notes that an owner's `pairs` were compared now. */
 export async function keepCompared(
   tx: Connection,
   { ownerRef, pairs }: { readonly ownerRef: OwnerRef; readonly pairs: readonly ComparedPair[] },
@@ -112,7 +109,7 @@ export async function keepCompared(
       set verdict = excluded.verdict, compared_at = excluded.compared_at`);
 }
 
-/** Deletes what was noted of pairs longer ago than `keepMs`. */
+/** Deletes comparisons older than `keepMs`. */
 export async function sweepCompared(db: Connection, keepMs: number): Promise<void> {
   await db.query(sql`
     delete from ${db.schema}.compared_pair

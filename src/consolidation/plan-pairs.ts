@@ -9,15 +9,14 @@ import type { StoredMemory } from "./choose-pairs.rule.js";
 import type { JoinedMemory, MemoryPairLink } from "./pair-statements.js";
 import type { JudgedPair, PairEffect } from "./settle-pairs.rule.js";
 
-/** All that is done about the pairs of a run. */
 interface ConsolidationPlan {
   readonly plan: WritePlan;
-  /** What memories take over of those that became one with them. */
+  /** See `joinMemories`. */
   readonly joined: readonly JoinedMemory[];
   readonly links: readonly MemoryPairLink[];
 }
 
-/** What `effects` do, each about the pair in its place. */
+/** Each of `effects` is for the pair at its index. */
 export function planPairs(judged: readonly JudgedPair[], effects: readonly PairEffect[]): ConsolidationPlan {
   const counts = new Map<string, number>();
   const plans = judged.map((pair, place): Partial<WritePlan> => {
@@ -63,7 +62,7 @@ function planMerge(
   };
 }
 
-/** `kept`, said again as `gone`: the word of whoever is believed less makes it neither surer nor fresher. */
+/** A repeat of `kept` by `gone`: a less trusted source raises neither confidence nor recency. */
 function sightingOf(kept: StoredMemory, gone: StoredMemory): Sighting {
   const isLess = gone.rank < kept.rank;
   return {
@@ -116,10 +115,10 @@ function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChan
   };
 }
 
-/** Most tags of a memory, as of those that are written. */
+/** As for written memories. */
 const mostTags = 32;
 
-/** What each memory that others became one with has of all of them. */
+/** What each memory inherits from those merged into it. */
 function joinedMemories(effects: readonly PairEffect[]): JoinedMemory[] {
   const merged = new Map<StoredMemory, StoredMemory[]>();
   for (const effect of effects) {

@@ -14,22 +14,15 @@ import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type JudgedPair, type PairEffect, settlePairs } from "./settle-pairs.rule.js";
 
-/** A pair, and what became of it. */
 export interface SettledPair extends JudgedPair {
   readonly effect: PairEffect;
 }
 
-/** What a run is told of. */
 type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
   readonly pairs: readonly VotedPair[];
 };
 
-/**
- * What is to be done about `pairs`, as the memories are at this moment, in their order. Where one of them changed since it was
- * read, it is nothing.
- *
- * @param owner what decides besides: its turn, and the time.
- */
+/** Effects on `pairs`, as the memories are now, in order; none where one of them changed since it was read. */
 async function settle(
   db: Connection,
   { config }: Pick<ConsolidationRuntime, "config">,
@@ -61,8 +54,8 @@ function nameOf({ from, to }: { readonly from: number; readonly to: number }): s
 }
 
 /**
- * Does what the verdicts on `judged.pairs` come to and gives the task back, together or not at all: memories, links, audit
- * trail, news, events, and that the pairs were compared.
+ * Applies the verdicts and completes the task in one transaction: memories, links, audit trail, change log, events,
+ * comparisons.
  *
  * @throws LeaseLost when another worker took the task over; nothing is written then.
  */
@@ -99,7 +92,7 @@ export async function saveConsolidation(
   return settled;
 }
 
-/** What was compared is not compared again; what changed meanwhile is. */
+/** Pairs that changed meanwhile are compared again. */
 function comparedOf(settled: readonly SettledPair[]) {
   return settled.flatMap((pair) => {
     const { effect, vote } = pair;
@@ -109,8 +102,8 @@ function comparedOf(settled: readonly SettledPair[]) {
 }
 
 /**
- * Up to where the owner was looked at: with what this very run changed, where nobody else changed anything. Where pairs are
- * left to another day, the owner counts as changed.
+ * The owner's revision, with this run's own changes, where nobody else changed anything. With pairs left for another
+ * day, the owner counts as changed.
  */
 async function lookedAtUntil(
   tx: Connection,

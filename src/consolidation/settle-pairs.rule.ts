@@ -4,25 +4,21 @@ import { type IntervalSplit, placeInSlot } from "../memories/slot/slot-timeline.
 import { mayBeOne, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
 import type { PairVote } from "./pair-votes.rule.js";
 
-/** A pair, and what a model's votes on it came to. */
 export interface JudgedPair extends StoredPair {
   readonly vote: PairVote;
-  /** Whether the two are linked already. */
   readonly linked: boolean;
 }
 
 /**
- * Why a verdict is not acted on. "details": they differ in what code can see. "believed": what would go is believed more than
- * what would stay. "pinned": it is pinned. "consent": it is about a sensitive field. "slot": one has a slot that the other
- * has not. "settled": one of them went with another pair of the same run. "changed": one of them changed since it was read.
+ * Why a verdict is not applied. "details": code sees a difference. "believed": the one to remove is trusted more.
+ * "pinned": it is pinned. "consent": a sensitive field. "slot": only one has a slot. "settled": one went with another
+ * pair of the run. "changed": one changed since it was read.
  */
 type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
-/** What is done about a pair. */
 export type PairEffect =
-  /** `gone` becomes one with `kept`, whose words stand. */
+  /** `kept` keeps its text. */
   | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
-  /** `gone` was valid until `validTo`; `kept` is valid. */
   | {
       readonly action: "close";
       readonly kept: StoredMemory;
@@ -33,7 +29,6 @@ export type PairEffect =
   | { readonly action: "link" }
   | { readonly action: "none"; readonly why: PairRefusal | null };
 
-/** By what pairs are settled. */
 interface SettleRules {
   readonly policy: CategoryPolicy;
   readonly consent: ConsentPolicy;
@@ -42,8 +37,8 @@ interface SettleRules {
 }
 
 /**
- * What is done about each of `judged`, in their order. Merges come first, the most alike before the others, then what is
- * closed; a memory that is gone takes no further part.
+ * The effect on each of `judged`, in order. Merges come first, most similar first, then closings; a removed memory
+ * takes no further part.
  */
 export function settlePairs(judged: readonly JudgedPair[], rules: SettleRules): PairEffect[] {
   const effects = judged.map((): PairEffect => ({ action: "none", why: null }));
@@ -79,12 +74,12 @@ function none(why: PairRefusal | null): PairEffect {
 }
 
 /**
- * Two that say the same become the one that is believed more; of those believed alike the pinned one, the one with a slot, the
- * one that says more, the one said more often, and the older one.
+ * Keeps the more trusted one; then the pinned one, the one with a slot, the longer one, the one said more often, the
+ * older one.
  */
 function merging({ first, second }: StoredPair): PairEffect {
   const [kept, gone] = standsBefore(first, second) > 0 ? [first, second] : [second, first];
-  // The slot would be lost with what holds it.
+  // Its slot would be lost.
   if (gone.key !== null && kept.key === null) return none("slot");
   return { action: "merge", kept, gone };
 }
@@ -101,8 +96,8 @@ function standsBefore(one: StoredMemory, other: StoredMemory): number {
 }
 
 /**
- * The later of two that cannot both hold closes the earlier, as if both were values of one slot: dates come first, then whose
- * word they are, then how sure they are. What is pinned, believed more, or sensitive is closed by nothing that a model says.
+ * The later of two contradicting memories closes the earlier, as values of one slot: by date, then source, then
+ * confidence. A model closes nothing that is pinned, trusted more, or sensitive.
  */
 function closing({ first, second }: StoredPair, rules: SettleRules): PairEffect {
   if ((first.key === null) !== (second.key === null)) return none("slot");

@@ -8,14 +8,13 @@ import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
 import { type EpisodeWork, limitEpisode, loadCompression, makeEpisode } from "./make-episode.js";
 
-/** How the audit trail names who writes episodes. */
+/** Name in the audit trail. */
 const compressor = "worker:compress";
 
 /**
- * Writes the episode of a claimed thread's turns and moves its cursor past them, together or not at all. Returns
- * the episode's id, or null when there was one already.
+ * Writes an episode and advances the thread's cursor in one transaction. Returns the episode's id, or null when there
+ * was one already.
  *
- * @param input.trimmed whether the model wrote more than an episode may hold.
  * @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 async function saveEpisode(
@@ -50,22 +49,21 @@ async function saveEpisode(
     return written?.id ?? null;
   } catch (error) {
     if (brokenConstraint(error) !== "memory_episode") throw error;
-    // Someone else has written an episode that begins at this turn.
+    // Another worker has written an episode from this turn on.
     await completeWork(deps.db, claim, threadWork.after(work));
     return null;
   }
 }
 
-/** What the steps of compression make. */
-export interface Compressed {
-  /** The episode: as the model wrote it, then as it is stored. */
+interface Compressed {
+  /** As the model wrote it, then as it is stored. */
   episode: string | null;
-  /** Whether the model wrote more than an episode may hold. */
+  /** Whether it was longer than an episode may be. */
   trimmed: boolean;
   memoryId: string | null;
 }
 
-/** A thread's older turns as an episode, when it is time: load → compress → validate → save. */
+/** Compresses a thread's older turns into an episode when it is time: load → compress → validate → save. */
 export function defineEpisodes(deps: EpisodesRuntime) {
   const { memories, upkeep } = deps.config;
   return defineWork<"episodes", EpisodeWork, Compressed>(

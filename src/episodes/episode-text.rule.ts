@@ -10,14 +10,12 @@ import { sentencesOf } from "../text/cut-text.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 
 /**
- * The next stretch of turns to become an episode; null when none is due yet.
+ * The next range of turns to become an episode; null when none is due.
  *
- * At every multiple of `everyTurns` all but the last `keepTurns` are compressed: 1–10 at turn 20,
- * 11–30 at 40, 31–50 at 60. The stretches
- * depend on the turns alone and not on when someone looks: what was missed at turn 20 is the same episode at 45.
+ * At every multiple of `everyTurns` all but the last `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40, 31–50 at
+ * 60. Ranges depend on turns alone: what was missed at turn 20 is the same episode at 45.
  *
- * @param turns turns the thread has.
- * @param compressedTurns the last turn that has been compressed; 0 for none.
+ * @param compressedTurns the last compressed turn; 0 for none.
  */
 export function episodeRange(
   turns: number,
@@ -28,19 +26,17 @@ export function episodeRange(
   return boundary > turns ? null : { start: compressedTurns + 1, end: boundary - keepTurns };
 }
 
-/** Which turns become episodes. */
 export interface EpisodeRule {
   readonly everyTurns: number;
   readonly keepTurns: number;
 }
 
-/** The rule that the settings make. */
 export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptions): EpisodeRule {
   return { everyTurns: episodeEveryTurns, keepTurns: Math.floor(episodeEveryTurns * episodeKeepShare) };
 }
 
 /**
- * A model's episode as it may be stored: cut after the last whole sentence, or word, that fits.
+ * A model's episode as it is stored: cut after the last whole sentence, or word, that fits.
  *
  * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
  */
@@ -60,14 +56,13 @@ function cutAtWord(text: string, most: number): string {
   return `${end > most / 2 ? head.slice(0, end) : head}…`;
 }
 
-/** A subject that episodes have, and what it does, in the present or the future. English alone can be told by so little. */
+/** An episode's subject and a verb in the present or the future. Only English is recognised this easily. */
 const present =
   /^(?:the\s)?(?:user|assistant|team|they|he|she|we|both)(?:\sand\s(?:the\s)?(?:user|assistant))?\s(?:(?:also|now|then|first)\s)?(?:is|are|am|will|has|have|plans?|wants?|needs?|discuss(?:es)?|decides?|agrees?|asks?|chooses?|talks?|explores?|compares?|reviews?|learns?|fix(?:es)?|tries|try|creates?|works?|considers?|explains?|suggests?)\s/i;
 
-/** Whether an episode plainly tells in the present or the future what is over by the time it is read. */
+/** Whether an episode is written in the present or future tense, which is wrong when it is read. */
 export function tellsPresent(text: string): boolean {
   return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
 }
 
-/** What making episodes needs. */
 export type EpisodesRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;

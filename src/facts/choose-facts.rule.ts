@@ -17,10 +17,10 @@ import { visibleText } from "../text/storable-text.js";
 import { type ChosenRemoval, isTakenBack, restsOnRemoval } from "./choose-removals.rule.js";
 import { type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
 
-/** A fact that a model proposes to remember. Nothing in it is believed before `chooseFacts` has looked at it. */
+/** A fact that a model proposes. `chooseFacts` checks all of it. */
 export interface FactCandidate {
   readonly category: string;
-  /** With a key it is a slot: one active value for each category and key. */
+  /** With a key it is a slot: one active value per category and key. */
   readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
@@ -28,15 +28,13 @@ export interface FactCandidate {
   readonly importance: number;
   /** 0 to 1. */
   readonly confidence: number;
-  /** The words it rests on, and the number of the message that has them, counted from 1. */
+  /** The user's words, and the number of their message, counted from 1. */
   readonly evidence: { readonly message: number; readonly quote: string };
-  /** The user plainly corrected what was known. */
   readonly correction: boolean;
-  /** Number of the known slot it is said to give a value for, counted from 1; null when it is a new one. */
+  /** Number of the known slot that it updates, counted from 1; null for a new one. */
   readonly updates: number | null;
 }
 
-/** A candidate that may be written. */
 export interface ChosenFact {
   readonly category: string;
   readonly key: string | null;
@@ -45,15 +43,14 @@ export interface ChosenFact {
   readonly importance: number;
   readonly confidence: number;
   readonly correction: boolean;
-  /** Index of the message it was learned from. */
+  /** Index of its message. */
   readonly message: number;
-  /** The words it rests on, as they stand in that message. */
+  /** The user's words, as in that message. */
   readonly quote: string;
-  /** Whether it came longer than a memory may be, and was cut after a whole sentence. */
+  /** Whether it was longer than a memory may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
 }
 
-/** Why a candidate is not written. */
 type CandidateProblem =
   | WritingProblem
   | "other_language"
@@ -69,19 +66,17 @@ type CandidateProblem =
   | "turn_cap"
   | "daily_cap";
 
-/** A candidate that is not written. */
 export interface RejectedFact {
   readonly problem: CandidateProblem;
   readonly category: string | null;
 }
 
-/** How the audit trail names who writes extracted facts. */
+/** Name in the audit trail. */
 export const extractor = "worker:extract";
 
-/** What making facts needs. */
 export type FactsRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;
 
-/** Scripts that stand for languages. Scripts of one way of writing stand together. */
+/** Scripts that identify languages. Scripts of one writing system share a row. */
 const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
   ["latin", /\p{Script=Latin}/gu],
   ["cyrillic", /\p{Script=Cyrillic}/gu],
@@ -94,12 +89,12 @@ const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
   ["devanagari", /\p{Script=Devanagari}/gu],
 ];
 
-/** With fewer letters of a script, a text may just have a name or a word in it. */
+/** A text with fewer letters of a script may only contain a name or a word in it. */
 const leastLetters = 8;
 
 /**
- * Whether `text` is written in none of the letters in which `source` is, so that it cannot be of its language. Where the
- * source is short, or mixes scripts, nothing is said of it.
+ * Whether `text` has no letter of the script of `source`, so that it cannot be in its language. False where the source
+ * is short or mixes scripts.
  */
 export function leavesScript(source: string, text: string): boolean {
   const counted = scripts.map(([, letters]) => [source.match(letters)?.length ?? 0, letters] as const);
@@ -109,7 +104,6 @@ export function leavesScript(source: string, text: string): boolean {
   return (text.match(/\p{L}/gu)?.length ?? 0) >= leastLetters && text.match(letters) === null;
 }
 
-/** A slot that is taken already. */
 export interface KnownSlot {
   readonly category: string;
   readonly key: string;
@@ -117,37 +111,33 @@ export interface KnownSlot {
   readonly text: string;
 }
 
-/** What candidates are compared with. */
 export interface FactRules {
   readonly policy: CategoryPolicy;
-  /** Texts of the user's messages, in the order in which the model was given them. */
+  /** The user's messages, in the order of the prompt. */
   readonly messages: readonly string[];
-  /** In the order in which the model was given them. */
+  /** In the order of the prompt. */
   readonly known: readonly KnownSlot[];
   readonly minConfidence: number;
   readonly minImportance: number;
-  /** Most facts kept of one message. */
   readonly perMessage: number;
-  /** Most facts kept in all. */
   readonly inAll: number;
-  /** What the messages ask to forget. @default nothing */
+  /** Memories that the messages ask to forget. @default none */
   readonly removals?: readonly ChosenRemoval[] | undefined;
-  /** What was removed since the first of the messages, and when each of these was said. @default nothing */
+  /** Memories removed since the first message, and the messages' times. @default none */
   readonly removed?:
     | { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] }
     | undefined;
 }
 
-/** Longest key and value kept, in characters. */
+/** In characters. */
 const longestKey = 200;
 const longestValue = 2_000;
 
-/** Categories of memories that are not facts. */
 const notForFacts: ReadonlySet<string> = new Set(
   Object.entries(categoryOfKind).flatMap(([kind, category]) => (kind === "fact" ? [] : [category])),
 );
 
-/** The names of the categories that facts may go to. */
+/** Names of categories that facts may have. */
 export function factCategories(policy: CategoryPolicy): string[] {
   return [...policy.categories.keys()].filter((name) => !notForFacts.has(name));
 }
@@ -155,10 +145,9 @@ export function factCategories(policy: CategoryPolicy): string[] {
 /**
  * The candidates that may be written, in the order of their messages, and why the others may not.
  *
- * A candidate's own category and key say which slot it fills, and nothing else: models take unlike things for the same
- * (graphiti #1728), so the number of a known fact takes no slot from another, and none is a statement of its own. What
- * comes besides the value that a slot has ("also a volunteer firefighter") is a statement too, and ends nothing.
- * Of each message the best are kept (importance × confidence); a message gives a slot one value.
+ * A candidate's category and key decide its slot: models confuse unlike things (graphiti #1728), so `updates` moves no
+ * fact to another slot. An additional value ("also a volunteer firefighter") becomes a statement without a slot and
+ * ends nothing. Of each message the best are kept (importance × confidence); a message gives a slot one value.
  */
 export function chooseFacts(
   candidates: readonly FactCandidate[],
@@ -208,7 +197,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   return { category, key: slot, value, text, importance, confidence, correction, message, quote, trimmed };
 }
 
-/** Whether `fact` says of itself that it comes besides another value of its slot, which it would end. */
+/** Whether `fact` says that it is additional to another value of its slot, which it would end. */
 function endsAnother(fact: ChosenFact, told: readonly ChosenFact[], known: readonly KnownSlot[]): boolean {
   const { key, category, text, quote, correction } = fact;
   if (key === null || correction || !(comesBesides(text) || comesBesides(quote))) return false;

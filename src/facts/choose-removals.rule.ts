@@ -1,39 +1,36 @@
 import { asksToForget, isSaidBeside } from "../text/asks-to-forget.js";
 import { findQuote, sentencesAround } from "../text/find-quote.js";
 
-/** A memory that a model takes the user to want forgotten. Nothing in it is believed before `chooseRemovals` has looked at it. */
+/** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
 export interface RemovalCandidate {
-  /** Number of the memory among those that the model was shown, counted from 1. */
+  /** Number of the memory in the prompt, counted from 1. */
   readonly memory: number;
-  /** The user's words that ask for it, and the number of the message that has them, counted from 1. */
+  /** The user's words, and the number of their message, counted from 1. */
   readonly evidence: { readonly message: number; readonly quote: string };
 }
 
-/** A memory that may be hidden. */
 export interface ChosenRemoval {
   readonly id: string;
-  /** Index of the message that asks for it. */
+  /** Index of the message. */
   readonly message: number;
-  /** The words, as they stand there. */
   readonly quote: string;
 }
 
-/** Why a memory is not hidden. "bulk": more than a message may have hidden, or everything. */
+/** "bulk": more than one message may hide, or everything. */
 export type RemovalProblem = "unknown_memory" | "no_evidence" | "no_request" | "bulk";
 
-/** What removals are compared with. */
 export interface RemovalRules {
-  /** Texts of the user's messages, in the order in which the model was given them. */
+  /** The user's messages, in the order of the prompt. */
   readonly messages: readonly string[];
-  /** Ids of the memories, likewise. */
+  /** Ids, in the order of the prompt. */
   readonly memories: readonly string[];
-  /** Most memories that one message may have hidden. */
+  /** Most memories that one message may hide. */
   readonly perMessage: number;
 }
 
 /**
- * The removals that may be done, each once, and why the others may not: the user's own words must ask for it. A message for
- * which more are proposed than one may have, or that asks to forget everything, has none: no model decides on that.
+ * The removals to do, each once, and why not the others: the user's own words must ask for it. A message with more than
+ * `perMessage` proposals, or that asks to forget everything, hides none: no model decides on that.
  */
 export function chooseRemovals(
   candidates: readonly RemovalCandidate[],
@@ -63,7 +60,7 @@ function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenR
   return asksToForget(sentencesAround(text, quote)) === null ? "no_request" : { id, message, quote };
 }
 
-/** Whether a fact rests on the very words that ask to forget it, and not on what is said beside: "…, I live in Rome now". */
+/** Whether a fact quotes the request to forget itself, and not what was said beside it: "…, I live in Rome now". */
 export function restsOnRemoval(
   fact: { readonly message: number; readonly quote: string },
   removals: readonly ChosenRemoval[],
@@ -75,7 +72,7 @@ export function restsOnRemoval(
   );
 }
 
-/** Whether a message after that of `fact` asks to forget the very words that it rests on: then there was nothing to remove yet. */
+/** Whether a later message asks to forget the words of `fact`: then there was nothing to remove yet. */
 export function isTakenBack(
   fact: { readonly message: number; readonly quote: string },
   messages: readonly string[],

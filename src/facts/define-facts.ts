@@ -18,11 +18,8 @@ import { proposeFacts } from "./extract-facts.js";
 import { type ExtractionWork, findExtractionWork, prepareExtraction } from "./load-extraction.js";
 import { saveFacts } from "./save-facts.js";
 
-/** What the steps of extraction make. */
-export interface Extracted {
-  /** What the model proposes. */
+interface Extracted {
   candidates: FactCandidate[];
-  /** What it takes the user to want forgotten. */
   removals: RemovalCandidate[];
   chosen: ChosenFact[];
   rejected: RejectedFact[];
@@ -31,11 +28,7 @@ export interface Extracted {
   outcomes: WriteOutcome[];
 }
 
-/**
- * The facts of what a thread's user said since the last time: load → extract → validate → save.
- *
- * Only the user's own messages are material.
- */
+/** Extracts facts from a thread's new user messages: load → extract → validate → save. */
 export function defineFacts(deps: FactsRuntime) {
   const { memories, upkeep, policy } = deps.config;
   return defineWork<"facts", ExtractionWork, Extracted>(

@@ -15,23 +15,19 @@ import { asksSomething, tellsSomething } from "../text/tells-something.js";
 import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
 
-/** A user's message whose facts have not been extracted. */
 export interface ExtractionMessage {
   readonly seq: number;
   readonly text: string;
-  /** The speaker's name, where the message carries one. */
   readonly actor: string | null;
-  /** The agent and the run that it was said in, where they are known. */
   readonly agentId: string | null;
   readonly runId: string | null;
   readonly saidAt: Date;
-  /** What the assistant had said last; null when it had said nothing. */
+  /** The assistant's last message before it; null without one. */
   readonly before: string | null;
-  /** How many turns of the thread ago it was said. */
   readonly turnsAgo: number;
 }
 
-/** A memory that may be forgotten, or what waits for consent to be one. */
+/** A memory, or a proposal that waits for consent. */
 export interface Forgettable {
   readonly id: string;
   readonly category: string;
@@ -39,33 +35,32 @@ export interface Forgettable {
   readonly text: string;
 }
 
-/** All that is needed to extract facts from a thread. */
 export interface ExtractionWork extends ThreadWork {
   readonly ownerRef: number;
-  /** The oldest of those not yet extracted, in order. */
+  /** The oldest without extraction, in order. */
   readonly messages: ExtractionMessage[];
-  /** Slots that are taken, most important first. */
+  /** Most important first. */
   readonly known: KnownSlot[];
-  /** What the user may mean who asks to forget something, likeliest first; empty when no message does. */
+  /** Candidates for the user's request to forget, likeliest first; empty without one. */
   readonly forgettable: Forgettable[];
-  /** What somebody removed since the first of the messages was said, latest first. */
+  /** Removed since the first message was said, latest first. */
   readonly removed: RemovedFact[];
-  /** Facts that extraction wrote for the owner in the last 24 hours. */
+  /** Facts written for the owner in the last 24 hours. */
   readonly writtenToday: number;
-  /** When there will be fewer than `writesPerDay` of them; null when there are. */
+  /** When `writesPerDay` allows the next one; null for now. */
   readonly allowedAt: Date | null;
 }
 
-/** Messages worked on at once; after a failure one, so that a single bad message does not take others with it. */
+/** Messages per piece; after a failure one, so that a single bad message does not block others. */
 const messagesAtOnce = 10;
-/** Known slots shown to the model. A user has 10 to 50 lasting facts. */
+/** A user has 10 to 50 lasting facts. */
 const knownSlots = 50;
-/** Removals read, mostly none: they matter to messages that are read again, or long after they were said. */
+/** Mostly none: they matter to messages that are read again, or long after they were said. */
 const mostRemoved = 500;
 
 /**
- * What one try takes of `found`, or how it ended: nothing that tells anything, or the owner's daily cap reached, which
- * defers the work to the time when there is room again.
+ * What one try takes of `found`, or how it ended: no substantive message, or the owner's daily cap, which defers the
+ * work until there is room.
  */
 export async function prepareExtraction(
   deps: FactsRuntime,
@@ -75,7 +70,7 @@ export async function prepareExtraction(
   const work = { ...found, messages: found.messages.map(withoutRecalled) };
   const { scope, threadId, messages, allowedAt } = work;
   if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
-    // They are no reason to ask a model, and are told with what comes next.
+    // They alone justify no model call, and are read with later messages.
     return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
   }
   if (allowedAt === null) return withForgettable(deps, await limitExtraction(deps, work));
@@ -90,12 +85,12 @@ export async function prepareExtraction(
   return "deferred";
 }
 
-/** `message` without what was recalled into it: that is not said anew. */
+/** Recalled memories in a message are not said anew. */
 function withoutRecalled(message: ExtractionMessage): ExtractionMessage {
   return { ...message, text: withoutMemoryBlocks(visibleText(message.text)) };
 }
 
-/** The messages of `work` that one job may give to the model; the next has those after them. */
+/** Cuts `work` to one job; the next one has the rest. */
 async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const { scope, threadId, messages: all } = work;
   const of = { scope, threadId, step: "extract" } as const;
@@ -104,12 +99,12 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
   return { ...work, messages, doneUntil, more: work.more || taken < all.length };
 }
 
-/** Memories shown to the model when a message asks to forget something. */
+/** Memories in the prompt when a message asks to forget something. */
 const shownForgettable = 60;
-/** What waits for consent, shown likewise. */
+/** Proposals waiting for consent, likewise. */
 const shownWaiting = 20;
 
-/** `work` with what its messages may ask to forget. Two statements, where one asks for it; everything is not a model's to forget. */
+/** Adds the memories that its messages may ask to forget. A request to forget everything is not a model's to decide. */
 async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
   const asked = work.messages.filter(({ text }) => asksToForget(text) !== null);
   if (asked.length === 0) return work;
@@ -128,7 +123,7 @@ async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWor
   return { ...work, forgettable: [...memories, ...waiting] };
 }
 
-/** Facts of the thread's owner, first those that share the most words with `said`, then slots. */
+/** Facts of the thread's owner: first those with the most words of `said`, then slots. */
 async function findForgettable(
   db: Connection,
   { ownerRef, scope }: ExtractionWork,
@@ -163,7 +158,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
   allowed_at: Date | null;
 }
 
-/** The work behind `claim`, in one round trip; null when the claim was lost. */
+/** One round trip; null when the claim was lost. */
 export async function findExtractionWork(
   { db, config }: FactsRuntime,
   claim: Claim,

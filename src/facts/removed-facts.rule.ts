@@ -1,19 +1,18 @@
 import { contentHash, normalValue } from "../text/normal-value.js";
 
-/** A memory that somebody removed, and that is not back. */
+/** A removed memory that was not restored. */
 export interface RemovedFact {
   readonly category: string;
-  /** Null also where it was purged, which keeps no key. */
+  /** Null also after a purge, which keeps no key. */
   readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
   readonly removedAt: Date;
-  /** The words that it rested on, and the messages of this thread that it was learned from. None where it was purged. */
+  /** Its words, and the messages of this thread that it came from; none after a purge. */
   readonly quote: string | null;
   readonly seqs: readonly number[];
 }
 
-/** A fact that is about to be written. */
 interface LearnedFact {
   readonly category: string;
   readonly key: string | null;
@@ -22,15 +21,14 @@ interface LearnedFact {
   readonly quote: string;
 }
 
-/** A message, by its place and time. */
 export interface SaidAt {
   readonly seq: number;
   readonly saidAt: Date;
 }
 
 /**
- * Whether `fact`, of the message `said`, was removed after that was said: by its words, its value, or the words it rests on.
- * Messages are read again where work that was given up is tried again, and do not bring back what was removed meanwhile.
+ * Whether `fact`, of the message `said`, was removed after that was said: by its text, its value, or its quote. Retried
+ * work reads messages again, and must not bring back what was removed meanwhile.
  */
 export function wasRemoved(fact: LearnedFact, said: SaidAt, removed: readonly RemovedFact[]): boolean {
   return removed.some(

@@ -10,31 +10,28 @@ import { eraseFound } from "./erase-memories.js";
 import { type ErasableMemory, type Erasing, lockOwnerRow } from "./erase-statements.js";
 import { memoryTables } from "./erasure-tables.js";
 
-/** Which memories of an app's own to delete for good. */
+/** Which of an app's own memories to delete for good. */
 export interface ErasedKinds extends Erasing {
   readonly scope: AppScope;
-  /** A kind, and the category that its memories are in. @default all that the app has of its own */
+  /** One kind, and its category. @default all of the app's own */
   readonly only?: { readonly kind: MemoryKind; readonly category: string } | undefined;
-  /** Only count them. */
   readonly dryRun: boolean;
 }
 
-/** How many memories were deleted for good, or would be. */
+/** Deleted for good, or would be. */
 export interface Purged {
-  /** Those that were in use. */
   readonly deletedCount: number;
-  /** Those that were hidden before: removed, merged or replaced by others, or in quarantine. */
+  /** Removed, merged, superseded or in quarantine before. */
   readonly hiddenCount: number;
 }
 
-/** Memories deleted in one transaction, which the owner's writers wait for. */
+/** Per transaction, which the owner's writers wait for. */
 const atOnce = 500;
 
 /**
- * Deletes memories that are an app's own, in whatever state, as `forget` does: with vectors, links, audit trail and what
- * waits for consent. The app stays; a wordless entry of each tells who deleted it.
- *
- * In transactions of some hundred memories: what is done stays done when it is interrupted.
+ * Deletes an app's own memories in any state, as `forget` does: with vectors, links, audit trail and requests for
+ * consent. The app stays; an entry without words for each says who deleted it. In transactions of some hundred: an
+ * interrupted run keeps what is done.
  */
 export async function eraseAppMemories(db: Database, input: ErasedKinds): Promise<Purged> {
   const scope = await findErasureScope(db, input.scope);
@@ -85,8 +82,8 @@ async function findMemories(
 }
 
 /**
- * What holds their words without them: requests for consent, the trail of those that were purged before, and what models
- * said of them. Of the latter it is told by its category, since nothing else of it is left. One statement.
+ * Deletes other copies of their words: requests for consent, the audit trail of memories purged before, and model
+ * answers. The trail goes by category, since nothing else identifies it. One statement.
  */
 async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKinds): Promise<void> {
   const { schema } = tx;

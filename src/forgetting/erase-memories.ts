@@ -11,27 +11,26 @@ import {
   type RowCounts,
 } from "./erasure-tables.js";
 
-/** How the audit trail names what `forget` deletes. */
+/** Name in the audit trail. */
 export const forgetting: Erasing = { actor: "forget" };
 
-/** Memories of a locked owner that are to go. */
+/** Memories of a locked owner to delete. */
 export interface FoundMemories {
   readonly scope: ErasureScope;
-  /** Whose they are. */
   readonly whose: Scope;
   readonly ownerRef: string;
   readonly found: readonly ErasableMemory[];
-  /** Also those that were purged before, of which only what was written down is left. @default those that were found */
+  /** With those purged before, which left only records. @default those found */
   readonly ids?: readonly string[];
-  /** Those of `memoryTables` that there are. */
+  /** The existing `memoryTables`. */
   readonly tables: readonly ErasureTable[];
-  /** Where the owner stays: what was written down of the memories goes now, and a wordless entry tells that they are gone. */
+  /** Set where the owner stays: records of the memories go now, and an entry without words says so. */
   readonly told: Erasing | null;
 }
 
 const everyRow = 2 ** 31 - 1;
 
-/** Deletes memories in whatever state, with all that hangs on them. */
+/** In any state, with all dependent rows. */
 export async function eraseFound(tx: Connection, input: FoundMemories): Promise<RowCounts> {
   const { scope, whose, ownerRef, found, tables, told } = input;
   const { ids = found.map(({ id }) => id) } = input;

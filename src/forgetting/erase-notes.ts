@@ -6,19 +6,17 @@ import { eraseFound, forgetting } from "./erase-memories.js";
 import { type ErasableMemory, lockOwnerRow } from "./erase-statements.js";
 import type { ErasureTable, RowCounts } from "./erasure-tables.js";
 
-/** The notes that were made of some conversations, of one app. */
 interface AppNotes {
   readonly ownerRef: string;
   readonly row: ScopeRow;
-  /** Ids, of purged notes too. */
   readonly ids: readonly string[];
 }
 
 /**
- * Deletes the notes that apps made of locked threads which are about to go, with those that they were merged into, and what
- * the audit trail says of them. The apps' other threads are told that they are gone. Takes the apps' locks.
+ * Deletes the notes of locked threads that are about to go, with notes they were merged into, and their audit trail.
+ * Reports it to the apps' other threads. Takes the apps' locks.
  *
- * @param input.tables what hangs on memories, and they themselves.
+ * @param input.tables memories and their dependents.
  */
 export async function eraseNotes(
   tx: Connection,
@@ -51,7 +49,7 @@ async function eraseOfApp(
   { ownerRef, row, ids }: AppNotes,
   { scope, tables }: { readonly scope: ErasureScope; readonly tables: readonly ErasureTable[] },
 ): Promise<RowCounts> {
-  // Every writer of the app's memories begins with this lock, and so waits.
+  // Every writer of the app's memories begins with this lock.
   await lockOwnerRow(tx, ownerRef);
   const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
@@ -63,7 +61,7 @@ async function eraseOfApp(
   return erased;
 }
 
-/** Why other notes went may quote those that are gone. */
+/** Reasons for other notes may quote deleted ones. */
 async function forgetReasons(tx: Connection, ownerRef: string): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.history h set new = h.new - 'reason'

@@ -39,22 +39,19 @@ import {
   threadTables,
 } from "./erasure-tables.js";
 
-/** Deletes a scope, transaction by transaction. */
+/** Deletes a scope in several transactions. */
 export interface Eraser {
   /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
   pass(scope: Scope, thread: ErasedThread | null): Promise<boolean>;
-  /** Leaves that event when something is left after all. */
+  /** Writes that event when something is left. */
   leaveTombstone(scope: Scope): Promise<void>;
-  /** What was deleted so far. */
   result(): Omit<Forgotten, "complete">;
 }
 
-/** Threads locked in one transaction. */
 const threadsAtOnce = 20;
 
 const everyRow = 2 ** 31 - 1;
 
-/** A forgetting under way: what it was asked, and what it has deleted so far. */
 interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
   readonly db: Database;
   readonly limit: number;
@@ -64,7 +61,7 @@ interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
   done: number;
 }
 
-/** An eraser that deletes at most `limit` rows of a table in one transaction, more only of what hangs on them. */
+/** Deletes at most `limit` rows of a table per transaction, more only of dependents. */
 export function createEraser(
   db: Database,
   options: ForgetOptions & { readonly limit: number; readonly expected: number },
@@ -87,7 +84,7 @@ export function createEraser(
   };
 }
 
-/** Transactions of `work` until one has nothing left to delete. False when others write faster than it deletes. */
+/** Repeats `work` until nothing is left to delete. False when others write faster than it deletes. */
 async function exhaust(run: Run, work: (tx: Connection) => Promise<RowCounts>): Promise<boolean> {
   const mostTransactions = 20 + run.expected / Math.min(run.limit, threadsAtOnce / 2);
   for (let count = 0; count < mostTransactions; count++) {
@@ -110,13 +107,13 @@ async function eraseMemories(run: Run, scope: ErasureScope): Promise<boolean> {
   if (ownerRef === null) return true;
   const tables = await existingTables(run.db, memoryTables);
   return exhaust(run, async (tx) => {
-    // Every writer of memories begins with this lock, and so waits.
+    // Every writer of memories begins with this lock.
     await lockOwnerRow(tx, ownerRef);
     const found = await findErasableMemories(tx, scope, run.limit);
     if (found.length === 0) return {};
     const { tenantId, userId, appId } = scope;
     const whose = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
-    // The owner of a thread stays, and so does what it was told.
+    // A thread's owner stays, with its change log.
     const told = scope.thread ? forgetting : null;
     return eraseFound(tx, { scope, whose, ownerRef, found, tables, told });
   });
@@ -139,18 +136,18 @@ async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolea
       ...(await eraseMessages(tx, { threads: refs, limit })),
     };
     if (Object.values(counts).some((count) => count > 0)) return counts;
-    // Memories learned there lose their thread: whoever writes memories locks their owner before them.
+    // Memories learned there lose their thread, under their owner's lock.
     if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
     if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
-    // Whoever was at a note of these threads has lost its task by now: what there is of notes is all.
+    // A worker on a note of these threads has lost its task by now: no more notes come.
     const notes = takesNotes(scope) ? await eraseNotes(tx, { threads: refs, scope, tables: ofNotes }) : {};
     const sources = await eraseRows(tx, noteSourceTables, { keys, scope, limit: everyRow });
-    // By the thread all the rest is found: it goes when nothing else is left of it.
+    // Last, since the thread finds all the rest.
     return { ...notes, ...sources, thread: await eraseThreads(tx, group) };
   });
 }
 
-/** Items are of a scope as a whole: none belongs to a thread. */
+/** No item belongs to a thread. */
 async function eraseItems(run: Run, scope: ErasureScope): Promise<boolean> {
   if (scope.thread) return true;
   const tables = await existingTables(run.db, storeTables);
@@ -167,7 +164,7 @@ async function eraseRecords(run: Run, scope: ErasureScope): Promise<boolean> {
   return exhaust(run, (tx) => eraseRows(tx, tables, { keys: noKeys, scope, limit: run.limit }));
 }
 
-/** Deletes the owner and leaves the event, where nothing was written meanwhile. Whether nothing is left. */
+/** Deletes the owner and writes the event, unless something was written meanwhile. Returns whether nothing is left. */
 async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<boolean> {
   return transaction(run.db, async (tx) => {
     if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
@@ -179,7 +176,7 @@ async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<
   });
 }
 
-/** What stays of what was learned in a thread no longer says where, nor in which words. */
+/** Memories that stay lose the place and the words they came from. */
 async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
   const { ownerRef } = scope;
   if (ownerRef === null) return;
@@ -188,7 +185,7 @@ async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string
   await forgetAuditedWords(tx, { ownerRef, threadId });
 }
 
-/** Tried again after a deadlock: forgetting goes from threads to memories, some writers the other way. */
+/** Retries deadlocks: forgetting locks threads before memories, some writers the other way. */
 function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> {
   return retryOn(["40P01"], () => db.transaction(work), {
     most: 10,
@@ -196,7 +193,7 @@ function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Res
   });
 }
 
-/** That something was forgotten, when, and how much; not whose. */
+/** Without whose it was. */
 function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
   return {
@@ -205,33 +202,31 @@ function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   };
 }
 
-/** How far a forgetting has come, in rows. */
+/** Progress, in rows. */
 export interface ForgetProgress {
   readonly done: number;
   /** Grows when others write meanwhile. */
   readonly total: number;
 }
 
-/** How to forget. */
 export interface ForgetOptions {
   /** Only count what would go. @default false */
   readonly dryRun?: boolean | undefined;
-  /** Rows of a table deleted in one transaction, 1 to 10000. @default 500 */
+  /** Rows per table and transaction, 1 to 10000. @default 500 */
   readonly batchSize?: number | undefined;
-  /** Told at the start and after each transaction. */
+  /** Called at the start and after each transaction. */
   readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
-  /** Stops between two transactions, with its reason as the error; run it again to go on. */
+  /** Stops between transactions, with its reason as the error; run it again to go on. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was forgotten. */
 export interface Forgotten {
-  /** Rows deleted by this run, by table; tables without any are left out. */
+  /** Rows deleted by this run, by table; only tables with any. */
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
   /**
-   * Threads of which LangGraph checkpoints stay: a graph whose checkpointer keeps no tenants apart has written them, for
-   * another tenant with the same thread id as well. They go when the last of them is forgotten.
+   * Threads whose LangGraph checkpoints stay: a checkpointer without tenants has written them for another tenant with
+   * the same thread id too. They go when the last of them is forgotten.
    */
   readonly sharedThreads: readonly string[];
   /** False after a dry run that found something, and when others kept writing to the scope: run it again. */

@@ -6,7 +6,6 @@ import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 
-/** A memory that is about to go. */
 export interface ErasableMemory {
   readonly ref: string;
   readonly id: string;
@@ -15,7 +14,7 @@ export interface ErasableMemory {
   readonly active: boolean;
 }
 
-/** Up to `limit` of the scope's memories, in whatever state. Insights come before what they rest on, by which they are found. */
+/** In any state, at most `limit`. Insights come before their evidence, which finds them. */
 export async function findErasableMemories(
   tx: Connection,
   scope: ErasureScope,
@@ -27,7 +26,7 @@ export async function findErasableMemories(
     order by x.kind = 'insight' desc, x.ref limit ${limit}`);
 }
 
-/** Up to `limit` refs of the scope's items in LangGraph's store, locked: nobody writes them, or their vectors, any more. */
+/** At most `limit` items of LangGraph's store, locked against writes to them and their vectors. */
 export async function findErasableItems(
   tx: Connection,
   scope: ErasureScope,
@@ -39,7 +38,7 @@ export async function findErasableItems(
   return rows.map(({ ref }) => ref);
 }
 
-/** Takes the words of memories that are about to go out of the news. */
+/** Removes the words of memories from the change log. */
 async function forgetNews(
   tx: Connection,
   { ownerRef, ids }: { ownerRef: string; ids: readonly string[] },
@@ -49,19 +48,19 @@ async function forgetNews(
     where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
 }
 
-/** Who deletes memories for good, and why, for the audit trail. */
+/** For the audit trail. */
 export interface Erasing {
   readonly actor: string;
   readonly reason?: string | undefined;
 }
 
-/** The owner stays, and so do the threads that were told of the memories: they are told that these are gone. */
+/** Reports deleted memories to the owner's threads. */
 export async function tellOfErased(
   tx: Connection,
   input: {
     readonly scope: Scope;
     readonly ownerRef: string;
-    /** Of all whose words go out of the news. */
+    /** All whose words leave the change log. */
     readonly ids: readonly string[];
     readonly found: readonly ErasableMemory[];
     readonly told: Erasing;
@@ -87,7 +86,7 @@ export async function tellOfErased(
   });
 }
 
-/** Takes from the owner's memories that stay what says where they were learned, and in which words. */
+/** Removes from memories that stay the place and the words they came from. */
 export async function forgetSources(tx: Connection, scope: ErasureScope): Promise<void> {
   await tx.query(sql`
     with parted as (
@@ -99,7 +98,7 @@ export async function forgetSources(tx: Connection, scope: ErasureScope): Promis
     select from parted`);
 }
 
-/** The same of proposals, and the words that decisions rest on. @param threadId whose words. */
+/** Likewise for proposals, and for the words of decisions. */
 export async function forgetConsentSources(
   tx: Connection,
   { ownerRef, threadId }: { ownerRef: string; threadId: string },
@@ -112,7 +111,7 @@ export async function forgetConsentSources(
       and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId')`);
 }
 
-/** The same of the audit trail, which keeps who decided and what. @param threadId whose words. */
+/** Likewise for the audit trail, which keeps who decided what. */
 export async function forgetAuditedWords(
   tx: Connection,
   { ownerRef, threadId }: { ownerRef: string; threadId: string },
@@ -122,7 +121,7 @@ export async function forgetAuditedWords(
     where h.owner_ref = ${ownerRef}::bigint and h.event = 'CONSENT' and h.new #>> '{evidence,threadId}' = ${threadId}`);
 }
 
-/** Takes memories that are about to go out of their locked owner's counts. One statement. */
+/** Subtracts memories about to go from their locked owner's counts. One statement. */
 export async function discountMemories(
   tx: Connection,
   { ownerRef, memories }: { ownerRef: string; memories: readonly string[] },
@@ -142,8 +141,8 @@ export async function discountMemories(
 }
 
 /**
- * Deletes at most `limit` messages of locked threads with their terms, and takes them out of what their threads and
- * their owner count. One statement.
+ * Deletes at most `limit` messages of locked threads with their terms, and subtracts them from the counts of their
+ * threads and owner. One statement.
  */
 export async function eraseMessages(
   tx: Connection,
@@ -182,7 +181,7 @@ export async function eraseMessages(
   return { message: row?.message ?? 0, message_term: row?.message_term ?? 0 };
 }
 
-/** Locks an owner's row, so that no memory of it is written until the transaction ends. False when there is none. */
+/** Blocks writers of its memories until the transaction ends. False when there is none. */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
   const rows = await tx.query(
     sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`,
@@ -190,7 +189,7 @@ export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<bo
   return rows.length > 0;
 }
 
-/** Whether the scope has neither memories nor threads: none again that were written while others of it went. */
+/** Whether the scope has neither memories nor threads, also none written meanwhile. */
 export async function isErased(tx: Connection, scope: ErasureScope): Promise<boolean> {
   const [row] = await tx.query<{ left: boolean }>(sql`
     select exists (select from ${tx.schema}.memory x where ${hasMemory(tx, scope)})
@@ -198,7 +197,7 @@ export async function isErased(tx: Connection, scope: ErasureScope): Promise<boo
   return row?.left === false;
 }
 
-/** Deletes the locked owner of a scope that is all of it, and has nothing any more. Returns how many that were. */
+/** Deletes the locked owner of a whole scope that has nothing left. Returns how many. */
 export async function eraseOwner(tx: Connection, scope: ErasureScope): Promise<number> {
   const { ownerRef, whole } = scope;
   if (!whole) return 0;

@@ -3,7 +3,7 @@ import { checkpointTableNames } from "../checkpoints/checkpoint-names.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
 
-/** The rows that others hang on, as expressions of arrays: a scope's, or those of one batch. */
+/** The rows that others depend on, as array expressions: a scope's, or those of one batch. */
 export interface ErasureKeys {
   /** `memory.ref`, bigint[]. */
   readonly memories: Sql;
@@ -22,13 +22,12 @@ export interface ErasureKeys {
 const noRefs = sql`'{}'::bigint[]`;
 const noIds = sql`'{}'::uuid[]`;
 
-/** The keys of nothing. */
 export const noKeys: ErasureKeys = {
   ...{ memories: noRefs, memoryIds: noIds, threads: noRefs, noteIds: noIds, items: noRefs },
   checkpointThreads: sql`'{}'::text[]`,
 };
 
-/** A table and which of its rows, called `x`, are erased. */
+/** A table and its rows to erase, called `x`. */
 export interface ErasureTable {
   readonly table: string;
   readonly rows: (keys: ErasureKeys, scope: ErasureScope) => Sql;
@@ -48,7 +47,7 @@ const ofCheckpoints = (table: string): ErasureTable => ({
 });
 const ofOwner = (table: string): ErasureTable => ({ table, rows: (_, scope) => hasOwner(scope) });
 
-/** What was written down of memories; the news of them stays without its words, since each revision is one. */
+/** Records of memories; the change log stays without words, since each revision is a row. */
 export const memoryRecordTables: readonly ErasureTable[] = [
   {
     table: "history",
@@ -57,7 +56,7 @@ export const memoryRecordTables: readonly ErasureTable[] = [
   },
 ];
 
-/** What hangs on memories, and then they themselves. */
+/** Memories after their dependents. */
 export const memoryTables: readonly ErasureTable[] = [
   ofMemory("memory_embedding"),
   ofMemory("memory_term"),
@@ -69,20 +68,17 @@ export const memoryTables: readonly ErasureTable[] = [
   { table: "memory", rows: ({ memories }) => sql`x.ref = any (${memories})` },
 ];
 
-/** LangGraph's. */
 export const checkpointTables: readonly ErasureTable[] = checkpointTableNames.map(ofCheckpoints);
 
-/** What was said. */
 export const messageTables: readonly ErasureTable[] = [ofThread("message_term"), ofThread("message")];
 
-/** What was made of it. */
 export const threadTables: readonly ErasureTable[] = [
   ofThread("summary"),
   ofThread("shown"),
   ofThread("work"),
 ];
 
-/** By it the notes that were made of a thread are found: it goes with them, or with the thread. */
+/** These rows find the notes of a thread, and go with them or with the thread. */
 export const noteSourceTables: readonly ErasureTable[] = [
   {
     table: "note_source",
@@ -93,7 +89,7 @@ export const noteSourceTables: readonly ErasureTable[] = [
   },
 ];
 
-/** What the audit trail says of notes that apps made of the threads. */
+/** The audit trail of notes that apps made of the threads. */
 export const noteRecordTables: readonly ErasureTable[] = [
   {
     table: "history",
@@ -102,34 +98,32 @@ export const noteRecordTables: readonly ErasureTable[] = [
   },
 ];
 
-/** What agents kept in LangGraph's store. */
+/** LangGraph's store. */
 export const storeTables: readonly ErasureTable[] = [
   { table: "store_embedding", rows: ({ items }) => sql`x.item_ref = any (${items})` },
   { table: "store_item", rows: ({ items }) => sql`x.ref = any (${items})` },
 ];
 
-/** What is counted of the scope. */
 export const eventTables: readonly ErasureTable[] = [
   { table: "event", rows: (_, scope) => hasScope(scope) },
   { table: "usage", rows: (_, scope) => hasScope(scope) },
 ];
 
-/** What is kept about the scope's memories, and about the scope itself. */
+/** Records of the scope and its memories. */
 export const recordTables: readonly ErasureTable[] = [
   ofOwner("history"),
   ofOwner("change_log"),
   ofOwner("consent_request"),
-  // All of it, where the scope is a part of the owner's: what a model was told holds words of every part.
+  // All of the owner's, where the scope is a part of it: prompts held words of every part.
   { table: "compared_pair", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
   { table: "work", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
   ...noteSourceTables,
   ...eventTables,
 ];
 
-/** How many rows of each table. */
 export type RowCounts = Record<string, number>;
 
-/** Deletes at most `limit` rows of each of `tables`, in their order. One statement for each. */
+/** In the order of `tables`, at most `limit` rows of each. One statement each. */
 export async function eraseRows(
   tx: Connection,
   tables: readonly ErasureTable[],
@@ -150,7 +144,7 @@ export async function eraseRows(
   return counts;
 }
 
-/** Counts the rows of `tables` that belong to `scope`, in one statement. */
+/** One statement. */
 export async function countRows(
   db: Connection,
   tables: readonly ErasureTable[],

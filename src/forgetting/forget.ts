@@ -36,7 +36,6 @@ import {
   threadTables,
 } from "./erasure-tables.js";
 
-/** What forgetting `scope`, or one thread of it, would remove now. */
 async function previewForget(db: Database, scope: Scope, thread: ErasedThread | null): Promise<Forgotten> {
   const erasure = await findErasureScope(db, scope, thread);
   const threads = await findErasableThreads(db, erasure);
@@ -72,13 +71,12 @@ async function previewForget(db: Database, scope: Scope, thread: ErasedThread | 
   return { removed, total, sharedThreads: names.shared.toSorted(), complete: total === 0 };
 }
 
-/** Which thread to delete, and how. */
 export interface DeleteThread extends ForgetOptions {
   readonly scope: Scope;
   readonly threadId: string;
   /**
-   * "keep": what was learned there stays, without where and in which words it was said. "remove": it goes as well.
-   * Episodes, which are the conversation in short, go either way. @default "keep"
+   * "keep": memories stay, without where and in which words they were said. "remove": they go too. Episodes, which are
+   * the conversation in short, always go. @default "keep"
    */
   readonly memories?: "keep" | "remove" | undefined;
 }
@@ -95,17 +93,17 @@ const deleteThreadSchema = optionsSchema.extend({
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
 
-/** A writer that never rests must not keep this from ending. */
+/** A constant writer must not keep this from ending. */
 const mostPasses = 3;
 
 /**
  * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
  *
- * Of `{ userId }` all of the user, in every app, and the notes that apps made of the user's conversations; of `{ userId, appId }` the user's memories and threads in that app;
- * of `{ appId }` what the app has of its own. In transactions of bounded size; what makes the rest findable goes last,
- * so that a run that was interrupted is finished by the next. One event without content or user is left, in the
- * tenant. What others write to the scope after the last transaction is new and stays. A graph's run that is under way
- * does not write its state again to `memory.checkpointer()`: it fails.
+ * `{ userId }`: all of the user, in every app, and the notes that apps made of the user's conversations; `{ userId,
+ * appId }`: the user's memories and threads in that app; `{ appId }`: what the app has of its own. Works in
+ * transactions of bounded size; what finds the rest goes last, so that the next run finishes an interrupted one. One
+ * event without content or user stays in the tenant. Later writes to the scope are new and stay. A running graph cannot
+ * write its state again to `memory.checkpointer()`: it fails.
  *
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
@@ -119,9 +117,9 @@ export async function forget(
 }
 
 /**
- * Deletes one thread with all that hangs on it: messages, summaries, work that waits, checkpoints, episodes, its events;
- * with `memories: "remove"` also what was learned there, which other threads are told is gone. As `forget` does it, and
- * finished by another call when it was interrupted.
+ * Deletes one thread with all that depends on it: messages, summaries, waiting work, checkpoints, episodes, its events;
+ * with `memories: "remove"` also what was learned there, which other threads are notified of. Works as `forget`;
+ * another call finishes an interrupted one.
  *
  * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
@@ -134,7 +132,7 @@ export async function deleteThread(db: Database, input: DeleteThread): Promise<F
   };
   const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
   if (found) return erase(db, scope, thread, options);
-  // An interrupted call has left what tells of the thread, and not the thread.
+  // An interrupted call has left records, and not the thread.
   if ((await previewForget(db, scope, thread)).total > 0) return erase(db, scope, thread, options);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }

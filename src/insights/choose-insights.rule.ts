@@ -6,40 +6,37 @@ import {
 import { contentHash } from "../text/normal-value.js";
 import { onOneLine, storable, visibleText } from "../text/storable-text.js";
 
-/** An insight that a model proposes. Nothing in it is believed before `chooseInsights` has looked at it. */
+/** An insight that a model proposes. `chooseInsights` checks all of it. */
 export interface InsightCandidate {
   readonly summary: string;
   readonly tags: readonly string[];
   /** 1 to 5. */
   readonly importance: number;
-  /** Numbers of the memories that bear it out, counted from 1. */
+  /** Numbers of memories in the prompt, counted from 1. */
   readonly evidence: readonly number[];
 }
 
-/** A memory that insights may rest on: a fact or an episode, and never an insight. */
+/** A memory as evidence: a fact or an episode, never an insight. */
 export interface InsightSource {
   readonly id: string;
   readonly kind: "fact" | "episode";
   readonly category: string;
   readonly text: string;
-  /** When it was said, or began. */
   readonly saidAt: Date;
-  /** The conversation that it was learned in; null where that is not known. */
+  /** Null where that is not known. */
   readonly threadId: string | null;
 }
 
-/** An insight that may be written. */
 export interface ChosenInsight {
   readonly text: string;
   readonly tags: readonly string[];
   readonly importance: number;
-  /** The memories that bear it out. */
   readonly evidence: readonly InsightSource[];
-  /** Whether it came longer than an insight may be, and was cut after a whole sentence. */
+  /** Whether it was longer than an insight may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
 }
 
-/** Why an insight is not written. "names_ai": it speaks as or to the assistant; "known": a memory says it. */
+/** "names_ai": speaks as or to the assistant; "known": a memory says it. */
 export type InsightProblem =
   | WritingProblem
   | "names_ai"
@@ -50,8 +47,8 @@ export type InsightProblem =
   | "run_cap";
 
 /**
- * The insights that may be written, in their order, and why the others may not: each is judged by itself. One rests on
- * memories that the model was shown, by their numbers; a number that none has makes all of it an invention.
+ * The insights that may be written, in order, and why the others may not. Evidence is numbers of memories in the
+ * prompt; one number that does not exist rejects the insight.
  */
 export function chooseInsights(
   candidates: readonly InsightCandidate[],
@@ -105,7 +102,7 @@ function crowdedOut(
 /** "Type I", "World War I": a numeral after a name. */
 const firstPerson = /(?<!\p{Lu}[\p{L}\p{N}.]*\s)(?<![\p{L}\p{N}'’-])I(?=['’\s])/u;
 
-/** Words by which a text speaks as the assistant or to it, in languages where few others write another word so. */
+/** In languages where few other words are spelled so. */
 const pronouns = new RegExp(
   `(?<![\\p{L}\\p{M}\\p{N}-])(?:${[
     "[Mm]e|[Mm]y|myself|[Ww]e|us|[Oo]urs?|ourselves|[Yy]ou|[Yy]ours?|yourself",
@@ -115,12 +112,12 @@ const pronouns = new RegExp(
   "u",
 );
 
-/** Whether `text` speaks of an AI by a pronoun, in the first or second person. */
+/** First or second person. */
 function namesAi(text: string): boolean {
   return firstPerson.test(text) || pronouns.test(text);
 }
 
-/** Enough to sort by; a model that gives more splits hairs. */
+/** A model that gives more splits hairs. */
 const mostTags = 5;
 const mostTagCharacters = 40;
 

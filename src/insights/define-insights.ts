@@ -11,9 +11,7 @@ import { type InsightsRuntime, type InsightsWork, loadInsights } from "./load-in
 import { proposeInsights } from "./propose-insights.js";
 import { saveInsights } from "./save-insights.js";
 
-/** What the steps make. */
-export interface Understood {
-  /** What the model proposes. */
+interface Understood {
   candidates: InsightCandidate[];
   chosen: ChosenInsight[];
   rejected: InsightProblem[];
@@ -21,8 +19,8 @@ export interface Understood {
 }
 
 /**
- * Insights into a user: load → insights → validate → save. None are made before a day has passed since the last, or where
- * nothing was said or learned since.
+ * Insights into a user: load → insights → validate → save. At most one run a day, and only after something was said or
+ * learned.
  */
 export function defineInsights(deps: InsightsRuntime) {
   const { insights, upkeep } = deps.config;

@@ -13,42 +13,37 @@ import { hasWords, onOneLine, tailOf } from "../text/storable-text.js";
 import type { InsightSource } from "./choose-insights.rule.js";
 import type { InsightsOptions } from "./insights-options.js";
 
-/** What making insights needs. */
 export type InsightsRuntime = Runtime<WriteConfig & { readonly insights: InsightsOptions }> & TaskRuntime;
 
-/** A message of the conversation that a user had last. */
 interface SaidLast {
   readonly role: string;
   readonly text: string;
 }
 
-/** What insights into a user are made of. */
 export interface InsightsWork extends OwnerWork {
   readonly ownerRef: number;
-  /** When it was loaded. */
   readonly at: Date;
-  /** What an insight may rest on: the latest episodes, then what was learned or said again since the last run. */
+  /** Evidence: the latest episodes, then what was learned or repeated since the last run. */
   readonly sources: readonly InsightSource[];
   /** The end of the latest conversation, in order. */
   readonly said: readonly SaidLast[];
-  /** The thread of that; null without. */
+  /** Its thread; null without. */
   readonly saidIn: string | null;
 }
 
-/** As much as a hundred turns, in short: what the user has been about. */
+/** About a hundred turns. */
 const mostEpisodes = 5;
-/** New facts. More of them would be what the user is about, and the episodes have that. */
+/** New facts. Episodes have the rest. */
 const mostFacts = 3;
-/** Changes looked at for those: of more, the latest have enough. */
+/** Changes searched for those. */
 const mostChanges = 1_000;
-/** Of the conversation: its tone shows in the last few messages. */
+/** Tone shows in the last few messages. */
 const mostSaidCharacters = 1_000;
-/** Messages read for that. */
 const mostSaid = 12;
 
 /**
- * What `claim` is about, or how it ended. Without anything new, or any memory to rest on, the claim is given back and the
- * run does not count; before its time it waits.
+ * The work behind `claim`, or how it ended. Without anything new, or any evidence, the claim is given back and the run
+ * does not count; before its time it is deferred.
  */
 export async function loadInsights(deps: InsightsRuntime, claim: Claim): Promise<InsightsWork | JobStatus> {
   const { db, config } = deps;
@@ -56,7 +51,7 @@ export async function loadInsights(deps: InsightsRuntime, claim: Claim): Promise
   if (!found) return "lost";
   const { isNew, restsUntil, ...work } = found;
   const ofUser = work.scope.userId !== undefined;
-  // As if it had not been looked for: when it was last done stays.
+  // The run does not count: when it was last done stays.
   if (!ofUser || !isNew || work.sources.length === 0) {
     return skipWork(db, claim, { doneUntil: work.doneUntil, at: null });
   }
@@ -74,17 +69,17 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 interface FoundWork extends InsightsWork {
-  /** Whether anything was said or learned since the last run. */
+  /** Since the last run. */
   readonly isNew: boolean;
-  /** Until when there was a run not long enough ago; null for now. */
+  /** End of the rest since the last run; null for now. */
   readonly restsUntil: Date | null;
 }
 
 /**
- * The work behind `claim`, in one round trip; null when the claim was lost.
+ * One round trip; null when the claim was lost.
  *
- * What nobody vouches for is no evidence, since an insight would vouch for it. Nor is what stays within an app, since an
- * insight is known in all.
+ * Untrusted memories are no evidence, since an insight would vouch for them. Nor are memories of one app, since an
+ * insight is visible in all.
  */
 async function findInsightsWork(
   db: Connection,
@@ -95,7 +90,7 @@ async function findInsightsWork(
   const usable = sql`m.state = 'active' and ${unexpired(db)} and m.valid_from <= ${now()} and m.app_id = ''
       and m.trust <> 'untrusted'`;
   const rested = sql`(o.done_at + ${insights.everyMs}::float8 * interval '1 millisecond')`;
-  // What is said in an app stays there where episodes do.
+  // Where episodes stay within their app, so do its messages.
   const ofApps =
     policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
   const [row] = await db.query<Row>(sql`
@@ -158,7 +153,7 @@ async function findInsightsWork(
   };
 }
 
-/** The last of `messages`, as much of them as insights take. What was recalled is not said anew where it was put into one. */
+/** The last of `messages`, without recalled memories, which are not said anew. */
 function endOf(messages: readonly SaidLast[]): SaidLast[] {
   const kept: SaidLast[] = [];
   let left = mostSaidCharacters;

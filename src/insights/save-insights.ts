@@ -10,18 +10,18 @@ import type { Connection } from "../postgres/connection.js";
 import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
-/** How the audit trail names who writes insights. */
+/** Name in the audit trail. */
 const analyst = "worker:insights";
 
-/** As strong as two memories that are just alike enough to be linked: what it rests on need not sound like it. */
+/** The threshold of links by similarity: evidence need not be similar. */
 const evidenceStrength = 0.6;
 
 /**
- * Writes the insights chosen and completes the task, together or not at all; an event tells of each insight and of each that
- * was rejected. Outcomes in the order of `chosen`.
+ * Writes the chosen insights and completes the task in one transaction, with an event for each insight and each
+ * rejection. Outcomes in the order of `chosen`.
  *
  * @throws LeaseLost when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
- *   `DIMENSION_MISMATCH`
+ * `DIMENSION_MISMATCH`
  */
 export async function saveInsights(
   deps: InsightsRuntime,
@@ -61,19 +61,18 @@ function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft 
   return {
     ...{ kind: "insight", origin: "worker", text, tags, importance },
     metadata: { evidence: evidence.map(({ id }) => id) },
-    // What comes of one conversation goes with it.
+    // An insight of one conversation is deleted with it.
     ...(threadId !== null && others.length === 0 && { source: { threadId, seqs: [] } }),
   };
 }
 
-/** A memory and what bears it out. */
 interface BorneOut {
   readonly id: string;
   readonly category: string;
   readonly evidence: readonly string[];
 }
 
-/** Insights that stand, by the memory that they are now. */
+/** Insights in use, by their memory. */
 function borneOut(
   chosen: readonly ChosenInsight[],
   outcomes: readonly WriteOutcome[],
@@ -87,8 +86,8 @@ function borneOut(
 }
 
 /**
- * Links insights to what they rest on, where that still is, and tells the audit trail. A link by likeness between the two
- * becomes one of evidence.
+ * Links insights to existing evidence, and records it in the audit trail. A link by similarity between the two becomes
+ * one of evidence.
  */
 async function linkEvidence(
   tx: Connection,

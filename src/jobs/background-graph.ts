@@ -16,7 +16,6 @@ import type { JobAddress } from "./settle-failure.js";
 type Channels<Fields> = { [Field in keyof Fields]: LastValue<Fields[Field]> };
 type GraphState<Found, Made> = Channels<JobState<Found> & Made>;
 
-/** A graph of background work, compiled. */
 export type BackgroundGraph<Found, Made> = CompiledStateGraph<
   StateType<GraphState<Found, Made>>,
   UpdateType<GraphState<Found, Made>>,
@@ -25,12 +24,12 @@ export type BackgroundGraph<Found, Made> = CompiledStateGraph<
   GraphState<Found, Made>
 >;
 
-/** Whether runs of this process are traced, as by LangSmith. */
+/** Whether this process is traced, as by LangSmith. */
 export function isTraced(): boolean {
   return CallbackManager.configure() !== undefined;
 }
 
-/** The steps of a kind of work as a graph: load → make, under the name of its step → validate → save → what follows from it. */
+/** The steps of a kind of work as a graph: load → make, which has the name of its step → validate → save → follow. */
 export function backgroundGraph<Found extends JobAddress, Made extends object>(
   steps: WorkSteps<Found, Made>,
   { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
@@ -38,7 +37,7 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   type State = JobState<Found> & Made;
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
-  // Workers have said whose rows they see; a caller's run sees those of the scope it names.
+  // Workers have set whose rows they see; a caller's run sees those of its scope.
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
     const { scope } = state as Partial<State>;
     const work = () => run(state as State);

@@ -6,9 +6,7 @@ import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
 import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
-/**
- * A started pg-boss 10.4, as much of it as is used: so its declarations need not be there for a program that has none.
- */
+/** The part of pg-boss 10.4 in use, so that programs without it need no declarations. */
 export interface PgBossInstance {
   getQueues(): Promise<readonly { readonly name: string }[]>;
   createQueue(name: string, options?: object): Promise<unknown>;
@@ -20,55 +18,49 @@ export interface PgBossInstance {
   complete(name: string, ids: string[]): Promise<unknown>;
 }
 
-/** pg-boss's own options; without a connection among them it uses the pool of the memory. */
+/** pg-boss's own options; without a connection it uses the memory's pool. */
 interface PgBossOptions {
   /** The schema of pg-boss's tables. @default "pgboss" */
   readonly schema?: string;
   readonly [option: string]: unknown;
 }
 
-/** Where queues lie: an instance, or how to make one. */
 export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
 
-/** How jobs are taken from a queue. */
+/** Takes at most `most` jobs at once; `take` resolves when all of them have ended. */
 interface Taking {
-  /** At once. */
   readonly most: number;
   readonly pollIntervalMs: number;
-  /** Resolves when all of them have ended. */
   take(data: readonly unknown[]): Promise<void>;
 }
 
-/** The queues of one memory's background work: a hint of what is due, which may be lost, since the tables say it. */
+/** The queues of one memory's background work: hints that may be lost, since the tables have what is due. */
 export interface JobQueue {
-  /** Puts it in its queue soon, with others in one statement. Fails nobody: what cannot be queued is found by sweeps. */
+  /** Queues it soon, with others in one statement. Never throws: sweeps find what cannot be queued. */
   add(job: Job): void;
-  /** Makes what is missing of the queues. @throws what pg-boss throws */
+  /** Creates missing queues. @throws what pg-boss throws */
   prepare(): Promise<unknown>;
-  /** Takes jobs of `kind` from now on. */
   work(kind: WorkKind, taking: Taking): void;
-  /** Takes no more jobs, and resolves when those that were taken have ended. */
+  /** Takes no more jobs, and resolves when those taken have ended. */
   stopWork(): Promise<void>;
-  /** Resolves when everything that was added is queued. */
   flush(): Promise<void>;
-  /** Stops pg-boss where it was started here. */
   close(): Promise<void>;
 }
 
 /**
- * How queues treat jobs. "short": one job of a key waits at a time, and one more may run, since something new may come while
- * it does. Retries are for processes that died: work that fails says in the tables when it is due again.
+ * "short": one job of a key waits, and one more may run, since more may become due meanwhile. Retries are for processes
+ * that died: work that fails says in the tables when it is due again.
  */
 const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
-/** Processes that make the queues at the same time run into deadlocks, of which one goes through: each queue is a table. */
+/** Each queue is a table: processes that create them at the same time deadlock, and one goes through. */
 const whileOthersMakeThem = {
   most: 10,
   waitMs: (failures: number) => Math.random() * 100 * failures,
   when: (error: unknown) => errorCodeOf(error) === "40P01",
 };
 
-/** The queues that `option` names, for the memory in `db`. Nothing is started before it is needed. */
+/** Starts nothing before it is needed. */
 export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
   const outside = new AsyncResource("mnemograph.queue");
   const waiting = new Map<string, Job>();
@@ -111,13 +103,12 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
     }
     flushing = undefined;
   };
-  const flush = async () => void (await flushing);
   return {
     add(job) {
       waiting.set(jobName(job), job);
       flushing ??= outside.runInAsyncScope(send);
     },
-    flush,
+    flush: async () => flushing,
     prepare,
     work(kind, taking) {
       const taker = createTaker(
@@ -127,10 +118,8 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
           const jobs = await boss.fetch(nameOf(kind), { batchSize: taking.most });
           if (jobs.length === 0) return false;
           await taking.take(jobs.map(({ data }) => data));
-          await boss.complete(
-            nameOf(kind),
-            jobs.map(({ id }) => id),
-          );
+          const ids = jobs.map(({ id }) => id);
+          await boss.complete(nameOf(kind), ids);
           return true;
         },
         (error) => logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`),
@@ -149,10 +138,10 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   };
 }
 /**
- * Takes jobs again and again: at once where there were some, else after an interval or when it is woken.
+ * Takes jobs in a loop: at once while there are some, else after an interval or `wake`.
  *
- * `boss.work` does not await the statement that completes jobs: where that fails, as while the database is away, the process dies
- * of an unhandled rejection (pg-boss 10.4).
+ * `boss.work` does not await the statement that completes jobs: where that fails, as while the database is away, the
+ * process dies of an unhandled rejection (pg-boss 10.4).
  */
 function createTaker(
   pollIntervalMs: number,
@@ -185,7 +174,6 @@ function createTaker(
   };
 }
 
-/** pg-boss, given or made when it is first asked for. */
 function openOnce(db: Database, option: QueueOption, logger: Logger) {
   if (!("pgBoss" in option)) return { open: async () => option, close: async () => {} };
   let started: Promise<StartedBoss> | undefined;
@@ -195,14 +183,14 @@ function openOnce(db: Database, option: QueueOption, logger: Logger) {
       try {
         return await started;
       } catch (error) {
-        // The database may be back when it is asked for again.
+        // The database may be back next time.
         started = undefined;
         throw error;
       }
     },
     async close() {
       const boss = await started?.catch(() => undefined);
-      // Whoever fetched jobs has ended them by now.
+      // Fetched jobs have ended by now.
       await boss?.stop({ graceful: false });
     },
   };
@@ -226,19 +214,19 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
     throw new MemoryError("PEER_MISSING", message, { cause });
   });
   const ours = { db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) } };
-  // Nothing is scheduled with pg-boss: what becomes due with time, the tables say.
+  // pg-boss schedules nothing: the tables have what becomes due.
   const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
   await boss.start();
   return boss as unknown as StartedBoss;
 }
 
-/** Longest wait for a statement of pg-boss: they take milliseconds, those that make its tables seconds. */
+/** pg-boss's statements take milliseconds, creating its tables seconds. */
 const queueTimeoutMs = 60_000;
 
 /**
- * Runs what pg-boss wants run. Its errors are those of the driver, by whose words pg-boss knows that another process
- * made the tables first; such a statement leaves a transaction open, which ends here.
+ * Runs pg-boss's statements. It needs the driver's own errors: by their text it knows that another process created the
+ * tables first. Such a statement leaves a transaction open, which ends here.
  */
 function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const statement = { text, values, query_timeout: queueTimeoutMs };

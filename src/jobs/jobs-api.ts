@@ -9,54 +9,50 @@ import { ofTenant, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableText } from "../text/parse-input.js";
 import { type Job, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
-/** How a job stands, by the tables. */
 export const jobStates = ["waiting", "running", "failed"] as const;
 
 /** "waiting": due, now or at `dueAt`; "running": a worker has it; "failed": its last try failed, or it was given up. */
 type JobState = (typeof jobStates)[number];
 
-/** A piece of background work, whoever does it. It holds nothing of what was said but the error. */
+/** A piece of background work. It holds no words of a conversation but the error. */
 export interface ListedJob {
   readonly id: string;
   readonly kind: WorkKind;
   readonly state: JobState;
-  /** Whose it is. */
   readonly scope: Scope;
-  /** The thread that it is about; null where it is about a user or an app. */
+  /** Null for work of a user or an app. */
   readonly threadId: string | null;
-  /** Tries so far; null of what was given up. */
+  /** Null after it was given up. */
   readonly attempts: number | null;
-  /** Why its last try failed. */
+  /** Of the last try. */
   readonly error: string | null;
-  /** When it was given up; null where it was not. */
   readonly givenUpAt: Date | null;
-  /** When it is tried next; null while it runs, and when it is not tried again. */
+  /** Null while it runs, and when it is not tried again. */
   readonly dueAt: Date | null;
 }
 
-/** Which jobs to list. */
 interface ListJobs {
-  /** Only those of this tenant. @default those of all tenants */
+  /** @default all tenants */
   readonly tenantId?: string | undefined;
   readonly state?: JobState | undefined;
   readonly kind?: WorkKind | undefined;
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
-  /** Only those after this id: the last of the page before. */
+  /** The id of the last job of the page before. */
   readonly after?: string | undefined;
 }
 
-/** Background work that is not done, for operators: what waits, runs and failed, and trying it again. */
+/** Unfinished background work, for operators. */
 export interface JobsApi {
   /**
-   * Jobs that wait, run or failed, in the order of their ids, as the tables have them, with queues or without. Ageing, expiry
-   * and purging are found anew each time and not listed.
+   * Jobs that wait, run or failed, ordered by id, with queues or without. Not ageing, expiry and purging, which are
+   * found anew each time.
    *
    * @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**
-   * Makes what failed due now, what was given up too: one job by its id, or all of a kind, at most 1,000 at a time.
+   * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a time.
    *
    * @example
    * ```ts
@@ -64,8 +60,8 @@ export interface JobsApi {
    * if (failed) await memory.jobs.retry(failed.id);
    * ```
    * @returns how many are due now.
-   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and of an episode or a note that was
-   *   given up when what came later in its thread is done.
+   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`; `WRONG_STATE` while a worker has it, and for an episode or a note
+   * that was given up when later work on its thread is done.
    */
   retry(
     which: string | { readonly kind: WorkKind },
@@ -81,10 +77,10 @@ const listSchema = z.strictObject({
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
 const ofSchema = z.strictObject({ tenantId: tenantField });
 
-/** Most jobs that one call has tried again. */
+/** Per call. */
 const mostRetried = 1_000;
 
-/** @param start has a job done that has become due. */
+/** @param start does a job that has become due. */
 export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
   const retryOne = async (id: string) => {
     const job = await db.transaction((tx) => makeDue(tx, Number(id)));
@@ -120,12 +116,11 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
   };
 }
 
-/** `id` as a row of `work` has it; of what is no number, the id of none. */
+/** -1, the id of no row, for text that is no number. */
 function rowId(id: string): number {
   return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }
 
-/** Work that is not done, by its id. */
 async function findJobs(
   db: Connection,
   { tenantId, state, kind, id, after, limit }: Omit<ListJobs, "limit"> & { id?: string; limit: number },
@@ -149,16 +144,14 @@ async function findJobs(
     where ${ofTenant(sql`j.tenant_id`, tenantId)} ${where(state, sql`j.state = ${state}`)}
     limit ${limit}`);
   return rows.map(({ tenant_id, user_id, app_id, ...job }) => {
-    const { id: found, kind: of, state: stands, threadId, attempts, error, givenUpAt, dueAt } = job;
-    const scope = scopeOf({ tenant_id, user_id, app_id });
-    return { id: found, kind: of, state: stands, scope, threadId, attempts, error, givenUpAt, dueAt };
+    return { ...job, scope: scopeOf({ tenant_id, user_id, app_id }) };
   });
 }
 
-/** Kinds whose pieces are not done again once a later one is: an episode or a note of them would stand twice. */
+/** Kinds that never go back: an earlier piece, done after a later one, would be stored twice. */
 const onlyForward: readonly WorkKind[] = ["episodes", "notes"];
 
-/** Makes work due now; null where that is not possible. */
+/** Null where that is not possible. */
 async function makeDue(tx: Connection, id: number): Promise<Job | null> {
   const { schema, now } = tx;
   const [row] = await tx.query<{ kind: WorkKind; ref: string; given_up: boolean }>(sql`
@@ -166,7 +159,7 @@ async function makeDue(tx: Connection, id: number): Promise<Job | null> {
     from ${schema}.work where id = ${id} for update`);
   if (!row) return null;
   const { kind, ref, given_up } = row;
-  // What was given up was not done: it begins again where it began, and rests from nothing.
+  // A dead letter begins again where it began, without a rest.
   const due = await tx.query(
     given_up
       ? sql`update ${schema}.work k set retry_at = ${now()}, attempts = 0, done_at = null,

@@ -7,69 +7,64 @@ export const jobsOptionsSchema = z.strictObject({
   concurrency: z.int().min(1).default(4),
 });
 
-/** How background work runs in this process. */
 export interface JobsConfig extends z.input<typeof jobsOptionsSchema> {}
 
 /** What goes with the settings and is none. */
 export const jobConstants = {
-  /** How often this process looks for work that another one left behind, once its lease has run out. */
+  /** How often this process looks for work whose lease has run out. */
   sweepIntervalMs: 60_000,
-  /** How often `memory.work()` asks an empty queue, each kind of work having one: as often as pg-boss does. */
+  /** How often `memory.work()` polls an empty queue of each kind: pg-boss's own interval. */
   pollIntervalMs: 2_000,
 };
 
-/** How often work is tried. */
 export interface Tries {
   readonly leaseMs: number;
   readonly retryDelayMs: number;
-  /** Tries before work is given up whose model gives no answer that can be used. */
+  /** Tries while the model gives no usable answer. */
   readonly maxAttempts: number;
-  /** Tries before work is given up that fails in any other way. */
+  /** Tries while it fails in any other way. */
   readonly maxFailures: number;
 }
 
 export const taskOptionsSchema = z.strictObject({
   /**
-   * Longest wait for one model call, and for the embeddings of up to a hundred texts that are written; each further hundred
-   * may take as long again. A call that takes longer is stuck. Raise it for models that run on slow machines.
+   * Longest wait for one model call, and for the embeddings of each hundred texts that are written. Raise it for models
+   * on slow machines.
    *
    * @default 30_000
    */
   timeoutMs: timerOption.min(1).default(30_000),
   /**
-   * Tokens of conversation given to the model in one call; more is worked on in pieces. An eighth of a 128k window: lower it
-   * for models with a smaller one.
+   * Tokens of conversation in one model call; more is worked on in pieces. An eighth of a 128k window: lower it for
+   * smaller ones.
    *
    * @default 16_000
    */
   inputBudgetTokens: z.int().min(200).default(16_000),
 });
 
-/** How summaries, facts, episodes, procedures, notes, compaction, insights and consolidation are made. */
+/** Settings of summaries, facts, episodes, procedures, notes, compaction, insights and consolidation. */
 export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
 /** What goes with the settings and is none. */
 export const taskConstants = {
   /** How long a worker may be silent before another takes over: two model calls and their repairs. */
   leaseMs: 150_000,
-  /** Wait after the first failure; doubles each time, up to an hour. */
+  /** After the first failure; doubles each time, up to an hour. */
   retryDelayMs: 30_000,
   /**
-   * Most calls for one piece of work: eight are half a megabyte of English. Of longer messages the middle is left out; what
-   * more of them there are waits for further pieces of work.
+   * Most calls for one piece of work: eight are half a megabyte of English. The middle of longer messages is omitted;
+   * further messages are further pieces of work.
    */
   mostPieces: 8,
-  /** Tries, of two answers each, before output that cannot be used becomes a dead letter. */
+  /** Tries, of two answers each, before unusable output becomes a dead letter. */
   maxAttempts: 3,
-  /** Tries before work whose calls fail becomes a dead letter: with the growing waits some 14 hours of outage. */
+  /** Tries before failing calls become a dead letter: with the growing waits some 14 hours of outage. */
   maxFailures: 20,
 };
 
-/** How the tasks of threads and owners are done, and procedures written. */
 export type TaskOptions = z.output<typeof taskOptionsSchema> & Readonly<typeof taskConstants>;
 
-/** What every background job needs. */
 export type JobRuntime = Runtime<object>;
 
-/** What the tasks of threads need. */
 export type TaskRuntime = JobRuntime & Runtime<{ readonly upkeep: TaskOptions }>;

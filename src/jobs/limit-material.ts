@@ -2,18 +2,16 @@ import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import type { Runtime } from "../runtime.js";
 import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
 
-/** What one job takes of the messages it was given. */
 interface Material<Message> {
   readonly messages: Message[];
-  /** How many of them it covers, from the first; the others are left to further jobs. */
+  /** How many from the first on it covers; the others are for further jobs. */
   readonly taken: number;
 }
 
 /**
- * What one job gives to the model of `messages`. Where something is left out, the prompt, the log and an event
- * say so.
+ * Cuts `messages` to what one job gives the model. The prompt, the log and an event say where something is omitted.
  *
- * @param beginsGroup where work may be parted. @default nowhere
+ * @param beginsGroup where work may be split. @default nowhere
  */
 export async function limitMaterial<Message extends { text: string }>(
   { db, logger }: Pick<Runtime, "db" | "logger">,

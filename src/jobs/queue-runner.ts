@@ -1,25 +1,24 @@
 import { AsyncResource } from "node:async_hooks";
 import PQueue from "p-queue";
 import { z } from "zod";
-import { longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { abortSignal, parseInput } from "../text/parse-input.js";
 import type { Work } from "./define-work.js";
 import { createJobQueue, type JobQueue, type QueueOption } from "./job-queue.js";
-import { createAlarms, createLookout, guarded, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
+import { createLookout, createSweeper, guarded, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
 import { type Job, jobName, kindsField, toJob, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 /** Which queued jobs a process does. */
 export interface WorkInput {
-  /** Only these kinds. @default all that the memory does */
+  /** @default all that the memory does */
   readonly kinds?: readonly WorkKind[] | undefined;
   /** Stops the worker, as `stop` does. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Jobs that ended since a worker was started, those of them that threw, and those that run. */
+/** Jobs since a worker was started; `failed`: those that threw. */
 interface Counts {
   done: number;
   failed: number;
@@ -28,7 +27,7 @@ interface Counts {
 
 /** What a worker has done and does. */
 interface WorkerStatus extends Readonly<Counts> {
-  /** Whether it takes jobs and the queues answered when they were last asked. */
+  /** Whether it takes jobs and the last request to the queues succeeded. */
   readonly ready: boolean;
   /** The same by kind. */
   readonly kinds: Readonly<Partial<Record<WorkKind, Readonly<Counts>>>>;
@@ -36,13 +35,13 @@ interface WorkerStatus extends Readonly<Counts> {
 
 /** A process's work on queued jobs. */
 export interface JobWorker {
-  /** What it has done and does; it asks nothing. */
+  /** Asks no database. */
   status(): WorkerStatus;
-  /** Takes no more jobs, gives back what has not begun, and resolves when what runs has ended. */
+  /** Takes no more jobs, returns those that have not begun, and resolves when what runs has ended. */
   stop(): Promise<void>;
 }
 
-/** A runner that puts jobs in queues, and does some where it is asked to. */
+/** A runner that queues jobs, and does some on request. */
 export interface QueueRunner extends Runner {
   /** @throws MemoryError `INVALID_INPUT`, `PERMISSION_DENIED`, `CLOSED` */
   work(input?: WorkInput): Promise<JobWorker>;
@@ -55,38 +54,30 @@ export function parseWork(input: WorkInput | undefined) {
   return parseInput(workSchema, input ?? {}, "work");
 }
 
-/** What a runner by queues works with. */
 interface QueueRunnerDeps extends RunnerDeps {
   readonly option: QueueOption;
-  /** Those of the works that this process can do: without a model only some. */
+  /** Those of `works` that this process can do: without a model only some. */
   readonly own: readonly Work[];
   readonly pollIntervalMs: number;
 }
 
-/** Most jobs of each kind that one look puts in the queues. */
+/** Most jobs of each kind that one look queues. */
 const queuedAtOnce = 2_000;
 
-/** Background work by queues: whoever starts it puts it in one, and processes that work take it from there. */
+/** Queues background work, and takes it from there in processes that call `work`. */
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { db, works, logger } = deps;
   const queue = createJobQueue(db, deps.option, logger);
-  const lookout = createLookout(db);
+  const lookFor = createLookout(db);
   let worker: ReturnType<typeof createWorker> | undefined;
   let stopped = false;
   return {
     async start(job) {
       if (works.some(({ kind }) => kind === job.kind)) queue.add(job);
     },
-    async upkeep(which) {
-      let found = 0;
-      for (const work of ofKinds(works, which)) {
-        const jobs = await lookout.jobsOf(work, { limit: queuedAtOnce, inTime: false });
-        if (work.counted) found += jobs.length;
-        jobs.forEach(queue.add);
-      }
-      return found;
-    },
-    // Who only puts jobs in queues looks for none: workers do.
+    upkeep: async (which) =>
+      lookFor(ofKinds(works, which), { limit: queuedAtOnce, inTime: false }, queue.add),
+    // A process without a worker looks for no jobs: workers do.
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
     idle: queue.flush,
@@ -128,19 +119,18 @@ function needsOwner(): MemoryError {
   );
 }
 
-/** Jobs taken from a queue for each that runs: those that wait here need no round trip when their turn comes. */
+/** Jobs fetched for each that runs: the next one then needs no round trip. */
 const takenPerRunning = 4;
 
-/** Takes jobs from queues, and puts into them what the tables say is due; where they are gone, it does that itself. */
+/** Takes jobs from queues and queues what the tables say is due; without queues it does that itself. */
 function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   const { db, logger, works, within, concurrency } = deps;
   const outside = new AsyncResource("mnemograph.worker");
-  const lookout = createLookout(db);
+  const lookFor = createLookout(db);
   const counts = new Map(
     works.map(({ kind }): [WorkKind, Counts] => [kind, { done: 0, failed: 0, running: 0 }]),
   );
   const places = new Map(works.map(({ kind }) => [kind, new PQueue({ concurrency })]));
-  let interval: NodeJS.Timeout | undefined;
   let sweeping: Promise<void> | undefined;
   let isWell = true;
   let stopped = false;
@@ -152,7 +142,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
     count.running--;
     count[well ? "done" : "failed"]++;
   };
-  /** In this process, when its turn comes. What has not begun when the worker stops goes back into the queue. */
+  // A job that has not begun when the worker stops goes back into the queue.
   const place = (work: Work, job: Job) =>
     places.get(work.kind)?.add(async () => (stopped ? queue.add(job) : await run(work, job)));
 
@@ -174,11 +164,10 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   };
   const look = async () => {
     isWell = await prepared();
-    for (const work of works) {
-      if (stopped) return;
-      const jobs = await lookout.jobsOf(work, { limit: queuedAtOnce, inTime: true });
-      for (const job of jobs) isWell ? queue.add(job) : void place(work, job);
-    }
+    await lookFor(works, { limit: queuedAtOnce, inTime: true }, (job, work) => {
+      if (isWell) queue.add(job);
+      else void place(work, job);
+    });
     await queue.flush();
   };
   const sweep = () => {
@@ -187,9 +176,9 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
       sweeping = undefined;
     });
   };
-  const alarms = createAlarms(sweep);
+  const sweeper = createSweeper(sweep, deps.sweepIntervalMs);
   return {
-    wakeIn: alarms.in,
+    wakeIn: sweeper.wakeIn,
     async begin() {
       isWell = await prepared();
       outside.runInAsyncScope(() => {
@@ -197,8 +186,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
           const taking = { most: concurrency * takenPerRunning, pollIntervalMs: deps.pollIntervalMs };
           queue.work(work.kind, { ...taking, take: (data) => take(work, data) });
         }
-        interval = setInterval(sweep, Math.min(deps.sweepIntervalMs, longestTimerMs));
-        sweep();
+        sweeper.start();
       });
     },
     status(): WorkerStatus {
@@ -212,8 +200,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
     },
     async stop() {
       stopped = true;
-      clearInterval(interval);
-      alarms.stop();
+      sweeper.stop();
       await sweeping;
       await queue.stopWork();
       await Promise.all([...places.values()].map((each) => each.onIdle()));

@@ -1,6 +1,6 @@
 import { z } from "zod";
 
-/** The kinds of background work, by the word that `status`, `jobs`, queues, flags and HTTP have for each. */
+/** Used by `status`, `jobs`, queues, flags and HTTP. */
 export const workKinds = [
   "summaries",
   "facts",
@@ -14,22 +14,20 @@ export const workKinds = [
   "purge",
 ] as const;
 
-/** A kind of background work. */
 export type WorkKind = (typeof workKinds)[number];
 
-/** Kinds as callers name them. */
 export const kindsField = z.array(z.enum(workKinds)).min(1).optional();
 
-/** A piece of background work as it is started and queued: where it is, and nothing of what was said. */
+/** A piece of background work as it is started and queued, without words of a conversation. */
 export interface Job {
   readonly kind: WorkKind;
-  /** The thread or the owner that it is about; 0 where it is about nobody in particular. */
+  /** A thread or an owner; 0 for neither. */
   readonly ref: number;
-  /** The lease that it goes on with. @default it takes one when it runs */
+  /** @default it takes one when it runs */
   readonly lease?: number | undefined;
 }
 
-/** What makes two jobs the same, of which one is queued; log lines call it so. */
+/** Also the key of queued jobs: equal names are one job. */
 export function jobName({ kind, ref }: Job): string {
   return ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`;
 }
@@ -40,7 +38,7 @@ const jobSchema = z.object({
   lease: z.int().optional(),
 });
 
-/** What a queue gave back, where it is a job: another version may have written it. */
+/** Null for a job that another version wrote in another form. */
 export function toJob(data: unknown): Job | null {
   return jobSchema.safeParse(data).data ?? null;
 }

@@ -4,28 +4,25 @@ import type { OwnerRef, Scope } from "../scope/scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import type { WorkKind } from "./work-kinds.rule.js";
 
-/** Work of a thread, or of a user or an app. */
 export interface WorkKey {
   readonly kind: WorkKind;
   readonly of: "thread" | "owner";
   readonly ref: number;
 }
 
-/** The right to do a piece of work, which one worker has until the lease runs out. */
+/** The right to do a piece of work, for one worker until the lease runs out. */
 export interface Claim {
-  /** Of its row in `work`. */
   readonly id: number;
-  /** The thread or the owner whose work it is. */
   readonly ref: number;
-  /** Fences the right: who takes the work over has a higher number, and this one can no longer write. */
+  /** Fencing token: who takes the work over has a higher number, and this one can no longer write. */
   readonly lease: number;
   /** 1 for the first try of this piece. */
   readonly attempt: number;
-  /** Up to where the work is done: of facts and notes a seq, of episodes a turn, of an owner's work its revision. */
+  /** For facts and notes a seq, for episodes a turn, for an owner's work its revision. */
   readonly doneUntil: number;
 }
 
-/** Says that another worker has taken the work over. It ends quietly: no call of a user fails so. */
+/** Another worker has taken the work over. It ends quietly: no user's call fails so. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 
@@ -34,47 +31,39 @@ export class LeaseLost extends Error {
   }
 }
 
+const refColumn = (of: WorkKey["of"]) => raw(`${of}_ref`);
+
 function isOf({ kind, of, ref }: WorkKey): Sql {
   return sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
 }
 
-function refColumn(of: WorkKey["of"]): Sql {
-  return raw(`${of}_ref`);
-}
-
-/** Whether work is due: its time has come, or the worker that had it is gone. */
+/** Its time has come, or the worker that had it is gone. */
 function isDue(db: Connection): Sql {
   return sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
 }
 
-/** When a lease ends that is taken now. */
 export function leaseEnd(db: Connection, leaseMs: number): Sql {
   return sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
 }
 
-/** When work is due that something has made due. */
-export interface WorkDue {
-  /** Where work begins of which nothing is done yet. @default 0 */
-  readonly from?: number;
-  /** @default now */
-  readonly at?: Date | null;
-  /** Least time since it was last done, in ms. @default 0 */
-  readonly restMs?: number;
-}
-
-/** Marks work as due, unless it failed and waits for its next try, or is due before. */
+/**
+ * Marks work as due, unless it failed and waits for its next try, or is due before.
+ *
+ * @param due.from `doneUntil` before the first piece. @default 0
+ * @param due.restMs least time since it was last done. @default 0
+ */
 export async function markWork(
   db: Connection,
   key: WorkKey,
-  { from = 0, at, restMs = 0 }: WorkDue = {},
+  { from = 0, restMs = 0 }: { from?: number; restMs?: number } = {},
 ): Promise<void> {
   const { kind, of, ref } = key;
   const column = refColumn(of);
-  // Where it was never done, there is nothing to rest from: then the greatest of both is the other.
+  // Null where it was never done: `greatest` then takes the other value.
   await db.query(sql`
     insert into ${db.schema}.work as k (kind, ${column}, done_until, retry_at)
     select ${kind}, ${ref}::bigint, ${from}::bigint,
-      greatest(${at ? sql`${at}::timestamptz` : db.now()}, w.done_at + ${restMs}::float8 * interval '1 millisecond')
+      greatest(${db.now()}, w.done_at + ${restMs}::float8 * interval '1 millisecond')
     from (values (1)) one left join (
       select done_at from ${db.schema}.work where ${isOf(key)}
     ) w on true
@@ -84,9 +73,9 @@ export async function markWork(
 }
 
 /**
- * Takes work that is due; null where it is not, or another worker is at it. Of several workers one gets it.
+ * Takes due work; null where it is not due, or another worker has it. Of several workers one gets it.
  *
- * @param lease one that waited in a queue, which is as good as new where nobody took the work over. @default a new one
+ * @param lease one that was held in a queue, valid unless another worker took the work over. @default a new one
  */
 export async function takeWork(
   db: Connection,
@@ -111,7 +100,7 @@ export async function takeWork(
     : null;
 }
 
-/** Whether the row `k` of `work` is still that of `claim`, and no other worker's. */
+/** The row `k` of `work` still belongs to `claim`. */
 export function isHeld({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
   return sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
 }
@@ -119,7 +108,7 @@ export function isHeld({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
 /**
  * Writes `set` to the row `k` of `claim`, which stays taken.
  *
- * @param also what is done with it or not at all: a CTE that reads `fenced`.
+ * @param also a CTE that reads `fenced`: done in the same statement, or not at all.
  * @throws LeaseLost when another worker has taken the work over; nothing is written then.
  */
 async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Promise<void> {
@@ -139,17 +128,16 @@ export async function renewWork(db: Connection, claim: Claim, leaseMs: number): 
   await setHeld(db, claim, sql`lease_until = ${leaseEnd(db, leaseMs)}`);
 }
 
-/** Writes how far claimed work has come, as JSON, for who takes it over. @throws LeaseLost */
+/** Stores progress as JSON for the next worker. @throws LeaseLost */
 export async function keepProgress(db: Connection, claim: Claim, progress: object): Promise<void> {
   await setHeld(db, claim, sql`progress = ${JSON.stringify(progress)}::jsonb`);
 }
 
-/** How far work has come when a piece of it is done. */
 export interface WorkDone {
   readonly doneUntil: number;
   /** Whether there is more to do now. @default false */
   readonly more?: boolean;
-  /** When it was looked at what there is to do; null leaves when it was last done as it is. @default now */
+  /** When the work was loaded; null keeps when it was last done. @default now */
   readonly at?: Date | null;
 }
 
@@ -166,20 +154,20 @@ export async function completeWork(
   await setHeld(db, claim, set, also);
 }
 
-/** Completes claimed work in which there was nothing to do. @throws LeaseLost */
+/** Completes claimed work that had nothing to do. @throws LeaseLost */
 export async function skipWork(db: Connection, claim: Claim, done: WorkDone): Promise<"skipped"> {
   await completeWork(db, claim, done);
   return "skipped";
 }
 
-/** Gives claimed work back until `until`, or what was marked meanwhile; that was no try. @throws LeaseLost */
+/** Gives claimed work back until `until`, or what was marked meanwhile. Does not count as a try. @throws LeaseLost */
 export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
   const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz), lease_until = null`;
   await setHeld(db, claim, set);
   return "deferred";
 }
 
-/** Gives claimed work back after a try that failed, due again after `retryMs`; null: not again. @throws LeaseLost */
+/** Gives claimed work back after a failed try, due again after `retryMs`; null: never. @throws LeaseLost */
 export async function failWork(
   db: Connection,
   claim: Claim,
@@ -190,20 +178,27 @@ export async function failWork(
   await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
 }
 
-/** A piece of work that is given up: where it ended, and what the model said. */
-export interface GivenUp {
-  readonly done: WorkDone;
-  /** The messages that it was about. */
-  readonly range: { readonly startSeq: number; readonly endSeq: number } | undefined;
-  readonly error: string;
-  readonly output: string | null;
-}
-
-/** Completes a piece of claimed work without its having been done, and keeps what is known of it. @throws LeaseLost */
+/**
+ * Completes claimed work that was not done, and keeps it as a dead letter.
+ *
+ * @param range the messages that it was about.
+ * @param output what the model answered.
+ * @throws LeaseLost
+ */
 export async function giveWorkUp(
   tx: Connection,
   claim: Claim,
-  { done, range, error, output }: GivenUp,
+  {
+    done,
+    range,
+    error,
+    output,
+  }: {
+    readonly done: WorkDone;
+    readonly range: { readonly startSeq: number; readonly endSeq: number } | undefined;
+    readonly error: string;
+    readonly output: string | null;
+  },
 ): Promise<void> {
   await completeWork(tx, claim, done);
   const progress = JSON.stringify({ ...range, doneUntil: done.doneUntil });
@@ -213,7 +208,7 @@ export async function giveWorkUp(
     from ${tx.schema}.work where id = ${claim.id}`);
 }
 
-/** Whose work of a kind is due, longest due first. */
+/** Refs whose work is due, longest due first. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,
@@ -226,14 +221,12 @@ export async function findDueWork(
   return rows.map(({ ref }) => Number(ref));
 }
 
-/** When insights into users are made. */
 export interface InsightsDue {
   readonly enabled: boolean;
-  /** Least time between two runs for a user. */
   readonly everyMs: number;
 }
 
-/** Marks insights into a user as due, of whom something was learned. An app has none. */
+/** Marks insights into a user as due after something was learned. An app has none. */
 export async function markInsights(
   db: Connection,
   { enabled, everyMs: restMs }: InsightsDue,
@@ -243,7 +236,7 @@ export async function markInsights(
   await markWork(db, { kind: "insights", of: "owner", ref }, { restMs });
 }
 
-/** The owner behind `claim`, and how far its work has come; null when the claim was lost. */
+/** The owner behind `claim` and its progress; null when the claim was lost. */
 export async function findOwnerWork(db: Connection, claim: Claim) {
   const [row] = await db.query<ScopeRow & { revision: string; progress: unknown }>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.revision, k.progress

@@ -13,65 +13,59 @@ import { spanOption } from "../text/parse-input.js";
 
 export const lifecycleOptionsSchema = z.strictObject({
   /**
-   * A memory that was neither said nor recalled for this long may be forgotten: two months without a use. Raise it when users
-   * return less often.
+   * A memory that was neither said nor recalled for this long may be forgotten: two months without a use. Raise it when
+   * users return less often.
    *
    * @default 5_184_000_000, 60 days
    */
   unusedAfterMs: spanOption.min(1).default(60 * dayMs),
   /**
-   * Only memories below this importance are forgotten by age, from 1 to 5. What nobody rated has 3, so that only what
-   * was judged minor goes. Raise it when minor facts crowd out others.
+   * Only memories below this importance, from 1 to 5, are forgotten by age. Unrated ones have 3, so that only minor
+   * ones go. Raise it when minor facts crowd out others.
    *
    * @default 3
    */
   importanceBelow: z.number().min(1).max(6).default(3),
   /**
-   * How long a removed or forgotten memory can be restored: time to notice and to regret. Lower it where removed data must
-   * be gone sooner.
+   * How long a removed or forgotten memory can be restored. Lower it where removed data must be gone sooner.
    *
    * @default 2_592_000_000, 30 days
    */
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
 
-/** When memories are forgotten by age, and for good. */
 export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> {}
 
 /**
- * How long changes are kept for delta headers and `changes.since`: half a year. A thread that was used since has seen all
- * older ones. The audit trail keeps everything.
+ * How long changes are kept for delta headers and `changes.since`: half a year. A thread used since has seen older
+ * ones. The audit trail keeps everything.
  */
 const keepChangesMs = 180 * dayMs;
 
-/** How often a process looks for memories to forget and to purge: both are a matter of days. */
+/** Both forgetting and purging are a matter of days. */
 export const intervalMs = 3_600_000;
 
-/** Most memories of one owner changed in one transaction, which its writers wait for: some 50 ms. */
+/** Most memories of one owner per transaction, which its writers wait for: some 50 ms. */
 export const batchSize = 500;
 
-/** When memories are forgotten by age, and when for good. */
 export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;
 
-/** What ageing memories takes. */
 export type LifecycleRuntime = Pick<
   Runtime<WriteConfig & { readonly lifecycle: LifecycleOptions }>,
   "db" | "config" | "embedder"
 >;
 
-/** An owner with memories to forget or to purge. */
 export interface LifecycleOwner {
   readonly ref: OwnerRef;
   readonly scope: Scope;
 }
 
-/** Rows looked at for each owner wanted: the memories of one owner tend to age together. */
+/** Rows read per owner: the memories of one owner tend to age together. */
 const rowsPerOwner = 50;
 
 /**
- * Owners some of whose memories have expired, or are to be forgotten by age or purged now, at most `limit`.
- *
- * In the order of the indexes: without it, a planner that expects many rows reads the table until it has a page.
+ * At most `limit` owners with expired memories, or memories to forget by age or purge now. Ordered by the indexes: else
+ * a planner that expects many rows reads the whole table.
  *
  * @param input.scope only its user, or its app where there is no user.
  */
@@ -97,7 +91,7 @@ export async function findLifecycleOwners(
   return rows.map((row) => ({ ref: row.ref, scope: scopeOf(row) }));
 }
 
-/** The owner of a number; null when there is none any more. */
+/** Null when it was forgotten. */
 export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise<LifecycleOwner | null> {
   const [row] = await db.query<ScopeRow>(
     sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ref}`,
@@ -106,32 +100,30 @@ export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise
 }
 
 /**
- * Whether the memory `m` is to be forgotten by age: neither said nor recalled for long, not important, not pinned.
- *
- * Notes are bounded by their number, and procedures were asked for: neither is forgotten by age.
+ * Neither said nor recalled for long, not important, not pinned. Notes are bounded by number, and procedures were asked
+ * for: neither is forgotten by age.
  */
 function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
   const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
-  // The day is what is indexed; the time decides.
+  // The index has the day; the time decides.
   return sql`m.state = 'active' and not m.pinned and m.kind in ('fact', 'insight', 'episode')
     and m.importance < ${importanceBelow}::real
     and m.accessed_on <= (${since} at time zone 'UTC')::date and m.last_accessed_at < ${since}`;
 }
 
-/** Whether the memory `m` can no longer be restored. */
 function isDueForPurge(db: Connection): Sql {
   return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
 }
 
-/** Whether the memory `m`, or the news `c`, belongs to the owner of `scope`. */
+/** Rows `m` of memories or `c` of changes that belong to the owner of `scope`. */
 function ofOwner(db: Connection, row: "m" | "c", scope: Scope | undefined): Sql {
   if (!scope) return empty;
   return sql`and ${raw(row)}.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
 }
 
 /**
- * Memories of a locked owner that are to be forgotten by age, or purged, now: at most a batch. They are locked too, since
- * access times are written without the owner's lock.
+ * A batch of a locked owner's memories to forget by age, or to purge. Locks their rows too, since access times are
+ * written without the owner's lock.
  */
 export async function findDueMemories(
   tx: Connection,
@@ -147,7 +139,7 @@ export async function findDueMemories(
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** Owners with changes that are old enough to delete, at most `limit`. @param input.scope only its owner. */
+/** At most `limit` owners with old changes. @param input.scope only its owner. */
 export async function findOwnersToTrim(
   db: Connection,
   { limit, scope }: { limit: number; scope?: Scope | undefined },
@@ -160,7 +152,7 @@ export async function findOwnersToTrim(
   return rows.map(({ ref }) => ref);
 }
 
-/** Deletes a batch of a locked owner's oldest changes that are old enough, and notes how far. Returns how many. */
+/** Deletes a batch of a locked owner's old changes and records how far. Returns how many. */
 export async function trimChanges(tx: Connection, ownerRef: OwnerRef): Promise<number> {
   const { schema } = tx;
   const [row] = await tx.query<{ trimmed: number }>(sql`

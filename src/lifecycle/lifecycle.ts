@@ -20,7 +20,7 @@ import {
   trimChanges,
 } from "./lifecycle-work.js";
 
-/** Memories that expired or were not used for long are hidden, and what was hidden long ago is deleted. Needs no model. */
+/** Hides memories that expired or were not used for long, and deletes what was hidden long ago. Needs no model. */
 export function defineLifecycle(deps: LifecycleRuntime) {
   const options = deps.config.lifecycle;
   return defineWork({
@@ -36,10 +36,9 @@ export function defineLifecycle(deps: LifecycleRuntime) {
   });
 }
 
-/** Owners whose changes are trimmed before more are looked for. */
 const trimmedAtOnce = 100;
 
-/** Deletes the changes of all owners that are older than anybody needs. */
+/** For all owners. */
 export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
   for (;;) {
     const owners = await findOwnersToTrim(deps.db, { limit: trimmedAtOnce });
@@ -48,7 +47,7 @@ export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
   }
 }
 
-/** All that is due of one owner, a batch in each transaction. */
+/** Each batch in its own transaction. */
 async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<void> {
   await inBatches(deps, owner.ref, (_, tx) => expire(deps, tx, owner));
   await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner));
@@ -61,8 +60,7 @@ async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batc
   let total = 0;
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
-      // One process at a time; the next finds what this one left.
-      // Not `lockOwner`, which would make the owner anew that was forgotten meanwhile.
+      // One process at a time. Not `lockOwner`, which would recreate an owner that was forgotten meanwhile.
       return (await lockOwnerRow(tx, String(ownerRef))) ? batch(deps, tx, ownerRef) : 0;
     });
     total += done;

@@ -14,21 +14,19 @@ import type { CompactionDecision } from "./compaction-decision.rule.js";
 import { type CompactionWork, findNotes } from "./load-compaction.js";
 import type { NotesRuntime } from "./load-note.js";
 
-/** What came of a decision. */
 export interface Applied {
-  /** Null: nothing was done, since by then the notes were not too many, or not those that it was about. */
+  /** Null: nothing was done, since the notes were no longer too many, or had changed. */
   readonly action: CompactionDecision["action"] | null;
   readonly targetId: string;
-  /** Notes that the app has now. */
   readonly left: number;
 }
 
-/** How the audit trail names who compacts notes. */
+/** Name in the audit trail. */
 const compactor = "worker:compact";
 
 /**
- * Does what `decision` says, where the notes it is about stand as they were read: state, text, audit trail, news and the
- * task together or not at all. Counted under the app's lock, so no note is lost that another process made room for.
+ * Carries out `decision` unless its notes have changed: state, text, audit trail, change log and the task in one
+ * transaction. The app's lock guards the count, so that two processes remove no note too many.
  *
  * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
@@ -70,7 +68,7 @@ function isAmong(notes: readonly MemoryItem[], { id, revision }: MemoryItem): bo
   return notes.some((note) => note.id === id && note.revision === revision);
 }
 
-/** A decision that is carried out, in the transaction that holds the app's lock. */
+/** Within the transaction that holds the app's lock. */
 interface Applying<Decision = CompactionDecision> {
   readonly tx: Connection;
   readonly owner: LockedOwner;
@@ -93,7 +91,7 @@ async function applyNow(deps: NotesRuntime, applying: Applying): Promise<void> {
   await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
 }
 
-/** Until it is purged the note can be brought back, for which another one goes then. */
+/** Can be restored until it is purged; then another note goes. */
 async function deleteNote(deps: NotesRuntime, { tx, owner, decision }: Applying): Promise<MemoryChange[]> {
   const { target, reason, by } = decision;
   const { purgeAfterMs } = deps.config.lifecycle;
@@ -153,10 +151,10 @@ async function mergeNotes(
   ];
 }
 
-/** Most tags that a memory may have. */
+/** Of a memory. */
 const mostTags = 32;
 
-/** `target` with what is worth keeping of both: their text, and the more of what ranks them. */
+/** `target` with the text of both, and the higher values that rank them. */
 function bothOf(target: MemoryItem, merged: MemoryItem, text: string): MemoryItem {
   return {
     ...{ ...target, text, seenCount: target.seenCount + merged.seenCount },
@@ -164,14 +162,14 @@ function bothOf(target: MemoryItem, merged: MemoryItem, text: string): MemoryIte
     confidence: Math.max(target.confidence, merged.confidence),
     tags: [...new Set([...target.tags, ...merged.tags])].slice(0, mostTags),
     metadata: { ...merged.metadata, ...target.metadata },
-    // It holds as long as the longer of the two.
+    // Expires with the later one.
     expiresAt: target.expiresAt && merged.expiresAt && laterOf(target.expiresAt, merged.expiresAt),
   };
 }
 
 const laterOf = (one: Date, other: Date) => (one > other ? one : other);
 
-/** A merged note is made of the conversations of both. */
+/** A merged note has the conversations of both. */
 async function joinSources(
   tx: Connection,
   { ownerRef, into, from }: { readonly ownerRef: number; readonly into: string; readonly from: string },

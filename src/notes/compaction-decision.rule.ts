@@ -4,7 +4,7 @@ import { contentHash } from "../text/normal-value.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { noteText } from "./note-text.rule.js";
 
-/** What a model proposes: notes by their numbers in the list that it was given, from 1. */
+/** A model's proposal: notes by their numbers in the prompt, from 1. */
 export interface SaidDecision {
   readonly action: "delete" | "edit";
   readonly target: number;
@@ -13,28 +13,27 @@ export interface SaidDecision {
   readonly reason: string;
 }
 
-/** What makes an app's notes one fewer. */
+/** Removes one of an app's notes. */
 export type CompactionDecision = {
   readonly reason: string;
-  /** The note that goes, or into which another is merged. */
+  /** The note that goes, or receives another. */
   readonly target: MemoryItem;
 } & (
   | { readonly action: "delete"; readonly by: "model" | "oldest" }
-  /** `merged` goes, and `target` says what is worth keeping of both. */
+  /** `merged` goes, and `text` replaces both. */
   | { readonly action: "edit"; readonly by: "model"; readonly merged: MemoryItem; readonly text: string }
 );
 
-/** Why a decision cannot be carried out, for log lines. */
 export interface InvalidDecision {
   readonly invalid: string;
 }
 
-/** Longest reason kept, in characters: a sentence or two. */
+/** A sentence or two. */
 const mostReasonCharacters = 300;
 
 /**
- * What a model's decision means for `notes`, oldest first, as they were numbered. Nothing that is pinned goes or changes,
- * and an edit merges two: one that does not would leave as many notes as there were.
+ * A model's decision on `notes`, which were numbered oldest first. Pinned notes stay, and an edit must merge two: else
+ * as many notes would remain.
  */
 export function readDecision(
   said: SaidDecision,
@@ -58,7 +57,7 @@ export function readDecision(
   return { action: "edit", by: "model", target, merged, text, reason };
 }
 
-/** Null for what may not be stored as the text of `target`. */
+/** Null for a text that must not be stored. */
 function mergedText(said: string | null, target: MemoryItem): string | null {
   try {
     const text = noteText(said ?? "");
@@ -68,7 +67,7 @@ function mergedText(said: string | null, target: MemoryItem): string | null {
   }
 }
 
-/** The oldest of `notes` that is not pinned goes. @param notes oldest first; not all of them pinned. */
+/** @param notes oldest first; not all of them pinned. */
 export function oldestGoes(notes: readonly MemoryItem[], reason: string): CompactionDecision {
   const target = notes.find(({ pinned }) => !pinned) as MemoryItem;
   return { action: "delete", by: "oldest", target, reason };

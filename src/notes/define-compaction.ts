@@ -12,18 +12,16 @@ import type { NotesRuntime } from "./load-note.js";
 import { leavesNotes } from "./notes-options.js";
 import { oncemore } from "./save-note.js";
 
-/** What the steps of compaction make. */
-export interface Compacted {
+interface Compacted {
   decision: CompactionDecision | null;
-  /** What came of it. */
   applied: Applied | null;
 }
 
 /**
- * An app's notes made one fewer where there are too many: load → compact → validate → save. By the lease of the app's work,
- * one worker of all processes is at it.
+ * Removes one of an app's notes where there are too many: load → compact → validate → save. The lease of the app's work
+ * lets one worker of all processes do it.
  *
- * A decision that cannot be had in time, or not be carried out, falls back to deleting the oldest note that is not pinned.
+ * A decision that is late or invalid falls back to deleting the oldest note that is not pinned.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
@@ -51,7 +49,7 @@ export function defineCompaction(deps: NotesRuntime) {
   );
 }
 
-/** Brings the notes of an app to its limit: compacts until nothing is due, or another worker is at it. */
+/** Compacts until the app is at its limit, or another worker has the work. */
 export async function compactNotes(
   { step }: Pick<ReturnType<typeof defineCompaction>, "step">,
   owner: Scope,
@@ -60,10 +58,7 @@ export async function compactNotes(
   while (status === "completed") ({ status } = await step({ scope: owner }));
 }
 
-/**
- * More notes than this over the limit come of an import, or of a lower limit: the oldest of them go without a model's
- * having been asked about each.
- */
+/** More notes over the limit come from an import, or a lower limit: the oldest go without a model call each. */
 const mostAskedOver = 10;
 
 async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge): Promise<CompactionDecision> {
@@ -81,7 +76,7 @@ async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge):
   }
 }
 
-/** What is done in the place of a decision, and an error line that says why. */
+/** Replaces a decision; an error line says why. */
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
   const { appId } = work.scope;
   logger.error(`❌ ${failureOf(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });
@@ -90,7 +85,7 @@ function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): 
 
 const failureOf = ({ scope }: CompactionWork) => `Memory compaction failed for app ${scope.appId}`;
 
-/** Does what `decision` says; where the database fails twice, or it cannot be done, the oldest note goes instead. */
+/** Carries out `decision`; where the database fails twice, or it is impossible, the oldest note goes instead. */
 async function carryOut(
   deps: NotesRuntime,
   input: { claim: Claim; work: CompactionWork; decision: CompactionDecision },

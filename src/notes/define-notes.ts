@@ -10,18 +10,16 @@ import { leavesNotes } from "./notes-options.js";
 import { oncemore, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
 
-/** What the steps of the memory sub-agent make. */
-export interface Noted {
-  /** As the model wrote it. */
+interface Noted {
   said: SaidNote | null;
-  /** As it is stored; null when nothing was worth noting. */
+  /** Null when nothing was worth noting. */
   content: NoteContent | null;
   memoryId: string | null;
 }
 
 /**
- * The memory sub-agent, which writes the note of a conversation that ended: load → note → validate → save → compact. It keeps
- * no checkpoints, and has nothing to do with those of the conversation.
+ * The memory sub-agent, which writes the note of a conversation that ended: load → note → validate → save → compact. It
+ * keeps no checkpoints.
  *
  * @param compact brings an app's notes back to its limit.
  */
@@ -50,7 +48,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
 
 const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
-/** `step`, with an error line when it fails: what becomes of the work then is said by whoever settles it. */
+/** Logs an error of `step`. */
 async function told<Result>(
   { logger }: NotesRuntime,
   work: NoteWork,

@@ -9,7 +9,6 @@ import type { OwnerRef, Scope } from "../scope/scope.js";
 import type { NotesRuntime } from "./load-note.js";
 import { type AppNotes, appNotes } from "./notes-options.js";
 
-/** An app that has more notes than it may keep. */
 export interface CompactionWork extends OwnerWork {
   readonly scope: Scope & { readonly appId: string };
   readonly app: AppNotes;
@@ -17,7 +16,7 @@ export interface CompactionWork extends OwnerWork {
   readonly notes: readonly MemoryItem[];
 }
 
-/** What `claim` is about, or how it ended: there are not too many notes, or none may go. */
+/** The work behind `claim`, or how it ended: there are not too many notes, or all are pinned. */
 export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<CompactionWork | JobStatus> {
   const { db, config } = deps;
   const found = await findOwnerWork(db, claim);
@@ -35,7 +34,7 @@ export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<
   return { ...work, notes };
 }
 
-/** An app's notes as agents may see them, oldest first. */
+/** Oldest first. */
 export async function findNotes(db: Connection, ownerRef: OwnerRef): Promise<MemoryItem[]> {
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory from ${db.schema}.memory m

@@ -13,24 +13,22 @@ import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { hasWords } from "../text/storable-text.js";
 import { type AppNotes, appNotes, type NotesOptions } from "./notes-options.js";
 
-/** What making notes needs. */
 export type NotesRuntime = Runtime<WriteConfig & { readonly notes: NotesOptions }> & TaskRuntime;
 
-/** A conversation of an app that is over, and what of it is in no note yet. */
+/** A conversation of an app that is over, and its messages without a note. */
 export interface NoteWork extends ThreadWork {
-  /** Whose note it will be: the app's. */
   readonly owner: Scope & { readonly appId: string };
   readonly app: AppNotes;
-  /** What users and assistants said, in order. */
+  /** Of users and assistants, in order. */
   readonly messages: TurnMessage[];
 }
 
-/** The latest messages that a note is made of: more than calls hold, of which the middle is left out anyway. */
+/** More than calls hold, so that the middle is omitted anyway. */
 const mostMessages = 2_000;
 
 /**
- * What `claim` is about, or how it ended: its conversation goes on, or nothing new was said.
- * A conversation that was silent for `idleMs` ends here.
+ * The work behind `claim`, or how it ended: the conversation goes on, or nothing new was said. A conversation that was
+ * silent for `idleMs` ends here.
  */
 export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
   const { db, config } = deps;
@@ -55,7 +53,6 @@ export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWo
   };
 }
 
-/** `work` with as much of its messages as one note is made of. */
 export async function limitNote(deps: NotesRuntime, work: NoteWork): Promise<NoteWork> {
   const of = { scope: work.scope, threadId: work.threadId, step: "note" } as const;
   const { messages } = await limitMaterial(deps, of, work.messages, deps.config.upkeep);
@@ -70,7 +67,7 @@ interface NoteThread {
   readonly lastSeq: number;
 }
 
-/** The conversation behind `claim`; null when the claim was lost. */
+/** Null when the claim was lost. */
 async function findNoteThread(db: Connection, claim: Claim): Promise<NoteThread | null> {
   const [row] = await db.query<
     ScopeRow & { thread_id: string; last_activity_at: Date; last_seq: number }
@@ -85,7 +82,6 @@ async function findNoteThread(db: Connection, claim: Claim): Promise<NoteThread 
   return { scope: scopeOf(row), threadId, lastActivityAt, lastSeq };
 }
 
-/** What users and assistants said after `doneUntil`, up to `toSeq`. */
 async function findSaid(
   db: Connection,
   { ref, doneUntil, toSeq }: Pick<Claim, "ref" | "doneUntil"> & { readonly toSeq: number },

@@ -5,7 +5,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { AppScope } from "../scope/scope.js";
 import { seenOwners } from "../scope/scope-predicates.js";
 
-/** The notes of an app that a prompt shows: the latest written or changed first, as a recall has them. */
+/** An app's notes for a prompt: latest written or changed first, as in a recall. */
 export async function findShownNotes(
   db: Connection,
   { scope, categories, limit }: { scope: AppScope; categories: readonly string[]; limit: number },
@@ -25,7 +25,6 @@ export async function findShownNotes(
   return rows.map(({ memory }) => memoryOf(memory));
 }
 
-/** How many notes an app has. */
 export async function countNotes(db: Connection, scope: AppScope): Promise<number> {
   const [row] = await db.query<{ count: number }>(sql`
     select count(*)::int as count

@@ -2,7 +2,6 @@ import { MemoryError } from "../errors.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import { clipped, hasWords, headAtWord, onOneLine, visibleText } from "../text/storable-text.js";
 
-/** A note as it may be stored. */
 export interface NoteContent {
   readonly text: string;
   /** 1 to 5. */
@@ -10,21 +9,19 @@ export interface NoteContent {
   readonly tags: readonly string[];
 }
 
-/** What a model says of a conversation. */
 export interface SaidNote {
   readonly note: string;
   readonly importance: number;
   readonly tags: readonly string[];
 }
 
-/** Enough to sort an app's notes by; models would give a dozen. */
+/** Enough to sort by; models would give a dozen. */
 const mostTags = 5;
 const mostTagCharacters = 40;
 
 /**
- * What may be kept of what a model made of a conversation; null when there is nothing worth noting.
- *
- * One paragraph, cut after the last whole sentence, or word, that fits. Importance beyond the scale is its end.
+ * A model's note as it is stored, in one paragraph, cut after the last whole sentence, or word, that fits; null when
+ * nothing is worth noting. Importance is clamped to the scale.
  *
  * @throws MemoryError `MODEL_OUTPUT_INVALID` for a text that cannot be a note.
  */
@@ -34,7 +31,7 @@ export function noteContent({ note, importance, tags }: SaidNote): NoteContent |
   return { text, importance: Math.min(5, Math.max(1, importance)), tags: noteTags(tags) };
 }
 
-/** `said` as the text of a note; null when it has no words. @throws MemoryError `MODEL_OUTPUT_INVALID` */
+/** Null without words. @throws MemoryError `MODEL_OUTPUT_INVALID` */
 export function noteText(said: string): string | null {
   const whole = onOneLine(visibleText(said)).trim();
   if (!hasWords(whole)) return null;

@@ -13,13 +13,11 @@ import { noteBlock } from "./note-block.rule.js";
 import { countNotes, findShownNotes } from "./note-rows.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
-/** Which app's notes. */
 interface NotesOf {
-  /** Of an app, without a user: its notes are those of all its users. */
+  /** An app without a user: notes belong to all its users. */
   readonly scope: AppScope;
 }
 
-/** Which page of an app's notes. */
 interface ListNotes extends NotesOf {
   /** Rows, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
@@ -27,7 +25,6 @@ interface ListNotes extends NotesOf {
   readonly after?: string | undefined;
 }
 
-/** Who removes a note. */
 interface RemoveNote extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
@@ -37,7 +34,6 @@ interface RemoveNote extends NotesOf {
   readonly ifRevision?: number | undefined;
 }
 
-/** Who deletes all notes of an app. */
 interface PurgeNotes extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
@@ -47,16 +43,15 @@ interface PurgeNotes extends NotesOf {
   readonly dryRun?: boolean | undefined;
 }
 
-/** Whom a prompt is written for. */
 export interface NotesContext extends NotesOf {
-  /** The agent that will read it: nothing, where it may not read the notes' category. @default no restriction */
+  /** Empty for an agent that may not read the notes' category. @default no restriction */
   readonly agent?: string | undefined;
 }
 
 /**
- * What an app remembers of conversations that ended: a note each, as many as `notes.limit`. Apps and tenants never see
- * each other's. Notes are memories of the kind "note": `memory.memories`, `memory.query({ kinds: ["note"] })` and `memory.export`
- * take them as well.
+ * An app's memory of conversations that ended: a note each, as many as `notes.limit`. Apps and tenants never see each
+ * other's. Notes are memories of the kind "note": `memory.memories`, `memory.query({ kinds: ["note"] })` and
+ * `memory.export` include them.
  */
 export interface NotesApi {
   /** Notes in use, newest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
@@ -70,8 +65,8 @@ export interface NotesApi {
    */
   remove(id: string, access: RemoveNote): Promise<MemoryItem>;
   /**
-   * Deletes all notes of an app for good, those that were removed or merged before as well, with their audit trail; an
-   * entry without words tells who did it. Its conversations stay, and new ones leave notes again.
+   * Deletes all notes of an app for good, removed and merged ones too, with their audit trail; an entry without words
+   * says who did it. Its conversations stay, and new ones leave notes again.
    *
    * @example
    * ```ts
@@ -81,8 +76,7 @@ export interface NotesApi {
    */
   purge(what: PurgeNotes): Promise<Purged>;
   /**
-   * The notes of an app as a part of a prompt, the latest first; null without any. `memory.recall` shows the same: this
-   * is for callers that write their prompts themselves.
+   * The notes of an app as a part of a prompt, the latest first; null without any. `memory.recall` shows the same.
    *
    * @example
    * ```ts
@@ -93,7 +87,6 @@ export interface NotesApi {
   context(of: NotesContext): Promise<string | null>;
 }
 
-/** What the `NotesApi` takes. */
 export interface NotesApiRuntime extends WriteRuntime {
   readonly config: WriteConfig & { readonly notes: NotesOptions };
 }
@@ -105,7 +98,6 @@ const who = { actor: storableText.default("api"), reason: storableText.max(2_000
 const removeSchema = ofSchema.extend({ ...who, ifRevision: revisionNumber.optional() });
 const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false) });
 
-/** The `NotesApi` on `deps`. */
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;
   return {
@@ -129,7 +121,7 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   };
 }
 
-/** `input`, the options of a call for one app, as `schema` reads them. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 function parseOfApp<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField },
   Config extends z.core.$ZodObjectConfig,

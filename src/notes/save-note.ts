@@ -12,12 +12,12 @@ import { ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import type { NotesRuntime, NoteWork } from "./load-note.js";
 import type { NoteContent } from "./note-text.rule.js";
 
-/** How the audit trail names who writes notes. */
+/** Name in the audit trail. */
 const noteWriter = "worker:note";
 
 /**
- * Writes the note of an ended conversation, and moves its cursor past what was said, together or not at all. Returns the
- * note's id, or that of the note that says the same; null when nothing is noted.
+ * Writes the note of an ended conversation and advances its cursor in one transaction. Returns the note's id, or that
+ * of a note with the same text; null without a note.
  *
  * @param content null when nothing was worth noting.
  * @throws LeaseLost when another worker took the task over; nothing is written then.
@@ -63,7 +63,7 @@ function tellOfNote(logger: Logger, { owner, threadId }: NoteWork, outcome: Writ
   }
 }
 
-/** Keeps of which conversation a note was made: nobody is shown it, and a user's forgetting goes by it. */
+/** Never shown: by it, forgetting a user finds the notes of their conversations. */
 async function keepSource(
   tx: Connection,
   { claim, work, memoryId }: { claim: Claim; work: NoteWork; memoryId: string },
@@ -84,12 +84,12 @@ const ofDatabase: ReadonlySet<string> = new Set([
   "DATABASE_UNAVAILABLE",
 ]);
 
-/** Whether `error` is of the database, or of nothing that is known: then a second try may succeed. */
+/** A second try may succeed. */
 function isOfDatabase(error: unknown): boolean {
   return !MemoryError.is(error) || ofDatabase.has(error.code);
 }
 
-/** `work`, done once more where the database failed the first time; an error line says so. */
+/** Repeats `work` once where the database failed; an error line says so. */
 export async function oncemore<Result>(
   logger: Logger,
   what: string,

@@ -8,7 +8,7 @@ import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
 
-/** `db`, with what goes over the wire counted; a transaction's begin and commit are two. */
+/** Counts round trips; a transaction's begin and commit are two. */
 function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {
   let roundTrips = 0;
   const counted = (connection: Connection): Pick<Connection, "query"> => ({
@@ -30,27 +30,25 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
   };
 }
 
-/** What a span says, by name. Declared here: the declarations of an optional package may be absent. */
+/** Declared here: the declarations of an optional package may be absent. */
 type SpanAttributes = Record<string, string | number | boolean | string[] | undefined>;
 
-/** A span that is under way. */
 export interface OpenSpan {
-  /** Whether anybody listens: what is costly to find out need not be. */
+  /** False spares costly attributes. */
   readonly recording: boolean;
   set(attributes: SpanAttributes): void;
 }
 
 type Api = typeof import("@opentelemetry/api");
 
-/** Undefined until it was looked for; null without the package, which is optional. */
+/** Undefined before the first span; null without the optional package. */
 let api: Api | null | undefined;
 let loading: Promise<Api | null> | undefined;
 
 const deaf: OpenSpan = { recording: false, set: () => {} };
 
 /**
- * `work` within the span `name` of OpenTelemetry's provider; without the package `@opentelemetry/api`, or without a
- * provider, just `work`.
+ * Runs `work` within a span of OpenTelemetry's provider; without `@opentelemetry/api`, or a provider, just `work`.
  *
  * A failure is `mnemograph.status` "error" and its code, never its message: providers quote prompts in theirs.
  */
@@ -85,28 +83,27 @@ function open(span: Span): OpenSpan {
   };
 }
 
-/** What a span says about a result: counts, names and numbers, and never texts. */
+/** Counts, names and numbers of a result, never texts. */
 export interface SpanReport {
   readonly status?: "ok" | "error" | "skipped";
   /** Names without their prefix. */
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
 }
 
-/** What is done within a span: its name after "mnemograph.", and the step its events are counted under. */
+/** A span's name after "mnemograph.", and the step of its events. */
 export interface Observed {
   readonly name: string;
   readonly step: EventStep;
   readonly op: string;
 }
 
-/** The spans of calls; background work has those of its kinds. */
 export const spans = {
   recall: { name: "recall", step: "recall", op: "search" },
   remember: { name: "remember", step: "remember", op: "create" },
   query: { name: "query", step: "tool", op: "search" },
 } as const satisfies Record<string, Observed>;
 
-/** Does `work` within a span, on a database whose round trips are counted when anybody listens. */
+/** Runs `work` within a span, on a database that counts round trips while someone listens. */
 export type Observe = <Result>(
   observed: Observed,
   work: (db: Database) => Promise<Result>,
@@ -114,8 +111,8 @@ export type Observe = <Result>(
 ) => Promise<Result>;
 
 /**
- * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips` and what
- * the report gives.
+ * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips` and those
+ * of the report.
  */
 export function createObserve(db: Database): Observe {
   return (observed, work, report) =>
@@ -130,7 +127,7 @@ export function createObserve(db: Database): Observe {
         span.set(prefixed({ ...attributes, status }));
         return result;
       } finally {
-        // Graphs of background work have a connection of their own.
+        // Background graphs have their own connection.
         const roundTrips = counting.roundTrips();
         if (roundTrips > 0) span.set(prefixed({ round_trips: roundTrips }));
       }
@@ -147,7 +144,6 @@ function prefixed(values: Values) {
   );
 }
 
-/** What a span says about a recall. */
 export function reportRecalled(recalled: Recalled): SpanReport {
   const { memories, changes, gap, recent, leftOut, summary } = recalled;
   const hits = [...memories.relevant, ...memories.episodes];
@@ -169,18 +165,15 @@ export function reportRecalled(recalled: Recalled): SpanReport {
   };
 }
 
-/** What a span says about a query. */
 export function reportHits({ hits }: { readonly hits: readonly MemoryHit[] }): SpanReport {
   return { attributes: { hits: hits.length, similarity: bestSimilarity(hits) } };
 }
 
-/** What a span says about the end of a round. */
 export function reportRemembered({ remembered }: { readonly remembered: Remembered }): SpanReport {
   const { recorded, summary } = remembered;
   return { attributes: { recorded, summary: summary.started ? "started" : summary.reason } };
 }
 
-/** What a span says about background work that ended with `status`. */
 export function reportWork({ status }: { readonly status?: string }): SpanReport {
   if (status === "failed" || status === "dead_letter")
     return { status: "error", attributes: { outcome: status } };

@@ -8,29 +8,23 @@ import type { Runtime } from "../runtime.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
 import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
 
-/** What the end of a round did. */
+/** The result of the end of a turn. */
 export interface Remembered {
-  /** How many messages were new to the transcript. */
   readonly recorded: number;
   readonly lastSeq: number;
-  /** The summary that was started, or why none was. */
   readonly summary:
     | { readonly started: true; readonly summaryId: number; readonly window: SummaryWindow }
     | { readonly started: false; readonly reason: SummarySkipReason | "no_model" | "round_open" };
 }
 
-/** Background work on a thread that a round made due. */
+/** Background work that a turn made due. */
 export interface DueJob extends Job {
-  /** In how many ms; not before. @default now */
   readonly inMs?: number;
 }
 
 /**
- * Ends a round: records its messages and, when it is time, claims the next summary window and marks the
- * extraction of facts, the compression of older turns and an ended conversation's note as due.
- *
- * One round trip, one more when a summary starts, and one more when turns are to be compressed. Doing the work
- * is the caller's business.
+ * Ends a turn: records its messages, claims the next summary window when it is time, and marks due facts, episodes and
+ * notes. One round trip, one more when a summary starts, and one more for an episode. The caller starts the work.
  */
 export async function remember(
   deps: Runtime<{

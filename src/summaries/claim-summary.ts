@@ -10,17 +10,16 @@ import type { MessageRole } from "../text/message-text.js";
 import type { PieceBounds } from "../text/text-pieces.js";
 import type { SummaryWindow } from "./summary-window.rule.js";
 
-/** One message of a summary's input, which is no system message: those are instructions, and always shown. */
+/** A message of a summary's input. System messages are excluded: prompts always show them. */
 export interface SummaryMessage {
   readonly seq: number;
   readonly role: MessageRole;
   readonly actor: string | null;
   readonly text: string;
-  /** When it was said, in UTC, as in "2025-03-01". */
+  /** In UTC, as in "2025-03-01". */
   readonly day: string;
 }
 
-/** All that is needed to make a claimed summary. */
 export interface SummaryWork {
   readonly summaryId: number;
   readonly scope: Scope;
@@ -28,13 +27,13 @@ export interface SummaryWork {
   readonly startSeq: number;
   readonly endSeq: number;
   readonly base: { readonly startSeq: number; readonly endSeq: number; readonly text: string } | null;
-  /** What the base does not cover yet, up to `endSeq`: without a base all that was said, also before the window. */
+  /** Not covered by the base, up to `endSeq`: without a base also messages before the window. */
   readonly added: SummaryMessage[];
-  /** What the base covers and the window no longer holds. */
+  /** Covered by the base and before the window. */
   readonly dropped: SummaryMessage[];
 }
 
-/** The summary that the thread of `claim` is to have, which is in the making from now on; null when there is none. */
+/** The latest summary of the claim's thread, set to `processing`; null when it is completed. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
   const { schema } = db;
   const latest = sql`(
@@ -77,9 +76,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
   return { ...work, scope: scopeOf({ tenant_id, user_id, app_id }) };
 }
 
-/**
- * The rounds of `work` that are within `bounds`. The next summary has the rounds after them; a round is never parted.
- */
+/** Cuts `work` to `bounds`. The next summary has the rounds after them; a round is never split. */
 export async function limitSummary(
   deps: Pick<Runtime, "db" | "logger">,
   work: SummaryWork,
@@ -97,7 +94,6 @@ export async function limitSummary(
   return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }
 
-/** A summary that was claimed. */
 export interface ClaimedSummary {
   readonly summaryId: number;
   readonly claim: Claim;
@@ -107,19 +103,19 @@ export interface ClaimedSummary {
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one.
  *
- * The row begins before `window` where something would be lost else: with the first message that no summary has covered,
- * as of a thread that was long before its first summary. From such a long row on, the next ones give up twice as many
- * messages as are new, until they are as short as `window`.
+ * The row begins before `window` at the first message that no summary has covered, as in a thread that was long before
+ * its first summary. After such a long row, the next ones drop twice as many messages as are new, until they are as
+ * short as `window`.
  *
- * A `processing` row whose lease ran out is failed. `null` when another process holds a live claim, or has summarised the
- * same messages meanwhile: the row of the work decides races, and of rows in the making the index `summary_processing`.
+ * A `processing` row whose lease ran out fails. Null when another process has a live claim, or has summarised the same
+ * messages meanwhile: the row in `work` decides races, and the index `summary_processing` those of rows.
  */
 export async function claimSummary(
   db: Connection,
   { threadRef, window, leaseMs }: { threadRef: number; window: SummaryWindow; leaseMs: number },
 ): Promise<ClaimedSummary | null> {
   const { schema } = db;
-  // The insert reads `expired`, so that the lapsed row has left the index before the new one enters it.
+  // The insert reads `expired`, so that the expired row leaves the index first.
   const [row] = await db.query<{
     id: string;
     start_seq: number;
@@ -177,17 +173,15 @@ export async function claimSummary(
   };
 }
 
-/** Fails the summary of `claim`, after a try that failed. */
 export async function failSummary(db: Connection, { ref }: Claim): Promise<void> {
   await db.query(sql`
     update ${db.schema}.summary set status = 'failed' where thread_ref = ${ref} and status = 'processing'`);
 }
 
 /**
- * Completes a claimed summary.
+ * Completes a claimed summary and writes `event`.
  *
- * @param result.window what it stands for: the window claimed, or its beginning.
- * @param result.event written with it.
+ * @param result.window the window claimed, or its beginning.
  * @throws LeaseLost when another worker has taken it over; nothing is written then.
  */
 export async function completeSummary(

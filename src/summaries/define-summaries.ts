@@ -14,10 +14,9 @@ import { makeSummary, summaryText } from "./make-summary.js";
 import { isRoundOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
-/** What the steps of summarization make. */
-export interface Summarized {
+interface Summarized {
   summary: string | null;
-  /** Sentences left out of it, since they read as instructions to a model. */
+  /** Sentences removed as instructions to a model. */
   dropped: number;
   generationTimeMs: number;
 }

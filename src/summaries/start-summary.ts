@@ -11,7 +11,6 @@ import {
   summaryWindow,
 } from "./summary-window.rule.js";
 
-/** The parts of a chat message that tie tool calls to their results. */
 export interface ToolCallLinks {
   readonly type?: string | undefined;
   readonly id?: string | undefined;
@@ -20,9 +19,8 @@ export interface ToolCallLinks {
 }
 
 /**
- * Whether the last message that calls tools still waits for a result and nothing was said since.
- *
- * A transcript must not be cut there: providers refuse a tool result without its call.
+ * Whether the last message that calls tools still waits for a result and nothing was said since. Providers refuse a
+ * tool result without its call, so no transcript may be cut there.
  */
 export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
   const answered = new Set<string>();
@@ -34,12 +32,11 @@ export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean
   return false;
 }
 
-/** A summary that was started, or why none was. */
 export type SummaryStart =
   | ({ readonly started: true } & ClaimedSummary)
   | { readonly started: false; readonly reason: SummarySkipReason };
 
-/** Claims the next window of a thread whose round has just been recorded, when it is time. */
+/** Claims the next window of a thread whose turn was just recorded, when it is time. */
 export async function startSummary(
   deps: { db: Connection; logger: Logger; summaries: SummaryOptions },
   thread: RecordedThread,
@@ -64,8 +61,8 @@ export async function startSummary(
 }
 
 /**
- * Whether the last round of a thread waits for results of tools, `messages` being what was recorded of it just now: then
- * no summary may end there. What they do not tell by themselves, the transcript does.
+ * Whether a thread's last turn waits for results of tools: then no summary may end there. Reads the transcript where
+ * `messages`, recorded just now, do not say.
  */
 export async function isRoundOpen(
   db: Connection,

@@ -10,30 +10,29 @@ export interface Summary {
   readonly threadId: string;
   readonly startSeq: number;
   readonly endSeq: number;
-  /** The version this one was made from. */
+  /** The version that this one was made from. */
   readonly baseId: number | null;
   readonly baseEndSeq: number | null;
   readonly status: "processing" | "completed" | "failed";
   readonly text: string | null;
   readonly generationTimeMs: number | null;
-  /** Why the last try failed, of the latest version; `memory.jobs.list` has its tries. */
+  /** Why the last try failed; only on the latest version. `memory.jobs.list` has its tries. */
   readonly error: string | null;
   readonly createdAt: Date;
 }
 
-/** Which of a thread's summaries. */
 interface SummaryPage {
-  /** The latest so many, 1 to 1,000. @default all */
+  /** Only the latest, 1 to 1,000. @default all */
   readonly limit?: number | undefined;
-  /** Only those before the one with this id. */
+  /** Only those before this id. */
   readonly before?: number | undefined;
 }
 
 /** The versions of conversations' summaries. */
 export interface SummariesApi {
   /**
-   * Every version of a thread's summary, oldest first, failed ones too; or the latest `limit` of them, and those before.
-   * `baseId` leads from each to the version it was made from. The last completed one is in use.
+   * Every version of a thread's summary, oldest first, failed ones too. `baseId` is the version that each was made
+   * from. The last completed one is in use.
    *
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
@@ -47,14 +46,13 @@ const pageSchema = z.strictObject({
   before: z.int().min(0).optional(),
 });
 
-/** The `SummariesApi` on `db`. */
 export function createSummariesApi(db: Connection): SummariesApi {
   return {
     async list(page) {
       const { scope, threadId: given, limit, before } = parseScoped(pageSchema, page, "page of summaries");
       const threadId = parseThreadId(given);
       const { tenantId, userId, appId } = scopeColumns(scope);
-      // Ids are bigint, of which a float8 holds all that a sequence gets to.
+      // float8 holds every bigint that a sequence reaches.
       const latest = await db.query<Summary & Record<string, unknown>>(sql`
         select s.id::float8 as id, t.thread_id as "threadId", s.start_seq as "startSeq", s.end_seq as "endSeq",
           s.base_id::float8 as "baseId",

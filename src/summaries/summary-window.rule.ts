@@ -6,50 +6,48 @@ import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
   /**
-   * Messages a summary stands for: seven rounds of plain chat. Raise it where users come back to what was said long before.
-   *
-   * @default 14
+   * Messages that a summary covers: seven turns of plain chat. Raise it where users return to older subjects. @default
+   * 14
    */
   windowMessages: smallCount.min(2).default(14),
   /**
-   * First seq after which a round's end starts a summary: three rounds of plain chat. Raise it where most conversations are
-   * short, which then need no summary.
+   * First seq after which a turn's end starts a summary: three turns of plain chat. Raise it where most conversations
+   * are short and need none.
    *
    * @default 5
    */
   afterSeq: z.int().min(0).default(5),
   /**
-   * Messages that no summary covers after which a round's end starts the next one: with 2 every round, which keeps the gap
-   * smallest; with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`.
+   * Messages without a summary after which a turn's end starts the next one: with 2 every turn, for the smallest gap;
+   * with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`.
    *
    * @default 2
    */
   everyMessages: smallCount.min(1).default(2),
   /**
-   * The last messages that a summary covers are shown word for word beside it, moved back to the start of a round: a summary
-   * cannot carry "change the second function you just wrote". Three rounds of plain chat; 0 shows the summary alone. Raise it
-   * where users come back to the wording of older messages.
+   * The last messages that a summary covers are also shown word for word, from the start of a turn: a summary cannot
+   * carry "change the second function you just wrote". Three turns of plain chat; 0 shows the summary alone. Raise it
+   * where users return to the wording of older messages.
    *
    * @default 6
    */
   keepRecentMessages: smallCount.max(1_000).default(6),
 });
 
-/** What goes with the settings and is none. */
 export const summaryConstants = {
   /**
-   * Tokens that no summary covers after which a round's end starts one, however few the messages: what one call of the
-   * model holds. Rounds of ordinary chat have some hundred.
+   * Tokens without a summary after which a turn's end starts one, however few the messages: one model call. Turns of
+   * ordinary chat have some hundred.
    */
   afterTokens: 16_000,
   /**
-   * Most tokens of the messages that are shown beside the summary. Older rounds are left out first; of a round that alone is
-   * longer the calls of tools, then the middle of its texts. Some pages.
+   * Most tokens of the messages shown beside the summary. Older turns are omitted first; of a single longer turn the
+   * tool calls, then the middle of its texts.
    */
   keepRecentTokens: 2_000,
-  /** Longest summary kept; a window of 14 messages needs far less. */
+  /** A window of 14 messages needs far less. */
   maxCharacters: 4_000,
-  /** Tries before a summary is left `failed` for good; the next round starts a fresh one anyway. */
+  /** Tries before a summary stays `failed`; the next turn starts a fresh one anyway. */
   maxAttempts: 5,
 };
 
@@ -61,39 +59,28 @@ export type SummaryOptions = z.output<typeof summaryOptionsSchema> &
   TaskOptions &
   Readonly<typeof summaryConstants>;
 
-/** What making summaries takes. */
 export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;
 
-/** Why no summary was started at the end of a round. */
 export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 
-/** What is known of a thread's talk, its messages without the system messages, when a round has been recorded. */
+/** A thread's messages without system messages, after a turn was recorded. */
 export interface SummaryTriggerInput {
-  /** Seq of the last one; −1 when there is none. */
+  /** −1 when there is none. */
   readonly lastSeq: number;
-  /** How many there are; counting stops at one more than `afterSeq`, which is all the rule asks. */
+  /** Counted up to `afterSeq` + 1. */
   readonly messages: number;
-  /** How many of them no summary covers. */
   readonly unsummarised: number;
-  /** Bytes of those. */
   readonly unsummarisedBytes: number;
-  /** Whether a summary is being made right now, by a worker whose lease has not run out. */
+  /** Whether a worker with a live lease makes a summary now. */
   readonly processing: boolean;
   /** endSeq of the latest completed summary. */
   readonly summarisedSeq: number | null;
-  /** Seq of the message after which there are enough of them, where none is a system message. */
   readonly afterSeq: number;
-  /** How many without a summary make the next one. */
   readonly everyMessages: number;
-  /** Tokens without a summary that are enough, however few the messages. */
   readonly afterTokens: number;
 }
 
-/**
- * Whether a round's end starts a summary (`null`), or the reason why it does not.
- *
- * Enough messages, or a few of many words; and nothing running. After the first summary, enough that are new.
- */
+/** Null when a turn's end starts a summary, else the reason why not: too few messages and tokens, or one is running. */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
   const isLong = input.unsummarisedBytes / bytesPerToken >= input.afterTokens;
   if (input.messages <= input.afterSeq && !isLong) return "too_early";
@@ -104,7 +91,7 @@ export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason
   return null;
 }
 
-/** The stretch of a transcript that a summary stands for, both ends included. */
+/** The range of a transcript that a summary covers, both ends included. */
 export interface SummaryWindow {
   readonly startSeq: number;
   readonly endSeq: number;
@@ -113,12 +100,11 @@ export interface SummaryWindow {
 /**
  * The window of a summary made after `lastSeq` was recorded.
  *
- * It holds at most `windowMessages` messages and starts at the start of a round, so no round is cut and
- * no tool call is parted from its result. In plain user/assistant chat that means an even start.
- * The last round is always whole, even when it alone is longer than the window.
+ * It has at most `windowMessages` messages and starts at the start of a turn, so that no turn is cut and no tool call
+ * is parted from its result. The last turn is always whole, even when it alone is longer.
  *
  * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.
- * @param earliestSeq seq of the first of the last `windowMessages`, where some are system messages, which fill no window.
+ * @param earliestSeq seq of the first of the last `windowMessages`; system messages do not count.
  */
 export function summaryWindow(
   lastSeq: number,
