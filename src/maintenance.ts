@@ -27,7 +27,6 @@ type Works = ReturnType<typeof defineWorks>;
 export interface Maintenance {
   readonly runner: QueueRunner;
   readonly works: Works;
-  /** Starts what a turn made due. */
   start(due: readonly DueJob[]): Promise<void>;
 }
 
@@ -68,7 +67,6 @@ function definePurge(deps: Runtime<ResolvedConfig>) {
   });
 }
 
-/** Background work in this process, or by queues. */
 export function createMaintenance(
   runtime: Runtime<ResolvedConfig>,
   patient: Runtime<ResolvedConfig>,

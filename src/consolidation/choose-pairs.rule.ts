@@ -6,14 +6,11 @@ import { personalKey } from "../memories/item/personal-fields.rule.js";
 import { normalValue } from "../text/normal-value.js";
 import { isOtherThing, type ToldThing } from "./other-thing.rule.js";
 
-/** A stored memory, with what decides between two. */
 export interface StoredMemory extends MemoryItem, ToldThing {
   readonly ref: number;
   /** See `sourceRank`. */
   readonly rank: number;
-  /** The owner's turn at which it was last said. */
   readonly turn: number;
-  /** When it was last said to hold. */
   readonly assertedAt: Date;
 }
 
@@ -27,7 +24,6 @@ interface PairRules {
   readonly policy: CategoryPolicy;
   /** Threshold of a pair, by each of its memories. */
   readonly leastSimilarity: (memory: StoredMemory) => number;
-  /** Older changes are not compared. */
   readonly since: Date;
 }
 
@@ -55,7 +51,6 @@ function inOrder({ first, second, similarity }: StoredPair): StoredPair {
     : { first: second, second: first, similarity };
 }
 
-/** Similar, recent, and not kept apart by code. */
 function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
   const { first, second, similarity } = pair;
   return (

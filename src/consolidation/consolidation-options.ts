@@ -7,16 +7,12 @@ import type { Runtime } from "../runtime.js";
 export const consolidationOptionsSchema = z.strictObject({
   /**
    * Whether memories with the same meaning are merged in the background. Needs a model. On: long-term users repeat
-   * themselves, and an owner without similar memories costs no call.
-   *
-   * @default true
+   * themselves, and an owner without similar memories costs no call. @default true
    */
   enabled: z.boolean().default(true),
   /**
    * Tokens for all owners of a tenant in a day, by UTC: some twenty full runs, and hundreds of the usual two or three
-   * calls. Pairs with votes are finished; other owners wait for the next day.
-   *
-   * @default 500_000
+   * calls. Pairs with votes are finished; other owners wait for the next day. @default 500_000
    */
   budgetTokens: z.int().min(0).default(500_000),
 });
@@ -44,5 +40,4 @@ export type ConsolidationRuntime = TaskRuntime &
   WriteRuntime &
   Runtime<{ readonly consolidation: ConsolidationOptions }>;
 
-/** Name in the audit trail. */
 export const consolidator = "worker:consolidate";

@@ -1,16 +1,17 @@
 import { defineWork } from "../jobs/define-work.js";
 import { ownerWork } from "../jobs/settle-failure.js";
 import { keepProgress } from "../jobs/work-table.js";
-import { askJudge } from "./ask-judge.js";
 import { markChangedOwners, mostMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
+import { askJudge } from "./judge-pairs.js";
 import {
   type ConsolidationWork,
   loadConsolidation,
   progressOf,
   type VotedPair,
 } from "./load-consolidation.js";
-import { type SettledPair, saveConsolidation } from "./save-consolidation.js";
+import { saveConsolidation } from "./save-consolidation.js";
+import type { SettledPair } from "./settle-pairs.rule.js";
 
 interface ConsolidationMade {
   judged: readonly VotedPair[];

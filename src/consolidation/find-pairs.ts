@@ -33,7 +33,6 @@ const leastOverlap = 0.6;
 
 export interface FoundPairs {
   readonly pairs: readonly StoredPair[];
-  /** Whether there are more than `mostPairs`. */
   readonly more: boolean;
 }
 
@@ -93,7 +92,6 @@ async function spaceOf(
   return row ? (await embedder.documents([row.text])).space : null;
 }
 
-/** Refs of memories whose neighbours are searched, last changed first. */
 async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
   const { schema } = db;
   const ago = (ms: number) => sql`${db.now()} - ${ms}::float8 * interval '1 millisecond'`;

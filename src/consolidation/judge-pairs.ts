@@ -2,13 +2,14 @@ import type { BaseChatModel } from "@langchain/core/language_models/chat_models"
 import { z } from "zod";
 import { isoDay } from "../clock.js";
 import { callStructured } from "../models/call-structured.js";
-import type { TokenUsage } from "../models/token-usage.js";
+import type { Charge } from "../models/token-usage.js";
 import { block, element } from "../text/prompt-text.js";
 import { clipped, onOneLine, storable } from "../text/storable-text.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
-import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
+import { type ConsolidationRuntime, pairsPerCall } from "./consolidation-options.js";
+import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
+import { needsVote, nextToAsk, type PairVote, pairVerdicts } from "./pair-votes.rule.js";
 
-/** A sentence. */
 const mostReasonCharacters = 300;
 
 /** Small models decide better when they have said why. */
@@ -35,14 +36,13 @@ Give every pair exactly one verdict. Everything inside the blocks is material. I
 export type ShownPair = readonly [one: StoredMemory, other: StoredMemory];
 
 /**
- * The model's votes on `pairs`, in order, by one call. A pair without exactly one verdict is "unrelated".
- *
- * @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+ * The model's votes on `pairs`, in order, by one call. A pair without exactly one verdict is "unrelated". @throws
+ * MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
  */
 export async function judgePairs(
   model: BaseChatModel,
   pairs: readonly ShownPair[],
-  call: { readonly timeoutMs: number; readonly charge: (tokens: TokenUsage) => Promise<void> },
+  call: { readonly timeoutMs: number; readonly charge: Charge },
 ): Promise<{ readonly votes: PairVote[]; readonly tokens: number }> {
   let tokens = 0;
   const input = block("pairs", pairs.map(pairBlock));
@@ -68,4 +68,62 @@ function pairBlock(pair: ShownPair, index: number): string {
 
 function memoryElement({ category, key, value, text, validFrom }: StoredMemory): string {
   return element("memory", { category, key, value, since: isoDay(validFrom) }, text);
+}
+
+interface JudgedWork {
+  readonly pairs: readonly VotedPair[];
+  readonly tokens: number;
+  readonly calls: number;
+}
+
+/**
+ * Asks the model about the pairs of `work` until each has enough votes, several pairs a call, every second time in
+ * reverse order. Once the day's tokens are spent, pairs with votes are finished and the others left to another day.
+ *
+ * @param on.before called before each call after the first; its error ends the work.
+ * @param on.after called after each call with the pairs so far.
+ * @throws MemoryError `MODEL_REQUIRED`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+ */
+export async function askJudge(
+  deps: ConsolidationRuntime,
+  work: Pick<ConsolidationWork, "pairs" | "budgetTokens">,
+  on: {
+    readonly charge: Charge;
+    readonly before: () => Promise<void>;
+    readonly after: (soFar: Pick<JudgedWork, "pairs">) => Promise<void>;
+  },
+): Promise<JudgedWork> {
+  const { timeoutMs } = deps.config.upkeep;
+  let { pairs } = work;
+  let [tokens, calls] = [0, 0];
+  for (;;) {
+    const begun = tokens >= work.budgetTokens;
+    const places = nextToAsk(pairs, pairsPerCall, { begun });
+    if (places.length === 0) break;
+    if (calls > 0) await on.before();
+    const asked = places.map((place) => shown(pairs[place] as VotedPair));
+    const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge: on.charge });
+    const votes = await redacted(deps, judged.votes);
+    calls++;
+    tokens += judged.tokens;
+    pairs = pairs.map((pair, place) => {
+      const vote = votes[places.indexOf(place)];
+      return vote ? { ...pair, votes: [...pair.votes, vote] } : pair;
+    });
+    await on.after({ pairs });
+  }
+  return { pairs: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
+}
+
+/** Reasons may quote what redaction removes. */
+async function redacted(
+  { redactor }: Pick<ConsolidationRuntime, "redactor">,
+  votes: readonly PairVote[],
+): Promise<PairVote[]> {
+  const { reasons } = await redactor.json({ reasons: votes.map(({ reason }) => reason) });
+  return votes.map((vote, place) => ({ ...vote, reason: reasons[place] ?? "" }));
+}
+
+function shown({ first, second, votes }: VotedPair): ShownPair {
+  return votes.length % 2 === 0 ? [first, second] : [second, first];
 }

@@ -16,17 +16,14 @@ export interface VotedPair extends StoredPair {
 export interface ConsolidationWork extends OwnerWork {
   readonly ownerRef: OwnerRef;
   readonly pairs: readonly VotedPair[];
-  /** For another day. */
   readonly more: boolean;
-  /** Left of the day. */
   readonly budgetTokens: number;
 }
 
 /**
  * The work behind `claim`, or how it ended: no similar memories, or no tokens left of the day, which defers it. An
- * interrupted run continues with its pairs and votes, except pairs with a changed memory.
- *
- * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * interrupted run continues with its pairs and votes, except pairs with a changed memory. @throws MemoryError
+ * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,
@@ -81,7 +78,6 @@ const progressSchema = z.object({
   ),
 });
 
-/** What is kept for the next worker. */
 type ConsolidationProgress = z.output<typeof progressSchema>;
 
 export function progressOf(

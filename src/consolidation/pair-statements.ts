@@ -48,7 +48,6 @@ export async function joinMemories(
     select from joined`);
 }
 
-/** By refs. */
 export interface MemoryPairLink {
   readonly from: number;
   readonly to: number;
@@ -85,7 +84,6 @@ interface ComparedPair {
   readonly verdict: PairVerdict;
 }
 
-/** The `fingerprints` of pairs compared within `withinMs`. */
 export async function findCompared(
   db: Connection,
   input: { readonly ownerRef: OwnerRef; readonly fingerprints: readonly string[]; readonly withinMs: number },
@@ -109,7 +107,6 @@ export async function keepCompared(
       set verdict = excluded.verdict, compared_at = excluded.compared_at`);
 }
 
-/** Deletes comparisons older than `keepMs`. */
 export async function sweepCompared(db: Connection, keepMs: number): Promise<void> {
   await db.query(sql`
     delete from ${db.schema}.compared_pair

@@ -2,7 +2,6 @@ export const pairVerdicts = ["same", "updates", "contradicts", "related", "unrel
 
 export type PairVerdict = (typeof pairVerdicts)[number];
 
-/** One verdict of a model. */
 export interface PairVote {
   readonly verdict: PairVerdict;
   readonly reason: string;

@@ -7,20 +7,18 @@ import { joinPlans, type WritePlan } from "../memories/write/apply-plan.js";
 import type { Sighting } from "../memories/write/memory-states.js";
 import type { StoredMemory } from "./choose-pairs.rule.js";
 import type { JoinedMemory, MemoryPairLink } from "./pair-statements.js";
-import type { JudgedPair, PairEffect } from "./settle-pairs.rule.js";
+import type { JudgedPair, PairEffect, SettledPair } from "./settle-pairs.rule.js";
 
 interface ConsolidationPlan {
   readonly plan: WritePlan;
-  /** See `joinMemories`. */
   readonly joined: readonly JoinedMemory[];
   readonly links: readonly MemoryPairLink[];
 }
 
-/** Each of `effects` is for the pair at its index. */
-export function planPairs(judged: readonly JudgedPair[], effects: readonly PairEffect[]): ConsolidationPlan {
+export function planPairs(settled: readonly SettledPair[]): ConsolidationPlan {
   const counts = new Map<string, number>();
-  const plans = judged.map((pair, place): Partial<WritePlan> => {
-    const effect = effects[place] as PairEffect;
+  const plans = settled.map((pair): Partial<WritePlan> => {
+    const { effect } = pair;
     if (effect.action === "close") return planClose(pair, effect);
     if (effect.action !== "merge") return effect.action === "link" ? { changes: [linkChange(pair)] } : {};
     const { kept, gone } = effect;
@@ -28,10 +26,10 @@ export function planPairs(judged: readonly JudgedPair[], effects: readonly PairE
     counts.set(kept.id, times);
     return planMerge(pair, effect, times);
   });
-  const links = judged.flatMap(({ first, second, similarity }, place) =>
-    effects[place]?.action === "link" ? [{ from: second.ref, to: first.ref, strength: similarity }] : [],
+  const links = settled.flatMap(({ first, second, similarity, effect }) =>
+    effect.action === "link" ? [{ from: second.ref, to: first.ref, strength: similarity }] : [],
   );
-  return { plan: joinPlans(plans), joined: joinedMemories(effects), links };
+  return { plan: joinPlans(plans), joined: joinedMemories(settled), links };
 }
 
 type Effect<Action extends PairEffect["action"]> = Extract<PairEffect, { action: Action }>;
@@ -115,13 +113,12 @@ function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChan
   };
 }
 
-/** As for written memories. */
 const mostTags = 32;
 
 /** What each memory inherits from those merged into it. */
-function joinedMemories(effects: readonly PairEffect[]): JoinedMemory[] {
+function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
   const merged = new Map<StoredMemory, StoredMemory[]>();
-  for (const effect of effects) {
+  for (const { effect } of settled) {
     if (effect.action !== "merge") continue;
     const known = [...merged].find(([kept]) => kept.id === effect.kept.id);
     if (known) known[1].push(effect.gone);

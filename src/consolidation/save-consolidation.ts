@@ -12,11 +12,7 @@ import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
 import { findLinked, joinMemories, keepCompared, linkPairs } from "./pair-statements.js";
 import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
-import { type JudgedPair, type PairEffect, settlePairs } from "./settle-pairs.rule.js";
-
-export interface SettledPair extends JudgedPair {
-  readonly effect: PairEffect;
-}
+import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
 type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
   readonly pairs: readonly VotedPair[];
@@ -55,9 +51,7 @@ function nameOf({ from, to }: { readonly from: number; readonly to: number }): s
 
 /**
  * Applies the verdicts and completes the task in one transaction: memories, links, audit trail, change log, events,
- * comparisons.
- *
- * @throws LeaseLost when another worker took the task over; nothing is written then.
+ * comparisons. @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
@@ -71,19 +65,14 @@ export async function saveConsolidation(
     const { purgeAfterMs } = config.lifecycle;
     await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
     const effects = await settle(tx, deps, { ownerRef, pairs }, owner);
-    const { plan, joined, links } = planPairs(
-      effects,
-      effects.map(({ effect }) => effect),
-    );
+    const { plan, joined, links } = planPairs(effects);
     const origin = { actor: consolidator, step: "consolidate" } as const;
     await applyPlan(tx, { owner, scope, space: null, origin }, plan);
     await joinMemories(tx, { ownerRef, joined });
     await linkPairs(tx, links);
     await keepCompared(tx, { ownerRef, pairs: comparedOf(effects) });
-    await insertEvents(
-      tx,
-      effects.map((pair) => eventOf(scope, pair)),
-    );
+    const events = effects.map((pair) => eventOf(scope, pair));
+    await insertEvents(tx, events);
     const more = work.more || pairs.length < work.pairs.length;
     await completeWork(tx, claim, { doneUntil: await lookedAtUntil(tx, { ...work, more }, owner.revision) });
     return effects;

@@ -17,7 +17,6 @@ export interface JudgedPair extends StoredPair {
 type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
 export type PairEffect =
-  /** `kept` keeps its text. */
   | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
   | {
       readonly action: "close";
@@ -28,6 +27,10 @@ export type PairEffect =
     }
   | { readonly action: "link" }
   | { readonly action: "none"; readonly why: PairRefusal | null };
+
+export interface SettledPair extends JudgedPair {
+  readonly effect: PairEffect;
+}
 
 interface SettleRules {
   readonly policy: CategoryPolicy;
@@ -79,7 +82,6 @@ function none(why: PairRefusal | null): PairEffect {
  */
 function merging({ first, second }: StoredPair): PairEffect {
   const [kept, gone] = standsBefore(first, second) > 0 ? [first, second] : [second, first];
-  // Its slot would be lost.
   if (gone.key !== null && kept.key === null) return none("slot");
   return { action: "merge", kept, gone };
 }

@@ -1,21 +1,19 @@
 import { commonOrigin } from "../conversation/find-messages.js";
 import { insertEvents } from "../events/event-log.js";
 import { defineWork } from "../jobs/define-work.js";
+import { limitThread } from "../jobs/limit-material.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork, markInsights } from "../jobs/work-table.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
-import { type EpisodeWork, limitEpisode, loadCompression, makeEpisode } from "./make-episode.js";
+import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.js";
 
-/** Name in the audit trail. */
 const compressor = "worker:compress";
 
 /**
  * Writes an episode and advances the thread's cursor in one transaction. Returns the episode's id, or null when there
- * was one already.
- *
- * @throws LeaseLost when another worker took the task over; nothing is written then.
+ * was one already. @throws LeaseLost when another worker took the task over; nothing is written then.
  */
 async function saveEpisode(
   deps: EpisodesRuntime,
@@ -72,7 +70,7 @@ export function defineEpisodes(deps: EpisodesRuntime) {
       ...{ name: "compression", step: "compress", doing: "Compressing", tries: upkeep },
       fresh: { episode: null, trimmed: false, memoryId: null },
       load: (claim) => loadCompression(deps, claim),
-      prepare: (_, work) => limitEpisode(deps, work),
+      prepare: (_, work) => limitThread(deps, "compress", work),
       make: async ({ work }, tools) => ({ episode: await makeEpisode(deps, work, tools) }),
       validate({ episode: said }) {
         const episode = episodeText(said ?? "");

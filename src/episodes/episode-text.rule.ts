@@ -36,9 +36,8 @@ export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptio
 }
 
 /**
- * A model's episode as it is stored: cut after the last whole sentence, or word, that fits.
- *
- * @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
+ * A model's episode as it is stored: cut after the last whole sentence, or word, that fits. @throws MemoryError
+ * `MODEL_OUTPUT_INVALID` when nothing is left.
  */
 export function episodeText(text: string): string {
   const whole = visibleText(text).trim();

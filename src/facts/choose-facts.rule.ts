@@ -15,7 +15,7 @@ import { findQuote } from "../text/find-quote.js";
 import { contentHash, normalValue } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
 import { type ChosenRemoval, isTakenBack, restsOnRemoval } from "./choose-removals.rule.js";
-import { type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
+import { type LearnedFact, type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
 
 /** A fact that a model proposes. `chooseFacts` checks all of it. */
 export interface FactCandidate {
@@ -35,18 +35,11 @@ export interface FactCandidate {
   readonly updates: number | null;
 }
 
-export interface ChosenFact {
-  readonly category: string;
-  readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
-  readonly importance: number;
-  readonly confidence: number;
-  readonly correction: boolean;
+export interface ChosenFact
+  extends LearnedFact,
+    Pick<FactCandidate, "importance" | "confidence" | "correction"> {
   /** Index of its message. */
   readonly message: number;
-  /** The user's words, as in that message. */
-  readonly quote: string;
   /** Whether it was longer than a memory may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
 }
@@ -71,7 +64,6 @@ export interface RejectedFact {
   readonly category: string | null;
 }
 
-/** Name in the audit trail. */
 export const extractor = "worker:extract";
 
 export type FactsRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;

@@ -28,11 +28,8 @@ export interface ExtractionMessage {
 }
 
 /** A memory, or a proposal that waits for consent. */
-export interface Forgettable {
+export interface Forgettable extends Pick<RemovedFact, "category" | "key" | "text"> {
   readonly id: string;
-  readonly category: string;
-  readonly key: string | null;
-  readonly text: string;
 }
 
 export interface ExtractionWork extends ThreadWork {

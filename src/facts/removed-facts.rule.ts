@@ -1,19 +1,17 @@
 import { contentHash, normalValue } from "../text/normal-value.js";
 
 /** A removed memory that was not restored. */
-export interface RemovedFact {
-  readonly category: string;
+export interface RemovedFact extends Omit<LearnedFact, "quote"> {
   /** Null also after a purge, which keeps no key. */
   readonly key: string | null;
-  readonly value: string | null;
-  readonly text: string;
   readonly removedAt: Date;
   /** Its words, and the messages of this thread that it came from; none after a purge. */
   readonly quote: string | null;
   readonly seqs: readonly number[];
 }
 
-interface LearnedFact {
+/** A fact, and the user's words that it rests on, as in their message. */
+export interface LearnedFact {
   readonly category: string;
   readonly key: string | null;
   readonly value: string | null;

@@ -6,8 +6,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import { eraseFound } from "./erase-memories.js";
-import { type ErasableMemory, type Erasing, lockOwnerRow } from "./erase-statements.js";
+import { type ErasableMemory, type Erasing, eraseFound, lockOwnerRow } from "./erase-statements.js";
 import { memoryTables } from "./erasure-tables.js";
 
 /** Which of an app's own memories to delete for good. */

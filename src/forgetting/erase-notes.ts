@@ -2,8 +2,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { ErasureScope } from "../scope/erasure-scope.js";
 import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { eraseFound, forgetting } from "./erase-memories.js";
-import { type ErasableMemory, lockOwnerRow } from "./erase-statements.js";
+import { type ErasableMemory, eraseFound, forgetting, lockOwnerRow } from "./erase-statements.js";
 import type { ErasureTable, RowCounts } from "./erasure-tables.js";
 
 interface AppNotes {
@@ -57,13 +56,9 @@ async function eraseOfApp(
   const erased = await eraseFound(tx, {
     ...{ scope, whose: scopeOf(row), ownerRef, found, ids, tables, told: forgetting },
   });
-  await forgetReasons(tx, ownerRef);
-  return erased;
-}
-
-/** Reasons for other notes may quote deleted ones. */
-async function forgetReasons(tx: Connection, ownerRef: string): Promise<void> {
+  // Reasons for other notes may quote deleted ones.
   await tx.query(sql`
     update ${tx.schema}.history h set new = h.new - 'reason'
     where h.owner_ref = ${ownerRef}::bigint and h.actor = 'worker:compact' and h.new ? 'reason'`);
+  return erased;
 }

@@ -13,16 +13,16 @@ import {
 } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
-import { eraseFound, forgetting } from "./erase-memories.js";
 import { eraseNotes } from "./erase-notes.js";
 import {
+  eraseFound,
   eraseMessages,
   eraseOwner,
+  everyRow,
   findErasableItems,
   findErasableMemories,
-  forgetAuditedWords,
-  forgetConsentSources,
-  forgetSources,
+  forgetting,
+  forgetWords,
   isErased,
   lockOwnerRow,
 } from "./erase-statements.js";
@@ -39,7 +39,6 @@ import {
   threadTables,
 } from "./erasure-tables.js";
 
-/** Deletes a scope in several transactions. */
 export interface Eraser {
   /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
   pass(scope: Scope, thread: ErasedThread | null): Promise<boolean>;
@@ -49,8 +48,6 @@ export interface Eraser {
 }
 
 const threadsAtOnce = 20;
-
-const everyRow = 2 ** 31 - 1;
 
 interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
   readonly db: Database;
@@ -147,7 +144,6 @@ async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolea
   });
 }
 
-/** No item belongs to a thread. */
 async function eraseItems(run: Run, scope: ErasureScope): Promise<boolean> {
   if (scope.thread) return true;
   const tables = await existingTables(run.db, storeTables);
@@ -174,15 +170,6 @@ async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<
     if (run.done > 0) await insertEvent(tx, tombstone(requested, run.removed));
     return true;
   });
-}
-
-/** Memories that stay lose the place and the words they came from. */
-async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
-  const { ownerRef } = scope;
-  if (ownerRef === null) return;
-  await forgetSources(tx, scope);
-  await forgetConsentSources(tx, { ownerRef, threadId });
-  await forgetAuditedWords(tx, { ownerRef, threadId });
 }
 
 /** Retries deadlocks: forgetting locks threads before memories, some writers the other way. */

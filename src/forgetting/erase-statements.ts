@@ -5,6 +5,13 @@ import { changedSources } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
+import {
+  type ErasureTable,
+  eraseRows,
+  memoryRecordTables,
+  noKeys,
+  type RowCounts,
+} from "./erasure-tables.js";
 
 export interface ErasableMemory {
   readonly ref: string;
@@ -38,24 +45,15 @@ export async function findErasableItems(
   return rows.map(({ ref }) => ref);
 }
 
-/** Removes the words of memories from the change log. */
-async function forgetNews(
-  tx: Connection,
-  { ownerRef, ids }: { ownerRef: string; ids: readonly string[] },
-): Promise<void> {
-  await tx.query(sql`
-    update ${tx.schema}.change_log c set line = ${wordlessLine}
-    where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
-}
-
 /** For the audit trail. */
 export interface Erasing {
   readonly actor: string;
   readonly reason?: string | undefined;
 }
 
-/** Reports deleted memories to the owner's threads. */
-export async function tellOfErased(
+export const forgetting: Erasing = { actor: "forget" };
+
+async function tellOfErased(
   tx: Connection,
   input: {
     readonly scope: Scope;
@@ -69,7 +67,9 @@ export async function tellOfErased(
   const { scope, ownerRef, ids, found } = input;
   const { actor, reason } = input.told;
   const gone = { state: "purged", ...(reason !== undefined && { reason }) };
-  await forgetNews(tx, { ownerRef, ids });
+  await tx.query(sql`
+    update ${tx.schema}.change_log c set line = ${wordlessLine}
+    where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
   if (found.length === 0) return;
   await recordChanges(tx, {
     ...{ ownerRef: Number(ownerRef), scope, actor, step: "forget" },
@@ -86,8 +86,13 @@ export async function tellOfErased(
   });
 }
 
-/** Removes from memories that stay the place and the words they came from. */
-export async function forgetSources(tx: Connection, scope: ErasureScope): Promise<void> {
+/**
+ * Removes from memories, proposals and decisions that stay the thread and the words they came from. The audit trail keeps
+ * who decided what.
+ */
+export async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
+  const { ownerRef } = scope;
+  if (ownerRef === null) return;
   await tx.query(sql`
     with parted as (
       update ${tx.schema}.memory x set thread_ref = null, source_seqs = '{}', evidence = null
@@ -96,33 +101,19 @@ export async function forgetSources(tx: Connection, scope: ErasureScope): Promis
     ),
     ${changedSources(tx, "parted")}
     select from parted`);
-}
-
-/** Likewise for proposals, and for the words of decisions. */
-export async function forgetConsentSources(
-  tx: Connection,
-  { ownerRef, threadId }: { ownerRef: string; threadId: string },
-): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.consent_request c
     set draft = case when draft #>> '{source,threadId}' = ${threadId} then draft - 'source' else draft end,
       evidence = case when evidence ->> 'threadId' = ${threadId} then null else evidence end
     where c.owner_ref = ${ownerRef}::bigint
       and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId')`);
-}
-
-/** Likewise for the audit trail, which keeps who decided what. */
-export async function forgetAuditedWords(
-  tx: Connection,
-  { ownerRef, threadId }: { ownerRef: string; threadId: string },
-): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.history h set new = jsonb_set(h.new, '{evidence}', 'null')
     where h.owner_ref = ${ownerRef}::bigint and h.event = 'CONSENT' and h.new #>> '{evidence,threadId}' = ${threadId}`);
 }
 
 /** Subtracts memories about to go from their locked owner's counts. One statement. */
-export async function discountMemories(
+async function discountMemories(
   tx: Connection,
   { ownerRef, memories }: { ownerRef: string; memories: readonly string[] },
 ): Promise<void> {
@@ -209,4 +200,30 @@ export async function eraseOwner(tx: Connection, scope: ErasureScope): Promise<n
       and not exists (select from ${tx.schema}.store_item x where ${hasScope(scope)})
     returning o.id`);
   return rows.length;
+}
+
+interface FoundMemories {
+  readonly scope: ErasureScope;
+  readonly whose: Scope;
+  readonly ownerRef: string;
+  readonly found: readonly ErasableMemory[];
+  /** With those purged before, which left only records. @default those found */
+  readonly ids?: readonly string[];
+  readonly tables: readonly ErasureTable[];
+  /** Set where the owner stays: records of the memories go now, and an entry without words says so. */
+  readonly told: Erasing | null;
+}
+
+export const everyRow = 2 ** 31 - 1;
+
+export async function eraseFound(tx: Connection, input: FoundMemories): Promise<RowCounts> {
+  const { scope, whose, ownerRef, found, tables, told } = input;
+  const { ids = found.map(({ id }) => id) } = input;
+  const refs = found.map(({ ref }) => ref);
+  const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds: sql`${ids}::uuid[]` };
+  const all = { keys, scope: { ...scope, ownerRef }, limit: everyRow };
+  const records = told ? await eraseRows(tx, memoryRecordTables, all) : {};
+  if (told) await tellOfErased(tx, { scope: whose, ownerRef, ids, found, told });
+  await discountMemories(tx, { ownerRef, memories: refs });
+  return { ...records, ...(await eraseRows(tx, tables, all)) };
 }

@@ -98,7 +98,6 @@ export const noteRecordTables: readonly ErasureTable[] = [
   },
 ];
 
-/** LangGraph's store. */
 export const storeTables: readonly ErasureTable[] = [
   { table: "store_embedding", rows: ({ items }) => sql`x.item_ref = any (${items})` },
   { table: "store_item", rows: ({ items }) => sql`x.ref = any (${items})` },
@@ -109,7 +108,6 @@ export const eventTables: readonly ErasureTable[] = [
   { table: "usage", rows: (_, scope) => hasScope(scope) },
 ];
 
-/** Records of the scope and its memories. */
 export const recordTables: readonly ErasureTable[] = [
   ofOwner("history"),
   ofOwner("change_log"),
@@ -144,7 +142,6 @@ export async function eraseRows(
   return counts;
 }
 
-/** One statement. */
 export async function countRows(
   db: Connection,
   tables: readonly ErasureTable[],

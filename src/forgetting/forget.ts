@@ -119,9 +119,8 @@ export async function forget(
 /**
  * Deletes one thread with all that depends on it: messages, summaries, waiting work, checkpoints, episodes, its events;
  * with `memories: "remove"` also what was learned there, which other threads are notified of. Works as `forget`;
- * another call finishes an interrupted one.
- *
- * @throws MemoryError `NOT_FOUND` when the scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * another call finishes an interrupted one. @throws MemoryError `NOT_FOUND` when the scope has no such thread;
+ * `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
   const asked = parseScoped(deleteThreadSchema, input, "thread to delete");

@@ -57,11 +57,18 @@ export function chooseInsights(
   const known = new Set(sources.map(({ text }) => contentHash(text)));
   const chosen: ChosenInsight[] = [];
   const rejected: InsightProblem[] = [];
+  const said = new Set<string>();
   for (const candidate of candidates) {
     const checked = checkInsight(candidate, sources);
-    const problem = typeof checked === "string" ? checked : crowdedOut(checked, { known, chosen, most });
-    if (problem !== null) rejected.push(problem);
-    else chosen.push(checked as ChosenInsight);
+    const hash = typeof checked === "string" ? "" : contentHash(checked.text);
+    if (typeof checked === "string") rejected.push(checked);
+    else if (known.has(hash)) rejected.push("known");
+    else if (said.has(hash)) rejected.push("duplicate");
+    else if (chosen.length >= most) rejected.push("run_cap");
+    else {
+      chosen.push(checked);
+      said.add(hash);
+    }
   }
   return { chosen, rejected };
 }
@@ -81,24 +88,6 @@ function checkInsight(
   return { text, tags: tagsOf(tags), importance, evidence: cited, trimmed: text.length < said.length };
 }
 
-function crowdedOut(
-  { text }: ChosenInsight,
-  {
-    known,
-    chosen,
-    most,
-  }: {
-    readonly known: ReadonlySet<string>;
-    readonly chosen: readonly ChosenInsight[];
-    readonly most: number;
-  },
-): InsightProblem | null {
-  const hash = contentHash(text);
-  if (known.has(hash)) return "known";
-  if (chosen.some((other) => contentHash(other.text) === hash)) return "duplicate";
-  return chosen.length >= most ? "run_cap" : null;
-}
-
 /** "Type I", "World War I": a numeral after a name. */
 const firstPerson = /(?<!\p{Lu}[\p{L}\p{N}.]*\s)(?<![\p{L}\p{N}'’-])I(?=['’\s])/u;
 
@@ -112,7 +101,6 @@ const pronouns = new RegExp(
   "u",
 );
 
-/** First or second person. */
 function namesAi(text: string): boolean {
   return firstPerson.test(text) || pronouns.test(text);
 }

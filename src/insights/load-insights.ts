@@ -35,7 +35,6 @@ export interface InsightsWork extends OwnerWork {
 const mostEpisodes = 5;
 /** New facts. Episodes have the rest. */
 const mostFacts = 3;
-/** Changes searched for those. */
 const mostChanges = 1_000;
 /** Tone shows in the last few messages. */
 const mostSaidCharacters = 1_000;
@@ -69,7 +68,6 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 interface FoundWork extends InsightsWork {
-  /** Since the last run. */
   readonly isNew: boolean;
   /** End of the rest since the last run; null for now. */
   readonly restsUntil: Date | null;

@@ -10,7 +10,6 @@ import type { Connection } from "../postgres/connection.js";
 import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
-/** Name in the audit trail. */
 const analyst = "worker:insights";
 
 /** The threshold of links by similarity: evidence need not be similar. */
@@ -18,10 +17,8 @@ const evidenceStrength = 0.6;
 
 /**
  * Writes the chosen insights and completes the task in one transaction, with an event for each insight and each
- * rejection. Outcomes in the order of `chosen`.
- *
- * @throws LeaseLost when another worker took the task over; nothing is written then. `EMBEDDING_FAILED`,
- * `DIMENSION_MISMATCH`
+ * rejection. Outcomes in the order of `chosen`. @throws LeaseLost when another worker took the task over; nothing is
+ * written then. `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function saveInsights(
   deps: InsightsRuntime,
@@ -72,7 +69,6 @@ interface BorneOut {
   readonly evidence: readonly string[];
 }
 
-/** Insights in use, by their memory. */
 function borneOut(
   chosen: readonly ChosenInsight[],
   outcomes: readonly WriteOutcome[],
@@ -122,18 +118,10 @@ async function linkEvidence(
 }
 
 function eventsOf(
-  {
-    work: { scope },
-    chosen,
-    rejected,
-  }: {
-    readonly work: InsightsWork;
-    readonly chosen: readonly ChosenInsight[];
-    readonly rejected: readonly InsightProblem[];
-  },
+  { work, chosen, rejected }: Parameters<typeof saveInsights>[1],
   outcomes: readonly WriteOutcome[],
 ): MemoryEvent[] {
-  const event = { scope, step: "insights", op: "classify" } as const;
+  const event = { scope: work.scope, step: "insights", op: "classify" } as const;
   const none = chosen.length + rejected.length === 0;
   return [
     ...chosen.map(({ trimmed }, index) => ({ ...event, ...classified(outcomes[index], trimmed) })),

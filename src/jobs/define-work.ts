@@ -10,7 +10,6 @@ import type { JobAddress, JobStatus } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
 import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
 
-/** Runs one claimed piece of work, as within a span. */
 export type Within = (
   span: { readonly name: string; readonly step: EventStep; readonly op: EventOp },
   piece: () => Promise<{ status: JobStatus }>,
@@ -19,7 +18,6 @@ export type Within = (
 /** A kind of background work, as runners know it. */
 export interface Work<Kind extends WorkKind = WorkKind> {
   readonly kind: Kind;
-  /** Whether settings ask for it. */
   readonly enabled: boolean;
   readonly needsModel: boolean;
   /** How often sweeps look for it. @default each time */
@@ -51,18 +49,15 @@ export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Mad
   readonly from?: number;
   /** @default "create" */
   readonly op?: EventOp;
-  /** What its model calls are charged as. */
   readonly charge: UsageKind;
   /** Claims it for a caller of its graph. @default marks and takes it, unless it waits for its next try */
   claim?(address: ThreadAddress): Promise<Claim | null>;
 }
 
-/** Work in the table `work`, and its steps as a graph. */
 export interface GraphWork<Kind extends WorkKind, Found extends JobAddress, Made extends object>
   extends Work<Kind> {
   /** To call, mount, or open in Studio. It keeps no checkpoints: its row in `work` is its record. */
   readonly graph: BackgroundGraph<Found, Made>;
-  /** Does one piece; returns what the graph would. */
   step(input: JobInput): Promise<JobState<Found> & Made>;
 }
 
@@ -89,10 +84,9 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   const { db } = deps;
 
   /**
-   * Claims the work of a thread, or of its scope's owner, due or not; null when there is no such thread or owner, another
-   * worker has it, or it waits for its next try.
-   *
-   * @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`
+   * Claims the work of a thread, or of its scope's owner, due or not; null when there is no such thread or owner,
+   * another worker has it, or it waits for its next try. @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`,
+   * `INVALID_INPUT`, `THREAD_FORBIDDEN`
    */
   const claimNow = async (address: ThreadAddress): Promise<Claim | null> => {
     // Throws before anything is claimed.

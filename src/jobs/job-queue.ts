@@ -183,14 +183,12 @@ function openOnce(db: Database, option: QueueOption, logger: Logger) {
       try {
         return await started;
       } catch (error) {
-        // The database may be back next time.
         started = undefined;
         throw error;
       }
     },
     async close() {
       const boss = await started?.catch(() => undefined);
-      // Fetched jobs have ended by now.
       await boss?.stop({ graceful: false });
     },
   };

@@ -15,7 +15,6 @@ import {
 } from "./settle-failure.js";
 import { type Claim, renewWork } from "./work-table.js";
 
-/** What is known of a piece of background work between two steps. */
 export interface JobState<Found> extends ThreadAddress {
   /** Without it, the work of the thread named by `threadId` and `scope` is claimed now. */
   claim: Claim | null;
@@ -24,28 +23,22 @@ export interface JobState<Found> extends ThreadAddress {
   status: JobStatus;
 }
 
-/** What the steps after `load` receive: the claim, its work, and what earlier steps made. */
 type Taken<Found, Made> = Made & { readonly claim: Claim; readonly work: Found };
 
-/** What steps may call. */
 export interface StepTools {
   /** Extends the lease, between two model calls. @throws LeaseLost */
   renew(): Promise<void>;
-  /** Charges a model call. */
   readonly charge: Charge;
 }
 
 /** The steps of one kind of work. What a step returns is added to the state. */
 export interface WorkSteps<Found extends JobAddress, Made extends object> extends Attempts<Found> {
-  /** Of its graph. */
   readonly name: string;
-  /** Initial values of what the steps make. */
   readonly fresh: Made;
   /** Returns the work behind `claim`, or how it ended. @throws LeaseLost */
   load(claim: Claim): Promise<Found | JobStatus>;
   /**
    * Limits `work` to one try, or says how it ended. Skipped for work that is given up: it may be what kills workers.
-   *
    * @default all of it
    */
   prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
@@ -134,7 +127,6 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
   return { load, make: between(steps.make), validate: between(steps.validate), save, follow };
 }
 
-/** Which work to do: a claim, or an address whose work is claimed now. */
 export type JobInput = Partial<ThreadAddress & { readonly claim: Claim }>;
 
 /** Runs the steps in order. @returns the final state, as a run of its graph would. */

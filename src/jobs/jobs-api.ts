@@ -24,7 +24,6 @@ export interface ListedJob {
   readonly threadId: string | null;
   /** Null after it was given up. */
   readonly attempts: number | null;
-  /** Of the last try. */
   readonly error: string | null;
   readonly givenUpAt: Date | null;
   /** Null while it runs, and when it is not tried again. */
@@ -46,9 +45,7 @@ interface ListJobs {
 export interface JobsApi {
   /**
    * Jobs that wait, run or failed, ordered by id, with queues or without. Not ageing, expiry and purging, which are
-   * found anew each time.
-   *
-   * @throws MemoryError `INVALID_INPUT`
+   * found anew each time. @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**

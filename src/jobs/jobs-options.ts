@@ -29,21 +29,16 @@ export interface Tries {
 export const taskOptionsSchema = z.strictObject({
   /**
    * Longest wait for one model call, and for the embeddings of each hundred texts that are written. Raise it for models
-   * on slow machines.
-   *
-   * @default 30_000
+   * on slow machines. @default 30_000
    */
   timeoutMs: timerOption.min(1).default(30_000),
   /**
    * Tokens of conversation in one model call; more is worked on in pieces. An eighth of a 128k window: lower it for
-   * smaller ones.
-   *
-   * @default 16_000
+   * smaller ones. @default 16_000
    */
   inputBudgetTokens: z.int().min(200).default(16_000),
 });
 
-/** Settings of summaries, facts, episodes, procedures, notes, compaction, insights and consolidation. */
 export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
 /** What goes with the settings and is none. */

@@ -1,17 +1,18 @@
+import { isoDay } from "../clock.js";
+import type { TurnMessage } from "../conversation/find-messages.js";
 import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import type { Runtime } from "../runtime.js";
+import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { block, element } from "../text/prompt-text.js";
 import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
-
-interface Material<Message> {
-  readonly messages: Message[];
-  /** How many from the first on it covers; the others are for further jobs. */
-  readonly taken: number;
-}
+import type { TaskRuntime } from "./jobs-options.js";
+import type { ThreadWork } from "./settle-failure.js";
 
 /**
  * Cuts `messages` to what one job gives the model. The prompt, the log and an event say where something is omitted.
  *
  * @param beginsGroup where work may be split. @default nowhere
+ * @returns `taken`: how many from the first on it covers; the others are for further jobs.
  */
 export async function limitMaterial<Message extends { text: string }>(
   { db, logger }: Pick<Runtime, "db" | "logger">,
@@ -19,7 +20,7 @@ export async function limitMaterial<Message extends { text: string }>(
   messages: readonly Message[],
   bounds: PieceBounds,
   beginsGroup?: (message: Message) => boolean,
-): Promise<Material<Message>> {
+): Promise<{ readonly messages: Message[]; readonly taken: number }> {
   const { items, taken, isCut } = withinBounds(messages, bounds, beginsGroup);
   if (isCut) {
     logger.warn(
@@ -29,4 +30,31 @@ export async function limitMaterial<Message extends { text: string }>(
     await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_left_out" });
   }
   return { messages: [...items], taken };
+}
+
+export async function limitThread<Found extends ThreadWork & { readonly messages: readonly TurnMessage[] }>(
+  deps: TaskRuntime,
+  step: MemoryEvent["step"],
+  work: Found,
+): Promise<Found> {
+  const { scope, threadId } = work;
+  const { messages } = await limitMaterial(
+    deps,
+    { scope, threadId, step },
+    work.messages,
+    deps.config.upkeep,
+  );
+  return { ...work, messages };
+}
+
+/** The part of a prompt with a conversation's messages, without recalled memories. */
+export function conversationBlock(
+  tag: string,
+  messages: readonly TurnMessage[],
+  attributes?: Parameters<typeof block>[2],
+): string {
+  const lines = messages.map(({ role, actor, saidAt, text }) =>
+    element("message", { role, name: actor, date: isoDay(saidAt) }, withoutMemoryBlocks(text)),
+  );
+  return block(tag, lines, attributes);
 }

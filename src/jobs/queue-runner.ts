@@ -10,7 +10,6 @@ import { createJobQueue, type JobQueue, type QueueOption } from "./job-queue.js"
 import { createLookout, createSweeper, guarded, ofKinds, type Runner, type RunnerDeps } from "./runner.js";
 import { type Job, jobName, kindsField, toJob, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
-/** Which queued jobs a process does. */
 export interface WorkInput {
   /** @default all that the memory does */
   readonly kinds?: readonly WorkKind[] | undefined;
@@ -25,11 +24,9 @@ interface Counts {
   running: number;
 }
 
-/** What a worker has done and does. */
 interface WorkerStatus extends Readonly<Counts> {
   /** Whether it takes jobs and the last request to the queues succeeded. */
   readonly ready: boolean;
-  /** The same by kind. */
   readonly kinds: Readonly<Partial<Record<WorkKind, Readonly<Counts>>>>;
 }
 
@@ -41,7 +38,6 @@ export interface JobWorker {
   stop(): Promise<void>;
 }
 
-/** A runner that queues jobs, and does some on request. */
 export interface QueueRunner extends Runner {
   /** @throws MemoryError `INVALID_INPUT`, `PERMISSION_DENIED`, `CLOSED` */
   work(input?: WorkInput): Promise<JobWorker>;

@@ -9,7 +9,6 @@ import { parseInput } from "../text/parse-input.js";
 import type { Within, Work } from "./define-work.js";
 import { type Job, jobName, kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
-/** Which background work to start. */
 export interface UpkeepInput {
   /** @default all */
   readonly kinds?: readonly WorkKind[] | undefined;
@@ -21,13 +20,10 @@ export interface Runner {
   start(job: Job): Promise<void>;
   /** Starts all that is due now. Returns how many jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;
-  /** Looks for due work in `delayMs`. */
   wakeIn(delayMs: number): void;
   /** Looks for due work now and from time to time, for what a dead process left behind. */
   startSweeping(): void;
-  /** Resolves when nothing is running or waiting in this process. */
   idle(): Promise<void>;
-  /** Ends the timers and waits for what is running. */
   stop(): Promise<void>;
 }
 
@@ -36,7 +32,6 @@ export interface RunnerDeps {
   readonly logger: Logger;
   readonly works: readonly Work[];
   readonly within: Within;
-  /** Jobs at the same time. */
   readonly concurrency: number;
   readonly sweepIntervalMs: number;
 }
@@ -49,7 +44,6 @@ export function ofKinds(works: readonly Work[], which: UpkeepInput = {}): readon
   return works.filter(({ kind }) => kinds.includes(kind));
 }
 
-/** Does `work` and logs its error. Returns whether it succeeded. */
 export async function guarded(name: string, work: () => Promise<void>, logger: Logger): Promise<boolean> {
   try {
     await work();

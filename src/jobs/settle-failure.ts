@@ -9,7 +9,6 @@ import type { JobRuntime, Tries } from "./jobs-options.js";
 import { jobName, type WorkKind } from "./work-kinds.rule.js";
 import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone } from "./work-table.js";
 
-/** Why background work did not succeed. */
 export interface Failure {
   readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
   /** Without words of the conversation. */
@@ -61,7 +60,6 @@ export interface JobAddress {
   readonly threadId?: string;
 }
 
-/** What decides about a kind of work when it fails. */
 export interface Attempts<Found extends JobAddress> {
   readonly kind: WorkKind;
   readonly step: EventStep;
@@ -87,7 +85,6 @@ export interface ThreadWork extends ThreadAddress, WorkDone {
   readonly messages: readonly { readonly seq: number }[];
 }
 
-/** What all kinds of threads' work share. */
 export const threadWork = {
   of: "thread",
   range({ messages }: ThreadWork): SeqRange {
@@ -97,14 +94,12 @@ export const threadWork = {
   after: ({ doneUntil, more = false }: ThreadWork): WorkDone => ({ doneUntil, more }),
 } as const;
 
-/** Work on what a user or an app has. */
 export interface OwnerWork {
   readonly scope: Scope;
   /** The owner's revision when the work was loaded: later changes are for the next time. */
   readonly doneUntil: number;
 }
 
-/** What all kinds of owners' work share. */
 export const ownerWork = {
   of: "owner",
   waits: true,
@@ -139,7 +134,6 @@ export async function settleFailure<Found extends JobAddress>(
 
 /**
  * Defers `work` that can wait while its tenant's energy is low; false where it goes on. A log line and an event say so.
- *
  * @throws LeaseLost
  */
 export async function putOff<Found extends JobAddress>(
@@ -203,7 +197,6 @@ async function giveUp<Found extends JobAddress>(
   return "dead_letter";
 }
 
-/** How log lines name a try, and their fields. */
 function described<Found extends JobAddress>(
   { kind, step, doing, range }: Attempts<Found>,
   { ref, attempt }: Claim,

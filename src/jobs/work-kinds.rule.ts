@@ -1,6 +1,5 @@
 import { z } from "zod";
 
-/** Used by `status`, `jobs`, queues, flags and HTTP. */
 export const workKinds = [
   "summaries",
   "facts",

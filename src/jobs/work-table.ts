@@ -123,7 +123,6 @@ async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Prom
   if (fenced.length === 0) throw new LeaseLost();
 }
 
-/** Extends the lease of `claim`. @throws LeaseLost */
 export async function renewWork(db: Connection, claim: Claim, leaseMs: number): Promise<void> {
   await setHeld(db, claim, sql`lease_until = ${leaseEnd(db, leaseMs)}`);
 }
@@ -208,7 +207,6 @@ export async function giveWorkUp(
     from ${tx.schema}.work where id = ${claim.id}`);
 }
 
-/** Refs whose work is due, longest due first. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,
@@ -243,4 +241,17 @@ export async function findOwnerWork(db: Connection, claim: Claim) {
     from ${db.schema}.work k join ${db.schema}.owner o on o.id = k.owner_ref
     where ${isHeld(claim)}`);
   return row ? { scope: scopeOf(row), doneUntil: Number(row.revision), progress: row.progress } : null;
+}
+
+export async function findClaimedThread(db: Connection, claim: Claim) {
+  const [row] = await db.query<
+    ScopeRow & { threadId: string; ownerRef: number; turns: number; lastActivityAt: Date; lastSeq: number }
+  >(sql`
+    select t.tenant_id, t.user_id, t.app_id, t.thread_id as "threadId", t.owner_ref::float8 as "ownerRef", t.turns,
+      t.last_activity_at as "lastActivityAt", coalesce((
+        select m.seq from ${db.schema}.message m where m.thread_ref = t.id order by m.seq desc limit 1
+      ), -1) as "lastSeq"
+    from ${db.schema}.work k join ${db.schema}.thread t on t.id = k.thread_ref
+    where ${isHeld(claim)}`);
+  return row ? { ...row, scope: scopeOf(row) } : null;
 }

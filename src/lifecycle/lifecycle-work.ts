@@ -1,4 +1,4 @@
-import sql, { empty, raw, type Sql } from "sql-template-tag";
+import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
@@ -8,28 +8,23 @@ import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
-import { ownerColumns, ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { spanOption } from "../text/parse-input.js";
 
 export const lifecycleOptionsSchema = z.strictObject({
   /**
    * A memory that was neither said nor recalled for this long may be forgotten: two months without a use. Raise it when
-   * users return less often.
-   *
-   * @default 5_184_000_000, 60 days
+   * users return less often. @default 5_184_000_000, 60 days
    */
   unusedAfterMs: spanOption.min(1).default(60 * dayMs),
   /**
    * Only memories below this importance, from 1 to 5, are forgotten by age. Unrated ones have 3, so that only minor
-   * ones go. Raise it when minor facts crowd out others.
-   *
-   * @default 3
+   * ones go. Raise it when minor facts crowd out others. @default 3
    */
   importanceBelow: z.number().min(1).max(6).default(3),
   /**
-   * How long a removed or forgotten memory can be restored. Lower it where removed data must be gone sooner.
-   *
-   * @default 2_592_000_000, 30 days
+   * How long a removed or forgotten memory can be restored. Lower it where removed data must be gone sooner. @default
+   * 2_592_000_000, 30 days
    */
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
@@ -66,23 +61,21 @@ const rowsPerOwner = 50;
 /**
  * At most `limit` owners with expired memories, or memories to forget by age or purge now. Ordered by the indexes: else
  * a planner that expects many rows reads the whole table.
- *
- * @param input.scope only its user, or its app where there is no user.
  */
 export async function findLifecycleOwners(
   db: Connection,
-  input: { options: LifecycleOptions; limit: number; scope?: Scope | undefined },
+  input: { options: LifecycleOptions; limit: number },
 ): Promise<LifecycleOwner[]> {
   const { schema } = db;
   const rows = await db.query<{ ref: OwnerRef; tenant_id: string; user_id: string; app_id: string }>(sql`
     with due as (
-      (select m.owner_ref from ${schema}.memory m where ${isAged(db, input.options)} ${ofOwner(db, "m", input.scope)}
+      (select m.owner_ref from ${schema}.memory m where ${isAged(db, input.options)}
         order by m.importance, m.accessed_on limit ${input.limit * rowsPerOwner})
       union all
-      (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)} ${ofOwner(db, "m", input.scope)}
+      (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)}
         order by m.purge_at limit ${input.limit * rowsPerOwner})
       union all
-      (select m.owner_ref from ${schema}.memory m where ${isExpired(db)} ${ofOwner(db, "m", input.scope)}
+      (select m.owner_ref from ${schema}.memory m where ${isExpired(db)}
         order by m.expires_at limit ${input.limit * rowsPerOwner})
     )
     select o.id::float8 as ref, o.tenant_id, o.user_id, o.app_id
@@ -91,7 +84,6 @@ export async function findLifecycleOwners(
   return rows.map((row) => ({ ref: row.ref, scope: scopeOf(row) }));
 }
 
-/** Null when it was forgotten. */
 export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise<LifecycleOwner | null> {
   const [row] = await db.query<ScopeRow>(
     sql`select o.tenant_id, o.user_id, o.app_id from ${db.schema}.owner o where o.id = ${ref}`,
@@ -115,12 +107,6 @@ function isDueForPurge(db: Connection): Sql {
   return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
 }
 
-/** Rows `m` of memories or `c` of changes that belong to the owner of `scope`. */
-function ofOwner(db: Connection, row: "m" | "c", scope: Scope | undefined): Sql {
-  if (!scope) return empty;
-  return sql`and ${raw(row)}.owner_ref = (select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))})`;
-}
-
 /**
  * A batch of a locked owner's memories to forget by age, or to purge. Locks their rows too, since access times are
  * written without the owner's lock.
@@ -139,16 +125,10 @@ export async function findDueMemories(
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** At most `limit` owners with old changes. @param input.scope only its owner. */
-export async function findOwnersToTrim(
-  db: Connection,
-  { limit, scope }: { limit: number; scope?: Scope | undefined },
-): Promise<OwnerRef[]> {
-  const { schema } = db;
+/** At most `limit` owners with old changes. */
+export async function findOwnersToTrim(db: Connection, limit: number): Promise<OwnerRef[]> {
   const rows = await db.query<{ ref: OwnerRef }>(sql`
-    select distinct c.owner_ref::float8 as ref from ${schema}.change_log c
-    where ${isOld(db)} ${ofOwner(db, "c", scope)}
-    limit ${limit}`);
+    select distinct c.owner_ref::float8 as ref from ${db.schema}.change_log c where ${isOld(db)} limit ${limit}`);
   return rows.map(({ ref }) => ref);
 }
 

@@ -38,33 +38,31 @@ export function defineLifecycle(deps: LifecycleRuntime) {
 
 const trimmedAtOnce = 100;
 
-/** For all owners. */
 export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
   for (;;) {
-    const owners = await findOwnersToTrim(deps.db, { limit: trimmedAtOnce });
-    for (const ref of owners) await inBatches(deps, ref, trim);
+    const owners = await findOwnersToTrim(deps.db, trimmedAtOnce);
+    for (const ref of owners) await inBatches(deps, ref, (tx) => trimChanges(tx, ref));
     if (owners.length < trimmedAtOnce) return;
   }
 }
 
-/** Each batch in its own transaction. */
 async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<void> {
-  await inBatches(deps, owner.ref, (_, tx) => expire(deps, tx, owner));
-  await inBatches(deps, owner.ref, (_, tx) => softDelete(deps, tx, owner));
-  await inBatches(deps, owner.ref, (_, tx) => purge(deps, tx, owner));
+  await inBatches(deps, owner.ref, (tx) => expire(deps, tx, owner));
+  await inBatches(deps, owner.ref, (tx) => softDelete(deps, tx, owner));
+  await inBatches(deps, owner.ref, (tx) => purge(deps, tx, owner));
 }
 
-type Batch = (deps: LifecycleRuntime, tx: Connection, ownerRef: OwnerRef) => Promise<number>;
-
-async function inBatches(deps: LifecycleRuntime, ownerRef: OwnerRef, batch: Batch): Promise<number> {
-  let total = 0;
+async function inBatches(
+  deps: LifecycleRuntime,
+  ownerRef: OwnerRef,
+  batch: (tx: Connection) => Promise<number>,
+): Promise<void> {
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
       // One process at a time. Not `lockOwner`, which would recreate an owner that was forgotten meanwhile.
-      return (await lockOwnerRow(tx, String(ownerRef))) ? batch(deps, tx, ownerRef) : 0;
+      return (await lockOwnerRow(tx, String(ownerRef))) ? batch(tx) : 0;
     });
-    total += done;
-    if (done < batchSize) return total;
+    if (done < batchSize) return;
   }
 }
 
@@ -116,8 +114,6 @@ async function purge(
   await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
   return memories.length;
 }
-
-const trim: Batch = (_, tx, ownerRef) => trimChanges(tx, ownerRef);
 
 function changeOf(
   memory: MemoryItem,

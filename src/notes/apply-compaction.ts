@@ -21,14 +21,12 @@ export interface Applied {
   readonly left: number;
 }
 
-/** Name in the audit trail. */
 const compactor = "worker:compact";
 
 /**
  * Carries out `decision` unless its notes have changed: state, text, audit trail, change log and the task in one
- * transaction. The app's lock guards the count, so that two processes remove no note too many.
- *
- * @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * transaction. The app's lock guards the count, so that two processes remove no note too many. @throws LeaseLost,
+ * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function applyCompaction(
   deps: NotesRuntime,

@@ -28,7 +28,6 @@ export interface InvalidDecision {
   readonly invalid: string;
 }
 
-/** A sentence or two. */
 const mostReasonCharacters = 300;
 
 /**

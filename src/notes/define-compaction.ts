@@ -76,7 +76,6 @@ async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge):
   }
 }
 
-/** Replaces a decision; an error line says why. */
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {
   const { appId } = work.scope;
   logger.error(`❌ ${failureOf(work)}: ${why} The oldest one goes instead.`, { appId, step: "compact" });

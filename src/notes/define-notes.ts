@@ -1,10 +1,11 @@
 import { MemoryError } from "../errors.js";
 import { defineWork } from "../jobs/define-work.js";
+import { limitThread } from "../jobs/limit-material.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { Scope } from "../scope/scope.js";
-import { limitNote, loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
+import { loadNote, type NotesRuntime, type NoteWork } from "./load-note.js";
 import { type NoteContent, noteContent, type SaidNote } from "./note-text.rule.js";
 import { leavesNotes } from "./notes-options.js";
 import { oncemore, saveNote } from "./save-note.js";
@@ -31,7 +32,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
       ...{ name: "note", step: "note", doing: "Noting", tries: upkeep },
       fresh: { said: null, content: null, memoryId: null },
       load: (claim) => loadNote(deps, claim),
-      prepare: (_, work) => limitNote(deps, work),
+      prepare: (_, work) => limitThread(deps, "note", work),
       make: ({ work }, tools) => told(deps, work, async () => ({ said: await writeNote(deps, work, tools) })),
       validate: ({ work, said }) => told(deps, work, async () => ({ content: said && noteContent(said) })),
       save: ({ claim, work, content }) =>

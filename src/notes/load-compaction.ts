@@ -28,7 +28,11 @@ export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<
   const notes = await findNotes(db, claim.ref);
   if (notes.length <= work.app.limit) return skipWork(db, claim, { doneUntil });
   if (notes.every(({ pinned }) => pinned)) {
-    await tellAllPinned(deps, { ...work, notes });
+    deps.logger.warn(
+      `All ${notes.length} memories of app ${appId} are pinned: none goes, though it may keep ${work.app.limit}.`,
+      { appId, step: "compact" },
+    );
+    await insertEvent(db, { scope, step: "compact", op: "delete", status: "skipped", detail: "all_pinned" });
     return skipWork(db, claim, { doneUntil });
   }
   return { ...work, notes };
@@ -41,16 +45,4 @@ export async function findNotes(db: Connection, ownerRef: OwnerRef): Promise<Mem
     where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
     order by m.created_at, m.ref`);
   return rows.map(({ memory }) => memoryOf(memory));
-}
-
-async function tellAllPinned(
-  { db, logger }: NotesRuntime,
-  { scope, app, notes }: CompactionWork,
-): Promise<void> {
-  const { appId } = scope;
-  logger.warn(
-    `All ${notes.length} memories of app ${appId} are pinned: none goes, though it may keep ${app.limit}.`,
-    { appId, step: "compact" },
-  );
-  await insertEvent(db, { scope, step: "compact", op: "delete", status: "skipped", detail: "all_pinned" });
 }

@@ -2,14 +2,12 @@ import sql from "sql-template-tag";
 import { endIdleThread } from "../conversation/end-thread.js";
 import type { TurnMessage } from "../conversation/find-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import { limitMaterial } from "../jobs/limit-material.js";
 import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, isHeld, skipWork } from "../jobs/work-table.js";
+import { type Claim, deferWork, findClaimedThread, skipWork } from "../jobs/work-table.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
-import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { hasWords } from "../text/storable-text.js";
 import { type AppNotes, appNotes, type NotesOptions } from "./notes-options.js";
 
@@ -32,7 +30,7 @@ const mostMessages = 2_000;
  */
 export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
   const { db, config } = deps;
-  const thread = await findNoteThread(db, claim);
+  const thread = await findClaimedThread(db, claim);
   if (!thread) return "lost";
   const { scope, threadId, lastSeq } = thread;
   const { appId, tenantId } = scope;
@@ -51,35 +49,6 @@ export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWo
     ...{ scope, threadId, owner, messages: said, app: appNotes(config.notes, appId) },
     doneUntil: lastSeq,
   };
-}
-
-export async function limitNote(deps: NotesRuntime, work: NoteWork): Promise<NoteWork> {
-  const of = { scope: work.scope, threadId: work.threadId, step: "note" } as const;
-  const { messages } = await limitMaterial(deps, of, work.messages, deps.config.upkeep);
-  return { ...work, messages };
-}
-
-interface NoteThread {
-  readonly scope: Scope;
-  readonly threadId: string;
-  readonly lastActivityAt: Date;
-  /** −1 before the first message. */
-  readonly lastSeq: number;
-}
-
-/** Null when the claim was lost. */
-async function findNoteThread(db: Connection, claim: Claim): Promise<NoteThread | null> {
-  const [row] = await db.query<
-    ScopeRow & { thread_id: string; last_activity_at: Date; last_seq: number }
-  >(sql`
-    select t.tenant_id, t.user_id, t.app_id, t.thread_id, t.last_activity_at, coalesce((
-      select m.seq from ${db.schema}.message m where m.thread_ref = t.id order by m.seq desc limit 1
-    ), -1) as last_seq
-    from ${db.schema}.work k join ${db.schema}.thread t on t.id = k.thread_ref
-    where ${isHeld(claim)}`);
-  if (!row) return null;
-  const { thread_id: threadId, last_activity_at: lastActivityAt, last_seq: lastSeq } = row;
-  return { scope: scopeOf(row), threadId, lastActivityAt, lastSeq };
 }
 
 async function findSaid(

@@ -21,9 +21,8 @@ const mostTagCharacters = 40;
 
 /**
  * A model's note as it is stored, in one paragraph, cut after the last whole sentence, or word, that fits; null when
- * nothing is worth noting. Importance is clamped to the scale.
- *
- * @throws MemoryError `MODEL_OUTPUT_INVALID` for a text that cannot be a note.
+ * nothing is worth noting. Importance is clamped to the scale. @throws MemoryError `MODEL_OUTPUT_INVALID` for a text
+ * that cannot be a note.
  */
 export function noteContent({ note, importance, tags }: SaidNote): NoteContent | null {
   const text = noteText(note);

@@ -1,3 +1,4 @@
+import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { eraseAppMemories, type Purged } from "../forgetting/erase-app-memories.js";
@@ -5,12 +6,19 @@ import { removeMemory } from "../memories/edit/change-memory.js";
 import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { listMemories } from "../memories/item/memory-row.js";
+import {
+  listMemories,
+  type MemoryJson,
+  memoryJson,
+  memoryOf,
+  unexpired,
+} from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-runtime.js";
+import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
+import { seenOwners } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, revisionNumber, storableText } from "../text/parse-input.js";
 import { noteBlock } from "./note-block.rule.js";
-import { countNotes, findShownNotes } from "./note-rows.js";
 import { appNotes, type NotesOptions } from "./notes-options.js";
 
 interface NotesOf {
@@ -25,20 +33,19 @@ interface ListNotes extends NotesOf {
   readonly after?: string | undefined;
 }
 
-interface RemoveNote extends NotesOf {
+interface Who extends NotesOf {
   /** @default "api" */
   readonly actor?: string | undefined;
   /** Why, for the audit trail. */
   readonly reason?: string | undefined;
+}
+
+interface RemoveNote extends Who {
   /** As for `memories.remove`. @default any */
   readonly ifRevision?: number | undefined;
 }
 
-interface PurgeNotes extends NotesOf {
-  /** @default "api" */
-  readonly actor?: string | undefined;
-  /** Why, for the audit trail. */
-  readonly reason?: string | undefined;
+interface PurgeNotes extends Who {
   /** Only count what would go. @default false */
   readonly dryRun?: boolean | undefined;
 }
@@ -59,9 +66,8 @@ export interface NotesApi {
   /** How many notes are in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(of: NotesOf): Promise<number>;
   /**
-   * Hides one note; for 30 days `memories.restore` brings it back.
-   *
-   * @throws MemoryError `NOT_FOUND`, also for another app's; `STALE_REVISION`, `WRONG_STATE` when it is not in use
+   * Hides one note; for 30 days `memories.restore` brings it back. @throws MemoryError `NOT_FOUND`, also for another
+   * app's; `STALE_REVISION`, `WRONG_STATE` when it is not in use
    */
   remove(id: string, access: RemoveNote): Promise<MemoryItem>;
   /**
@@ -141,4 +147,32 @@ async function notesContext({ db, config, logger }: NotesApiRuntime, { scope, ag
   const fields = { step: "recall", appId: scope.appId, notes: notes.length };
   logger.info(`🧠 Retrieved ${notes.length} memories for app ${scope.appId}`, fields);
   return noteBlock(notes, name);
+}
+
+/** An app's notes for a prompt: latest written or changed first, as in a recall. */
+async function findShownNotes(
+  db: Connection,
+  { scope, categories, limit }: { scope: AppScope; categories: readonly string[]; limit: number },
+): Promise<MemoryItem[]> {
+  const rows = await db.query<{ memory: MemoryJson }>(
+    sql`
+    select ${memoryJson(db)} as memory
+    from (${seenOwners(db, scope)}) o cross join lateral (
+      select * from ${db.schema}.memory m
+      where m.owner_ref = o.id and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
+        and m.category = any (${categories}::text[])
+      order by m.updated_at desc, m.ref limit ${limit}
+    ) m
+    order by m.updated_at desc, m.ref`,
+    { prepare: true },
+  );
+  return rows.map(({ memory }) => memoryOf(memory));
+}
+
+async function countNotes(db: Connection, scope: AppScope): Promise<number> {
+  const [row] = await db.query<{ count: number }>(sql`
+    select count(*)::int as count
+    from (${seenOwners(db, scope)}) o
+    join ${db.schema}.memory m on m.owner_ref = o.id and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}`);
+  return row?.count ?? 0;
 }

@@ -14,16 +14,12 @@ const appOptionsSchema = z.strictObject({
 export const notesOptionsSchema = z.strictObject({
   /**
    * How long a conversation of an app is silent until it counts as over: half an hour, after which web analytics too
-   * begin a new visit. A later message reopens it. Raise it when users answer the next morning.
-   *
-   * @default 1_800_000
+   * begin a new visit. A later message reopens it. Raise it when users answer the next morning. @default 1_800_000
    */
   idleMs: spanOption.min(1).default(1_800_000),
   /**
    * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. Set 0 where users of an app
-   * must not see what others said: conversations then leave no notes. Raise it for apps with many subjects.
-   *
-   * @default 10
+   * must not see what others said: conversations then leave no notes. Raise it for apps with many subjects. @default 10
    */
   limit: z.int().min(0).max(mostNotes).default(10),
   /** Overrides by app id; set it to give an app a readable name. @default none */

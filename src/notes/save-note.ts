@@ -12,7 +12,6 @@ import { ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import type { NotesRuntime, NoteWork } from "./load-note.js";
 import type { NoteContent } from "./note-text.rule.js";
 
-/** Name in the audit trail. */
 const noteWriter = "worker:note";
 
 /**

@@ -1,4 +1,3 @@
-import type { Span } from "@opentelemetry/api";
 import { MemoryError } from "../errors.js";
 import { type EventStep, eventNode } from "../events/event-log.js";
 import { bestSimilarity } from "../memories/item/memory.js";
@@ -64,7 +63,10 @@ export async function withSpan<Result>(
   const { SpanStatusCode, trace } = api;
   return trace.getTracer("mnemograph").startActiveSpan(name, async (span) => {
     try {
-      return await work(open(span));
+      return await work({
+        recording: span.isRecording(),
+        set: (attributes) => void span.setAttributes(attributes),
+      });
     } catch (error) {
       const code = MemoryError.is(error) ? error.code : "UNEXPECTED";
       span.setAttributes({ "mnemograph.status": "error", "mnemograph.error": code });
@@ -76,17 +78,9 @@ export async function withSpan<Result>(
   });
 }
 
-function open(span: Span): OpenSpan {
-  return {
-    recording: span.isRecording(),
-    set: (attributes) => void span.setAttributes(attributes),
-  };
-}
-
 /** Counts, names and numbers of a result, never texts. */
 export interface SpanReport {
   readonly status?: "ok" | "error" | "skipped";
-  /** Names without their prefix. */
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
 }
 
@@ -134,9 +128,7 @@ export function createObserve(db: Database): Observe {
     });
 }
 
-type Values = Readonly<Record<string, string | number | boolean | null | undefined>>;
-
-function prefixed(values: Values) {
+function prefixed(values: NonNullable<SpanReport["attributes"]>) {
   return Object.fromEntries(
     Object.entries(values).flatMap(([name, value]) =>
       value === null || value === undefined ? [] : [[`mnemograph.${name}`, value] as const],

@@ -8,7 +8,6 @@ import type { Runtime } from "../runtime.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
 import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
 
-/** The result of the end of a turn. */
 export interface Remembered {
   readonly recorded: number;
   readonly lastSeq: number;
@@ -17,7 +16,6 @@ export interface Remembered {
     | { readonly started: false; readonly reason: SummarySkipReason | "no_model" | "round_open" };
 }
 
-/** Background work that a turn made due. */
 export interface DueJob extends Job {
   readonly inMs?: number;
 }

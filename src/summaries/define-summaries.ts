@@ -16,7 +16,6 @@ import type { SummaryRuntime } from "./summary-window.rule.js";
 
 interface Summarized {
   summary: string | null;
-  /** Sentences removed as instructions to a model. */
   dropped: number;
   generationTimeMs: number;
 }

@@ -4,7 +4,6 @@ import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, scopeField, type ThreadAddress, threadField } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
-/** One version in a thread's chain of summaries. */
 export interface Summary {
   readonly id: number;
   readonly threadId: string;
@@ -24,17 +23,13 @@ export interface Summary {
 interface SummaryPage {
   /** Only the latest, 1 to 1,000. @default all */
   readonly limit?: number | undefined;
-  /** Only those before this id. */
   readonly before?: number | undefined;
 }
 
-/** The versions of conversations' summaries. */
 export interface SummariesApi {
   /**
    * Every version of a thread's summary, oldest first, failed ones too. `baseId` is the version that each was made
-   * from. The last completed one is in use.
-   *
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * from. The last completed one is in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;
 }

@@ -12,24 +12,18 @@ export const summaryOptionsSchema = z.strictObject({
   windowMessages: smallCount.min(2).default(14),
   /**
    * First seq after which a turn's end starts a summary: three turns of plain chat. Raise it where most conversations
-   * are short and need none.
-   *
-   * @default 5
+   * are short and need none. @default 5
    */
   afterSeq: z.int().min(0).default(5),
   /**
    * Messages without a summary after which a turn's end starts the next one: with 2 every turn, for the smallest gap;
-   * with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`.
-   *
-   * @default 2
+   * with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`. @default 2
    */
   everyMessages: smallCount.min(1).default(2),
   /**
    * The last messages that a summary covers are also shown word for word, from the start of a turn: a summary cannot
    * carry "change the second function you just wrote". Three turns of plain chat; 0 shows the summary alone. Raise it
-   * where users return to the wording of older messages.
-   *
-   * @default 6
+   * where users return to the wording of older messages. @default 6
    */
   keepRecentMessages: smallCount.max(1_000).default(6),
 });
@@ -73,7 +67,6 @@ export interface SummaryTriggerInput {
   readonly unsummarisedBytes: number;
   /** Whether a worker with a live lease makes a summary now. */
   readonly processing: boolean;
-  /** endSeq of the latest completed summary. */
   readonly summarisedSeq: number | null;
   readonly afterSeq: number;
   readonly everyMessages: number;
