@@ -13,7 +13,7 @@ import {
 import { saveConsolidation } from "./save-consolidation.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 
-interface ConsolidationMade {
+export interface ConsolidationMade {
   judged: readonly VotedPair[];
   tokens: number;
   calls: number;

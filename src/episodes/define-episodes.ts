@@ -53,7 +53,7 @@ async function saveEpisode(
   }
 }
 
-interface Compressed {
+export interface Compressed {
   /** As the model wrote it, then as it is stored. */
   episode: string | null;
   /** Whether it was longer than an episode may be. */

@@ -18,7 +18,7 @@ import { proposeFacts } from "./extract-facts.js";
 import { type ExtractionWork, findExtractionWork, prepareExtraction } from "./load-extraction.js";
 import { saveFacts } from "./save-facts.js";
 
-interface Extracted {
+export interface Extracted {
   candidates: FactCandidate[];
   removals: RemovalCandidate[];
   chosen: ChosenFact[];

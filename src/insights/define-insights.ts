@@ -11,7 +11,7 @@ import { type InsightsRuntime, type InsightsWork, loadInsights } from "./load-in
 import { proposeInsights } from "./propose-insights.js";
 import { saveInsights } from "./save-insights.js";
 
-interface Understood {
+export interface Understood {
   candidates: InsightCandidate[];
   chosen: ChosenInsight[];
   rejected: InsightProblem[];

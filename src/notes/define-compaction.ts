@@ -12,7 +12,7 @@ import type { NotesRuntime } from "./load-note.js";
 import { leavesNotes } from "./notes-options.js";
 import { oncemore } from "./save-note.js";
 
-interface Compacted {
+export interface Compacted {
   decision: CompactionDecision | null;
   applied: Applied | null;
 }

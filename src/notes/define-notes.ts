@@ -11,7 +11,7 @@ import { leavesNotes } from "./notes-options.js";
 import { oncemore, saveNote } from "./save-note.js";
 import { writeNote } from "./write-note.js";
 
-interface Noted {
+export interface Noted {
   said: SaidNote | null;
   /** Null when nothing was worth noting. */
   content: NoteContent | null;

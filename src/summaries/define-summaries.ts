@@ -14,7 +14,7 @@ import { makeSummary, summaryText } from "./make-summary.js";
 import { isRoundOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
-interface Summarized {
+export interface Summarized {
   summary: string | null;
   dropped: number;
   generationTimeMs: number;
