@@ -122,26 +122,7 @@ describe("conversationContext", () => {
     });
 
   it.each<[string, string[], string | null, string[], string[]]>([
-    ["round 4: caught up", [], "5", ["0", "1", "2", "3", "4", "5", "q"], ["q"]],
-    ["round 5: a gap", ["6", "7"], "5", ["0", "1", "2", "3", "4", "5", "6", "7", "q"], ["6", "7", "q"]],
-    ["no summary yet: the raw messages", ["0", "1"], null, ["0", "1", "q"], ["0", "1", "q"]],
-    ["a stateless run: all from the transcript", ["6", "7"], "5", ["q"], ["6", "7", "q"]],
-    ["a stateless first round", [], null, ["q"], ["q"]],
-    [
-      "a bounded state after a rollback",
-      ["4", "5", "6", "7"],
-      "3",
-      ["6", "7", "q"],
-      ["4", "5", "6", "7", "q"],
-    ],
     ["a round tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
-    [
-      "an unrecorded round before the current one",
-      ["6"],
-      "5",
-      ["5", "6", "x", "y", "q"],
-      ["6", "x", "y", "q"],
-    ],
     [
       "a fork: the abandoned tail is left out",
       ["6", "7", "8", "9"],

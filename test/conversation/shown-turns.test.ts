@@ -67,18 +67,20 @@ describe("what each turn was shown", () => {
     expect(await memory.threads.shown(address)).toMatchObject([{ turn: 1, messageId: "q" }]);
   });
 
-  it("says how many memories were left out", async () => {
+  it("says how many memories were left out, and the score of what was found", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
     const address = newAddress();
     const lakes = Array.from({ length: 20 }, (_, n) => ({ text: `The user swims in lake number ${n}.` }));
     await memory.memories.add([{ text: "The user plays chess." }, ...lakes], address);
-    const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
+    const recalled = await memory.recall({ ...address, query: "Chess?" });
+    const shown = shownBy(recalled);
     const { leftOut } = shown;
     expect(leftOut).toBeGreaterThan(0);
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
     const [turn] = await memory.threads.shown(address);
     expect(turn).toMatchObject({ leftOut });
-    expect(turn?.memories).toContainEqual(expect.objectContaining({ part: "relevant" }));
+    const score = expect.closeTo(recalled.memories.relevant[0]?.score ?? 0, 4);
+    expect(turn?.memories).toContainEqual(expect.objectContaining({ part: "relevant", score }));
   });
 
   it("does not count as use of what only filled the block", async () => {
@@ -187,25 +189,6 @@ describe("what each turn was shown", () => {
     const [turn] = await memory.threads.shown({ scope, threadId });
     expect(turn).toMatchObject({ memories: [{ text: null }] });
     expect(await findEverywhere(db, word)).toEqual({});
-  });
-
-  it("has the score of what was found", async () => {
-    const { memory, address } = fresh();
-    await memory.memories.add(
-      [
-        { text: "The user sails a red boat.", category: "event" },
-        { text: "The user likes tea.", category: "event", pinned: true },
-      ],
-      address,
-    );
-    const recalled = await memory.recall({ ...address, query: "Which boat?" });
-    const messages = [new HumanMessage("Which boat?")];
-    await memory.remember({ ...address, shown: shownBy(recalled), messages });
-    const [hit] = recalled.memories.relevant;
-    const [turn] = await memory.threads.shown(address);
-    const scores = turn?.memories.map(({ id, score }) => [id === hit?.memory.id, score]);
-    expect(scores).toContainEqual([true, expect.closeTo(hit?.score ?? 0, 4)]);
-    expect(scores).toContainEqual([false, null]);
   });
 
   it.each([

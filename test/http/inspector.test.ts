@@ -97,18 +97,4 @@ describe("the session of `mnemograph inspect`", () => {
     const own = await ask("/users", { headers: { cookie, origin, "sec-fetch-site": "same-origin" } });
     expect(own.status).toBe(200);
   });
-
-  it("writes what is changed under the operator's name, with the reason", async () => {
-    const { session, ask, exchange } = inspected();
-    const [written] = await memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } });
-    const answer = await exchange(session.token);
-    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
-    const removed = await ask(`/memories/${written?.id}?userId=ana&reason=a+test`, {
-      method: "DELETE",
-      headers: { cookie },
-    });
-    expect(removed.status).toBe(200);
-    const [entry] = await memory.memories.history(written?.id ?? "", { scope: { userId: "ana" } });
-    expect(entry).toMatchObject({ actor: "joe", event: "DELETE", new: { reason: "a test" } });
-  });
 });

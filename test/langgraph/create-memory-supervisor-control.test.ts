@@ -59,16 +59,6 @@ describe("a supervisor", () => {
     },
   );
 
-  test("works without a checkpointer: the transcript alone carries the conversation", async () => {
-    const { config } = newThread();
-    const model = scripted(delegates(["planner", "Plan."]), "Planned.", "As said.");
-    const planner = { model: scripted("the plan") };
-    const graph = await supervise({ memory: db.memory(), model, planner, checkpointer: false });
-    const first = await graph.invoke(says("Plan it."), config);
-    await graph.invoke(says("What was it?"), config);
-    expect(shown(model.calls[2])).toEqual(["system: Lead.", ...told(first.messages), "human: What was it?"]);
-  });
-
   test("streams the tokens of a subagent, under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");
     const executor = { model: scripted("I did it.") };
@@ -81,16 +71,6 @@ describe("a supervisor", () => {
       tokens[inExecutor ? "executor" : "supervisor"]?.push(message.text);
     }
     expect(tokens).toEqual({ executor: ["I", " did", " it."], supervisor: ["All", " is", " done."] });
-  });
-
-  test("shows its subagents and their insides in the drawing", async () => {
-    const executor = { tools: [plainTool("any", () => "")] };
-    const graph = await supervise({ memory: db.memory(), executor });
-    const { nodes } = await graph.getGraphAsync({ xray: true });
-    expect(Object.keys(nodes)).toEqual(
-      expect.arrayContaining(["memory.recall", "memory.remember", "supervisor:tools:executor:tools"]),
-    );
-    expect(Object.keys(nodes).filter((name) => name.startsWith("supervisor:tools:planner"))).not.toEqual([]);
   });
 
   test("lets a subagent that keeps its own state remember its own tasks", async () => {

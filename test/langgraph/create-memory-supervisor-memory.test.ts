@@ -1,8 +1,6 @@
-import { randomUUID } from "node:crypto";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import type { Memory } from "../../src/index.js";
-import { OfflineChatModel } from "../../src/testing/index.js";
 import {
   delegates,
   newThread,
@@ -83,15 +81,6 @@ describe("memory of a supervisor", () => {
     for (const words of ["due on Friday", "party", "Bazel"]) expect(free).toContain(words);
   });
 
-  test("an agent without an allowlist reads nothing, once there are any", async () => {
-    const memory = db.memory({ config: { allowlists } });
-    const executor = scripted(query({ query: "release" }), "Done.");
-    const model = scripted(delegates(["executor", "Do."]), "Ok.");
-    const graph = await supervise({ memory, model, executor: { model: executor } });
-    await graph.invoke(says("Release it."), await known(memory));
-    expect(shown(executor.calls[1]).at(-1)).toMatch(/^tool: No memory fits/);
-  });
-
   test("an agent gets the tool unless it is a graph or has a tool of that name", async () => {
     const own = plainTool("memory_query", () => "mine");
     const [planner, executor] = [scripted("the plan"), scripted("done")];
@@ -113,15 +102,5 @@ describe("memory of a supervisor", () => {
     expect([leads, plans, executes].map((tools) => tools?.length)).toEqual([1, 1, 1]);
     expect(plans?.[0]).toMatchObject({ description: expect.stringContaining("long-term memory") });
     expect(executes?.[0]).toMatchObject({ description: own.description });
-  });
-
-  test("a stand-in that follows rules is not confused by the tool", async () => {
-    const graph = await supervise({ memory: db.memory(), model: new OfflineChatModel() });
-    const configurable = { thread_id: randomUUID(), user_id: randomUUID() };
-    const answerTo = async (text: string) =>
-      (await graph.invoke(says(text), { configurable })).messages.at(-1)?.text;
-    expect(await answerTo("Plan a walk.")).toBe("[offline stand-in] Noted: Plan a walk.");
-    expect(await answerTo("My dog is Rex.")).toBe("[offline stand-in] Noted: My dog is Rex.");
-    expect(await answerTo("What is my dog?")).toBe("[offline stand-in] You said: My dog is Rex.");
   });
 });

@@ -40,24 +40,13 @@ describe("the tool for changing memory", () => {
   });
 
   it.each<[string, Args, RegExp]>([
-    [
-      "an id of nobody",
-      { action: "forget", memory: "3fa85f64-5717-4562-b3fc-2c963f66afa6", quote: "forget" },
-      /no memory/,
-    ],
     ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /There is no memory/],
     ["no memory", { action: "forget", quote: "forget" }, /`memory` is needed/],
     ["no text", { action: "add" }, /`text` is needed/],
-    ["an empty text", { action: "add", text: "" }, /text/],
     ["a text of spaces", { action: "add", text: "   " }, /Not remembered: empty/],
     [
       "a category of others",
       { action: "add", text: "The user likes rye.", category: "profile" },
-      /none of your categories/,
-    ],
-    [
-      "a category there is not",
-      { action: "add", text: "The user likes rye.", category: "secrets" },
       /none of your categories/,
     ],
     ["a pronoun", { action: "add", text: "He sails." }, /^Not remembered: pronoun_subject/],

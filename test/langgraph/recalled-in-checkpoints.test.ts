@@ -16,7 +16,7 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { createMemorySupervisor, type Memory, withMemory } from "../../src/index.js";
+import { type Memory, withMemory } from "../../src/index.js";
 import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -143,20 +143,6 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
         expect(lines(gap)).toEqual([`human: I was in ${saidEarlier}.`, ...lines(done.messages)]);
       },
     );
-  });
-
-  it("a supervisor and its subagents keep nothing recalled", async () => {
-    const memory = database.memory();
-    const thread = await resumedThread(memory);
-    const checkpointer = savers[saverName]!(memory);
-    const model = new ScriptedChatModel({
-      replies: [{ toolCalls: [{ name: "planner", args: { task: "Plan." } }] }, "a plan", "Here you are."],
-    });
-    const supervisor = await createMemorySupervisor({ memory, model, planner: {}, executor: {} });
-    const graph = supervisor.compile({ checkpointer });
-    await say(graph, "Plan my trip.", thread);
-    expect(lines(model.calls[0]!.messages).join()).toContain(remembered);
-    expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
   });
 });
 

@@ -1,6 +1,4 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { summarySkipReason } from "../../src/summaries/summary-window.rule.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { round } from "../support/spoken.js";
 import { summarisedThread, summaryMemory } from "../support/summary-memory.js";
@@ -52,18 +50,6 @@ describe("summaries.everyMessages", () => {
     const started: boolean[] = [];
     for (let number = 1; number <= 7; number++) started.push((await say(number)).started);
     expect(started).toEqual([false, false, true, false, true, true, false]);
-  });
-
-  it("is never reached sooner than configured, nor later", () => {
-    const counts = fc.integer({ min: 1, max: 30 });
-    fc.assert(
-      fc.property(counts, counts, (unsummarised, everyMessages) => {
-        const thread = { lastSeq: 50, summarisedSeq: 50 - unsummarised, processing: false, afterSeq: 5 };
-        const counts = { messages: 51, unsummarised, unsummarisedBytes: 0 };
-        const reason = summarySkipReason({ ...thread, ...counts, everyMessages, afterTokens: 16_000 });
-        expect(reason).toBe(unsummarised < everyMessages ? "too_few_new" : null);
-      }),
-    );
   });
 });
 

@@ -95,19 +95,6 @@ describe("rounds with tool calls", () => {
     expect(prompt).toContain('role="assistant">[calls look {"at":"a1"}]\n[calls look {"at":"a2"}]</message>');
     expect(prompt).toContain('seq="2" role="tool">result a1</message>');
   });
-
-  it("longer than the window are kept whole", async () => {
-    const { memory, thread } = summarisedThread(db);
-    await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
-    const steps = Array.from({ length: 10 }, (_, step) => toolRound(`s${step}`).slice(1, 4)).flat();
-    const messages = [
-      new HumanMessage({ id: "q", content: "go" }),
-      ...steps,
-      new AIMessage({ id: "a", content: "done" }),
-    ];
-    await memory.remember({ ...thread, messages });
-    expect((await summaryTable(memory, thread)).at(-1)).toEqual([2, 6, 37, 1, "completed"]);
-  });
 });
 
 describe("what is said", () => {

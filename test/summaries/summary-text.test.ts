@@ -23,10 +23,6 @@ describe("summaryText", () => {
     expect(summaryText(`Hi. ${"x".repeat(100)}`, 50)).toHaveLength(50);
   });
 
-  it("accepts any script", () => {
-    expect(summaryText("安娜选择了 FastAPI。", 100)).toBe("安娜选择了 FastAPI。");
-  });
-
   it("is trimmed, storable, not longer than allowed, and stable", () => {
     fc.assert(
       fc.property(
@@ -47,10 +43,5 @@ describe("summaryText", () => {
         },
       ),
     );
-  });
-
-  it("does not cut a character in half", () => {
-    const result = summaryText("😀".repeat(200).replace(/^/, "a"), 200);
-    expect(result).not.toMatch(/\p{Surrogate}/u);
   });
 });

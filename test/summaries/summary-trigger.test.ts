@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { type SummaryTriggerInput, summarySkipReason } from "../../src/summaries/summary-window.rule.js";
 
@@ -30,21 +29,5 @@ describe("summarySkipReason", () => {
     ["running comes before nothing new", { ...due, processing: true, summarisedSeq: 5 }, "already_running"],
   ])("when %s", (_, input, reason) => {
     expect(reasonIn(input)).toBe(reason);
-  });
-
-  it("starts a summary exactly when there is enough, nothing runs and something is new", () => {
-    fc.assert(
-      fc.property(
-        fc.integer({ min: -1, max: 30 }),
-        fc.boolean(),
-        fc.option(fc.integer({ min: 0, max: 30 })),
-        fc.integer({ min: 0, max: 30 }),
-        (lastSeq, processing, summarisedSeq, afterSeq) => {
-          const starts = lastSeq >= afterSeq && !processing && (summarisedSeq ?? -1) < lastSeq;
-          const reason = reasonIn({ lastSeq, processing, summarisedSeq, afterSeq });
-          expect(reason === null).toBe(starts);
-        },
-      ),
-    );
   });
 });

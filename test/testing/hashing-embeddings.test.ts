@@ -107,18 +107,9 @@ test("texts without content share one vector", async () => {
 
 test("the vectors are what they were when others were stored", async () => {
   const vector = await new HashingEmbeddings({ dimensions: 8 }).embedQuery("Ana lives in Lisbon.");
-  expect(vector.map((value) => Number(value.toFixed(4)))).toMatchInlineSnapshot(`
-    [
-      0.0165,
-      -0.0693,
-      -0.8107,
-      0.2643,
-      0.0338,
-      -0.3562,
-      -0.2643,
-      0.2643,
-    ]
-  `);
+  expect(vector.map((value) => Number(value.toFixed(4)))).toEqual([
+    0.0165, -0.0693, -0.8107, 0.2643, 0.0338, -0.3562, -0.2643, 0.2643,
+  ]);
   expect(embeddings.model).toBe("hashing-1");
 });
 

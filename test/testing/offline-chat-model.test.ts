@@ -225,11 +225,4 @@ describe("structured output", () => {
       (await model.withStructuredOutput(facts, { name: "facts", includeRaw: true }).invoke("a")).parsed,
     ).toBeNull();
   });
-
-  test("follows a rule that was given", async () => {
-    const ruled = new OfflineChatModel({
-      structured: { facts: (messages) => ({ facts: messages.map((message) => message.text) }) },
-    });
-    expect(await ruled.withStructuredOutput(facts, { name: "facts" }).invoke("a")).toEqual({ facts: ["a"] });
-  });
 });

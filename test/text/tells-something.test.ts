@@ -58,33 +58,19 @@ describe("tellsSomething", () => {
     expect(tellsSomething(text)).toBe(true);
   });
 
-  it.each([
-    "Morning, please.",
-    "Sweet!",
-    "Right.",
-    "A lot.",
-    "Great, really great",
-    "Muy bien.",
-    "好",
-    "とてもいいですね",
-    "Хорошо",
-  ])("is for %j where it answers a question", (text) => {
-    expect(tellsSomething(text, true)).toBe(true);
-  });
+  it.each(["Morning, please.", "Sweet!", "Right.", "好", "とてもいいですね", "Хорошо"])(
+    "is for %j where it answers a question",
+    (text) => {
+      expect(tellsSomething(text, true)).toBe(true);
+    },
+  );
 
-  it.each([
-    "ok",
-    "Great, thanks!",
-    "Perfect, thank you so much",
-    "好的，谢谢",
-    "いいですね、ありがとう",
-    "Спасибо большое",
-    "hahaha",
-    "👍",
-    "",
-  ])("is not for %j even then", (text) => {
-    expect(tellsSomething(text, true)).toBe(false);
-  });
+  it.each(["ok", "Great, thanks!", "好的，谢谢", "いいですね、ありがとう", "Спасибо большое", "👍", ""])(
+    "is not for %j even then",
+    (text) => {
+      expect(tellsSomething(text, true)).toBe(false);
+    },
+  );
 
   it.each([
     ["Sweet or salty?", true],

@@ -43,38 +43,6 @@ describe("textPieces", () => {
     expect(textPieces(small, 100)).toEqual([small]);
     expect(textPieces([], 100)).toEqual([]);
   });
-
-  it("cuts an item that alone is too large into several that keep its other fields", () => {
-    const items = textPieces([{ seq: 7, role: "user", text: "x".repeat(1_000) }], 100).flat();
-    expect(items.length).toBeGreaterThan(1);
-    for (const item of items) expect(item).toMatchObject({ seq: 7, role: "user" });
-  });
-});
-
-describe("where a text is cut", () => {
-  const code = "Zx9-QwErTy-00417-AbCdEf-8812";
-
-  it("is after a word or a line, where one ends near", () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 120 }), fc.constantFrom(" ", "\n"), (words, between) => {
-        const said = [
-          ...Array.from({ length: words }, () => "word"),
-          code,
-          ...Array.from({ length: 200 }, () => "more"),
-        ];
-        const parts = textPieces([{ text: said.join(between) }], 200).flat();
-        expect(parts.length).toBeGreaterThan(1);
-        expect(parts.filter(({ text: part }) => part.includes(code))).toHaveLength(1);
-        for (const { text: part } of parts)
-          expect(
-            part
-              .trim()
-              .split(between)
-              .every((word) => said.includes(word)),
-          ).toBe(true);
-      }),
-    );
-  });
 });
 
 describe("no cut", () => {
