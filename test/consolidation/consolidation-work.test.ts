@@ -1,7 +1,5 @@
 import { describe, expect, it } from "vitest";
-import { markChangedOwners } from "../../src/consolidation/changed-owners.js";
 import { defineConsolidation } from "../../src/consolidation/define-consolidation.js";
-import type { Scope } from "../../src/index.js";
 import { keepProgress, markWork, takeWork } from "../../src/jobs/work-table.js";
 import { resolveConfig } from "../../src/options.js";
 import { createRedactor } from "../../src/text/redactor.js";
@@ -73,27 +71,6 @@ describe("an owner that changed", () => {
     await db.memory({ config: { consolidation: { enabled: true } } }).upkeep();
     expect(await taskOf("off")).toBeUndefined();
     await expect(consolidateNow(db.memory(), { scope })).rejects.toMatchObject({ code: "MODEL_REQUIRED" });
-  });
-
-  it("has its tenant's time, and those of one tenant follow each other", async () => {
-    const memory = db.memory();
-    for (const [tenantId, userId] of [
-      ["large", "a"],
-      ["large", "b"],
-      ["large", "c"],
-      ["small", "d"],
-    ]) {
-      const scope = { tenantId, userId } as Scope;
-      await memory.memories.add([{ text: hiking }, { text: "The user plays chess." }], { scope });
-    }
-    await markChangedOwners(db.database, 100);
-    const { rows } = await db.pool.query(
-      `select o.tenant_id, k.retry_at from "${db.schema}".work k join "${db.schema}".owner o on o.id = k.owner_ref
-       where o.tenant_id in ('large', 'small') order by o.user_id`,
-    );
-    const [a, b, c, d] = rows.map(({ retry_at }) => retry_at.getTime());
-    expect([b - a, c - b]).toEqual([1_000, 1_000]);
-    expect(Math.abs(d - a)).toBeGreaterThan(60_000);
   });
 });
 

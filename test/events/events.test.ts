@@ -170,17 +170,6 @@ describe("events", () => {
     expect(await list()).toHaveLength(1);
   });
 
-  it("of a tool's search count what was found as used", async () => {
-    let now = new Date("2036-01-01T00:00:00Z").getTime();
-    const memory = db.memory({ clock: () => new Date(now) });
-    const { scope } = newAddress();
-    await memory.memories.add({ text: "The user plays chess.", importance: 1 }, { scope });
-    now += 59 * 86_400_000;
-    await memoryQueryTool(memory, { scope }).invoke({ query: "chess" });
-    now += 59 * 86_400_000;
-    expect(await runLifecycle(memory, { scope })).toEqual({ softDeleted: 0, purged: 0 });
-  });
-
   it("are counted over all scopes where none is named", async () => {
     const memory = db.memory();
     const before = await memory.events.count({ by: "op", step: "api" });

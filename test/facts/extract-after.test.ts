@@ -35,13 +35,6 @@ const said = (prompt: string) =>
   [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
 
 describe("memories.extractAfterMessages", () => {
-  it("is each message by default", async () => {
-    const { memory, calls } = extracting();
-    const thread = newAddress();
-    for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
-    expect(calls().map(said)).toEqual([["I moved to Porto."], ["I have a dog."]]);
-  });
-
   it("waits for so many user messages, and makes one call for all of them", async () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();

@@ -1,7 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { extractFacts } from "../../src/facts/extract-facts.js";
 import { judgeSameFact } from "../../src/facts/save-facts.js";
-import { malformedOutput } from "../../src/models/model-answer.js";
 import { useOpenAI } from "../support/openai-stub.js";
 import { candidate, taskModel } from "../support/task-model.js";
 import { limitsMs } from "../support/timing.js";
@@ -74,28 +73,6 @@ describe("the extraction of facts", () => {
       expect(object.required.toSorted()).toEqual(Object.keys(object.properties).toSorted());
       expect(object.additionalProperties).toBe(false);
     }
-  });
-
-  it("takes a category that is not listed as it is: code looks at each candidate by itself", async () => {
-    const model = await openai.model([
-      { structured: { reasoning: "…", facts: [fact, { ...fact, category: "identity" }] } },
-    ]);
-    expect(
-      (await extractFacts(model, input, limitsMs.step)).candidates.map(({ category }) => category),
-    ).toEqual(["profile", "identity"]);
-  });
-
-  it("hands on what the model said instead of an answer", async () => {
-    const prose = "Porto it is.";
-    const failing = extractFacts(
-      await openai.model([{ text: prose }, { text: prose }]),
-      input,
-      limitsMs.step,
-    );
-    const error = await failing.catch((thrown: unknown) => thrown);
-    expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
-    expect(malformedOutput(error)).toContain(prose);
-    expect(String(error)).not.toContain("Porto");
   });
 });
 

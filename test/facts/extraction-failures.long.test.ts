@@ -256,20 +256,6 @@ describe("a worker that is gone", () => {
     // Cutting what is too long may be what the workers died of: work that is given up is not prepared.
     expect(logger.lines.join("\n")).not.toContain("is left out");
   });
-
-  it("is replaced by one of many that look at once", async () => {
-    const thread = newAddress();
-    const down = db.memory({
-      model: taskModel({ fact_extraction: () => new Error("down") }),
-      config: configured({ retryDelayMs: 3_600_000 }),
-    });
-    await say(down, thread, "I like tea.");
-    await db.pool.query(`update "${db.schema}".work set retry_at = now() where retry_at is not null`);
-    const model = new OfflineChatModel({ latencyMs: 20 });
-    await Promise.all(Array.from({ length: 10 }, () => db.memory({ model, config: configured() }).upkeep()));
-    const [tea] = await down.memories.list({ scope: thread.scope });
-    expect([tea?.text, tea?.seenCount]).toEqual(["The user likes tea.", 1]);
-  });
 });
 
 describe("an error that nobody expected", () => {

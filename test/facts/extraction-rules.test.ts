@@ -174,17 +174,6 @@ describe("conflicts over a slot", () => {
     expect(held.filter(({ key }) => key === null)).toHaveLength(statements);
   });
 
-  it("stay in their time when an old thread that corrects something is extracted late", async () => {
-    const correction = { ...named("Bo", "my name is Bo", 1), correction: true };
-    const memory = learning({ ...example, "my name is Bo": [correction] });
-    const thread = newAddress();
-    await say(memory, thread, "My name is Alex.");
-    const old = { ...thread, threadId: `${thread.threadId}-old` };
-    const messages = [new HumanMessage("No, my name is Bo.")];
-    await memory.remember({ ...old, messages, saidAt: new Date("2020-01-01T00:00:00Z") });
-    expect(await nameOf(memory, thread)).toEqual(["Bo superseded", "Alex active"]);
-  });
-
   it("stay within the slot that the model named by its number, if code agrees", async () => {
     const to = (key: string, value: string, quote: string) =>
       candidate(`The user's ${key} is ${value}.`, quote, { category: "profile", key, value, updates: 1 });

@@ -107,15 +107,6 @@ describe("work in the background", () => {
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("made");
     await memory.close();
   });
-
-  it("does not happen inline: the summary is there when remember returns", async () => {
-    const { gate, model } = held();
-    gate.open();
-    const memory = summaryMemory(db, { model, jobs: "inline" });
-    const thread = { scope, threadId: "inline" };
-    await memory.remember({ ...thread, messages: threeRounds });
-    expect((await memory.recall(thread)).summary?.text).toBe("made");
-  });
 });
 
 describe("two memories of one process", () => {

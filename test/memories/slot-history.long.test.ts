@@ -63,16 +63,6 @@ describe("the values of a slot, told in whatever order", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("hold one after another, each until the next", async () => {
-    const memory = db.memory();
-    const told = [job("cook", 1), job("baker", 3), job("smith", 5), job("clerk", 7)];
-    for (const order of permutations(told)) {
-      const user = newUser();
-      await tell(memory, user, ...order);
-      expect(await historyOf(memory, user)).toBe("cook 1–3, baker 3–5, smith 5–7, clerk 7–");
-    }
-  });
-
   it("come back where they were told again, also when what came in between is told last", async () => {
     const memory = db.memory();
     for (const order of permutations([job("cook", 1), job("baker", 3), job("cook", 5), job("smith", 7)])) {

@@ -311,30 +311,4 @@ describe("inside LangGraph", () => {
     expect(messages.map(({ content }) => content)).toContain('["m1"]');
     expect((await store.get(["memories", "user_1"], "m1"))?.value).toEqual({ content: "Likes tea" });
   });
-
-  it("holds the files of deepagents' StoreBackend, which pages through them", async () => {
-    const store = db.memory().store(user());
-    const namespace = ["agent", "ana@example", "filesystem"];
-    const file = (content: string) => ({
-      content: content.split("\n"),
-      created_at: "2025-01-01T00:00:00Z",
-      modified_at: "2025-01-01T00:00:00Z",
-    });
-    const files = Array.from({ length: 205 }, (_, n) => ({
-      namespace,
-      key: `/notes/${n}.md`,
-      value: file(`${n}`),
-    }));
-    await store.batch(files);
-    const paths = new Set<string>();
-    for (let offset = 0; ; offset += 100) {
-      const page = await store.search(namespace, { limit: 100, offset });
-      for (const { key } of page) paths.add(key);
-      if (page.length < 100) break;
-    }
-    expect(paths.size).toBe(205);
-    const before = await store.get(namespace, "/notes/7.md");
-    await store.put(namespace, "/notes/7.md", { ...before?.value, content: ["edited"] });
-    expect((await store.get(namespace, "/notes/7.md"))?.value).toMatchObject({ content: ["edited"] });
-  });
 });
