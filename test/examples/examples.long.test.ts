@@ -4,8 +4,9 @@ import { join, resolve } from "node:path";
 import { afterEach, beforeEach, describe, expect, it } from "vitest";
 import { compiled } from "../support/compiled.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
-import { type OpenAIStub, startOpenAIStub } from "../support/openai-stub.js";
+import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
 import { type Program, runProgram } from "../support/run-program.js";
+import { candidate, facts } from "../support/task-model.js";
 import { onServer } from "../support/test-database.js";
 
 const examples = resolve(import.meta.dirname, "../../examples");
@@ -174,24 +175,9 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     afterEach(() => stub.close());
 
     it("create-agent: the model is shown the other thread's allergy, and asks by tool", async () => {
-      const noFacts = { structured: { reasoning: "none", facts: [] } };
-      const peanuts = {
-        structured: {
-          reasoning: "said so",
-          facts: [
-            {
-              ...{
-                category: "constraints",
-                key: null,
-                value: null,
-                text: "The user is allergic to peanuts.",
-              },
-              ...{ importance: 5, confidence: 1, correction: false, updates: null },
-              evidence: { message: 1, quote: "I am allergic to peanuts" },
-            },
-          ],
-        },
-      };
+      const noFacts = facts() as StubBehaviour;
+      const allergy = candidate("The user is allergic to peanuts.", "I am allergic to peanuts");
+      const peanuts = facts(allergy) as StubBehaviour;
       stub.enqueue(
         ...[{ text: "Noted." }, peanuts],
         ...[{ structured: { query: "allergies" } }, { text: "Peanuts." }, noFacts],

@@ -1,9 +1,9 @@
-import { type AddressInfo, createServer } from "node:net";
 import { HumanMessage } from "@langchain/core/messages";
 import { Command, GraphInterrupt, MemorySaver } from "@langchain/langgraph";
 import pg from "pg";
 import { afterAll, describe, expect, it } from "vitest";
 import { createMemory, type Memory, MemoryError, withMemory } from "../../src/index.js";
+import { freePort } from "../support/free-port.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -26,11 +26,7 @@ afterAll(async () => {
 
 /** A memory whose database does not answer: nothing listens on its port. */
 async function unreachable(logger = recordingLogger()) {
-  const server = createServer();
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  const { port } = server.address() as AddressInfo;
-  await new Promise((resolve) => server.close(resolve));
-  const pool = new pg.Pool({ connectionString: `postgresql://nobody@127.0.0.1:${port}/none` });
+  const pool = new pg.Pool({ connectionString: `postgresql://nobody@127.0.0.1:${await freePort()}/none` });
   pools.push(pool);
   return { memory: createMemory({ database: pool, logger }), logger };
 }

@@ -1,35 +1,24 @@
 import { BaseLanguageModel } from "@langchain/core/language_models/base";
-import { ChatOpenAI } from "@langchain/openai";
-import { afterAll, afterEach, beforeAll, describe, expect, it, vi } from "vitest";
+import type { ChatOpenAI } from "@langchain/openai";
+import { afterAll, beforeAll, describe, expect, it, vi } from "vitest";
 import { z } from "zod";
 import { callStructured } from "../../src/models/call-structured.js";
 import type { TokenUsage } from "../../src/models/token-usage.js";
-import { type OpenAIStub, type StubBehaviour, startOpenAIStub } from "../support/openai-stub.js";
+import { type StubBehaviour, useOpenAI } from "../support/openai-stub.js";
 
 const schema = z.object({ reasoning: z.string(), summary: z.string() });
 const good = { reasoning: "…", summary: "They talked." };
-let stub: OpenAIStub;
-
-afterEach(() => stub.close());
+const openai = useOpenAI();
 
 // A streaming client counts tokens by tables that it loads from elsewhere.
 beforeAll(() => void vi.spyOn(BaseLanguageModel.prototype, "getNumTokens").mockResolvedValue(1));
 beforeAll(() => void vi.spyOn(console, "warn").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
 
-async function model(
+const model = (
   options: { maxRetries?: number; model?: string; streaming?: boolean; maxTokens?: number },
   ...script: StubBehaviour[]
-) {
-  stub = await startOpenAIStub(...script);
-  return new ChatOpenAI({
-    model: "gpt-4.1-mini",
-    apiKey: "x",
-    maxRetries: 1,
-    ...options,
-    configuration: { baseURL: stub.baseURL },
-  });
-}
+) => openai.model(script, { maxRetries: 1, ...options });
 
 /** As the stub reports it of every answer. */
 const reported = { inputTokens: 12, outputTokens: 7 };
@@ -50,7 +39,7 @@ describe("structured output from an OpenAI endpoint", () => {
   it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("of %s is asked for by schema, and checked", async (name) => {
     const chat = await model({ model: name }, { structured: good });
     expect(await ask(chat)).toEqual(good);
-    const [request] = stub.requests;
+    const [request] = openai.requests;
     const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
     expect(wire).toContain("conversation_summary");
     expect(wire).toContain('"summary":{"type":"string"');
@@ -61,22 +50,21 @@ describe("structured output from an OpenAI endpoint", () => {
   it("survives being told to come back later", async () => {
     const chat = await model({}, { status: 429, retryAfterSeconds: 1 }, { structured: good });
     expect(await ask(chat)).toEqual(good);
-    const [first, second] = stub.requests.map((request) => request.at);
+    const [first, second] = openai.requests.map((request) => request.at);
     expect((second ?? 0) - (first ?? 0)).toBeGreaterThan(900);
   });
 
   it("survives one server error, and reports two", async () => {
     expect(await ask(await model({}, { status: 500 }, { structured: good }))).toEqual(good);
-    await stub.close();
     const chat = await model({}, { status: 500 }, { status: 500 });
     await expect(ask(chat)).rejects.toThrow(code("MODEL_FAILED"));
-    expect(stub.requests).toHaveLength(2);
+    expect(openai.requests).toHaveLength(2);
   });
 
   it("is not asked for again where that cannot help", async () => {
     const chat = await model({}, { status: 401 });
     await expect(ask(chat)).rejects.toThrow(code("MODEL_FAILED"));
-    expect(stub.requests).toHaveLength(1);
+    expect(openai.requests).toHaveLength(1);
   });
 
   it.each<StubBehaviour>([{ status: 500 }, { status: 429 }, { status: 401 }, "silent"])(
@@ -102,8 +90,8 @@ describe("structured output from an OpenAI endpoint", () => {
     // A client that throws the answer away throws its report away as well: then it is counted.
     if (bad !== "malformed") expect(charges[0]?.inputTokens).toBeGreaterThanOrEqual(12);
     expect(charges.at(-1)).toEqual(reported);
-    expect(stub.requests).toHaveLength(2);
-    const repair = stub.requests[1]?.body.messages ?? [];
+    expect(openai.requests).toHaveLength(2);
+    const repair = openai.requests[1]?.body.messages ?? [];
     expect(repair.map((message) => message.role)).toEqual(["system", "user", "assistant", "user"]);
     expect(JSON.stringify(repair.at(-1)?.content)).toContain("That answer cannot be used");
   });
@@ -115,7 +103,7 @@ describe("structured output from an OpenAI endpoint", () => {
   ])("that is %s twice is refused", async (_, bad) => {
     const chat = await model({ maxRetries: 0 }, bad, bad);
     await expect(ask(chat)).rejects.toThrow(code("MODEL_OUTPUT_INVALID"));
-    expect(stub.requests).toHaveLength(2);
+    expect(openai.requests).toHaveLength(2);
   });
 
   it.each<[string, string, StubBehaviour]>([
@@ -175,7 +163,7 @@ describe("structured output from an OpenAI endpoint", () => {
       it("that was never closed is asked for again, though the provider says that it is done", async () => {
         const chat = await model(options, { written: whole.slice(0, -3) }, { structured: good });
         expect(await ask(chat)).toEqual(good);
-        expect(stub.requests).toHaveLength(2);
+        expect(openai.requests).toHaveLength(2);
       });
     });
   });

@@ -14,6 +14,8 @@ let now = Date.parse("2030-01-01T00:00:00Z");
 let next = 0;
 const fresh = () => ({ scope, threadId: `leased ${next++}` });
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
+/** Of three pieces. */
+const long = [1, 2, 3].map((part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }));
 
 beforeEach(() => {
   now += 86_400_000;
@@ -64,9 +66,6 @@ describe("a lease", () => {
     const slow = worker("slow", createGate());
     const other = worker("other", createGate({ open: true }));
     const thread = fresh();
-    const long = [1, 2, 3].map(
-      (part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }),
-    );
     await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
     await slow.memory.remember({ ...thread, messages: round("2") });
     for (let piece = 1; piece <= 3; piece++) {
@@ -86,9 +85,6 @@ describe("a lease", () => {
     const slow = worker("slow", createGate());
     const other = worker("other", createGate({ open: true }));
     const thread = fresh();
-    const long = [1, 2, 3].map(
-      (part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }),
-    );
     await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
     await slow.memory.remember({ ...thread, messages: round("2") });
     await expect.poll(() => slow.gate.waiting).toBe(1);

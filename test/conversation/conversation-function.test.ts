@@ -1,0 +1,105 @@
+import sql from "sql-template-tag";
+import { beforeAll, describe, expect, it } from "vitest";
+import { conversationRow } from "../../src/conversation/find-conversation.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const scope = { tenantId: "t\\1", userId: "ana" };
+const limits = { recentMessages: 3, recentBytes: 100, gapMessages: 400, gapBytes: 100_000 };
+const branch = (...seqs: number[]) => seqs.map((seq) => `m${seq}`);
+
+/** Keeps a thread of messages m0, m1, …; a tool's are long. `summaries` end at these, with their status. */
+async function store(
+  threadId: string,
+  roles: string[],
+  summaries: readonly (readonly [number, string, (number | undefined)?])[],
+) {
+  const { schema } = db.database;
+  const [thread] = await db.database.query<{ id: string }>(sql`
+    insert into ${schema}.thread (tenant_id, thread_id, user_id, app_id)
+    values (${scope.tenantId}, ${threadId}, ${scope.userId}, '') returning id`);
+  await db.database.query(sql`
+    insert into ${schema}.message (thread_ref, seq, message_id, role, content, serialised)
+    select ${thread?.id}, n - 1, 'm' || n - 1, role, repeat('é', case role when 'tool' then 51 else 3 end), '{}'
+    from unnest(${roles}::text[]) with ordinality as m (role, n)`);
+  for (const [end, status, turns] of summaries)
+    await db.database.query(sql`
+      insert into ${schema}.summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
+      values (${thread?.id}, 0, ${end}, ${status}, 'They talked.', ${turns}, ${turns})`);
+  await db.database.query(sql`
+    insert into ${schema}.work (kind, thread_ref, done_until, lease_until)
+    values ('summaries', ${thread?.id}, -1, now() - interval '1 minute')`);
+}
+
+async function read(threadId: string, messageIds: string[] | null, more: Partial<typeof limits> = {}) {
+  const address = { scope, threadId, messageIds };
+  const [row] = await db.database.query<Record<"gap" | "recent", { seq: number }[]> & { summary: object }>(
+    conversationRow(db.database, address, { ...limits, ...more }),
+  );
+  const [gap, recent] = [row?.gap, row?.recent].map((messages) => messages?.map(({ seq }) => seq));
+  return { ...row, gap, recent };
+}
+
+beforeAll(async () => {
+  const roles = "user assistant user assistant system user assistant tool assistant user assistant user";
+  await store("thread", roles.split(" "), [
+    [3, "completed", 7],
+    [8, "completed"],
+    [9, "failed"],
+    [10, "processing"],
+  ]);
+});
+
+describe("the conversation of a thread", () => {
+  const [two, three] = [
+    { endSeq: 3, endTurn: 7, endMessageId: "m3" },
+    // Its turns were not kept: they are counted.
+    { endSeq: 8, endTurn: 3, endMessageId: "m8" },
+  ];
+
+  it("has what a branch has: a summary that ends in it or before it, and nothing said since it left", async () => {
+    const found = async (...seqs: number[]) => read("thread", branch(...seqs));
+    expect(await found(0, 1, 2, 3)).toMatchObject({ gap: [], recent: [0, 1, 2, 3], summary: two });
+    expect(await found(5, 6)).toMatchObject({ gap: [4, 5, 6], recent: [0, 1, 2, 3], summary: two });
+    expect(await found(2, 9)).toMatchObject({ gap: Array.from(Array(10).keys()), recent: [], summary: null });
+    expect(await found(99)).toMatchObject({ gap: [9, 10, 11], summary: three });
+  });
+
+  it("has the recent messages from their turn on, without system messages and long results", async () => {
+    const none = { recentMessages: 0 };
+    expect(await read("thread", null)).toMatchObject({ gap: [9, 10, 11], recent: [5, 6, 8], summary: three });
+    // With none kept: the turn that the summary ends with, if no later one has begun.
+    expect(await read("thread", null, none)).toMatchObject({ recent: [], summary: three });
+    expect(await read("thread", branch(8), none)).toMatchObject({ gap: [], recent: [5, 6, 8] });
+  });
+
+  it("is cut where a turn begins", async () => {
+    const omitted = { messages: 2, endMessageId: "m10" };
+    expect(await read("thread", null, { gapMessages: 2 })).toMatchObject({ gap: [11], omitted });
+  });
+
+  it("has a summary in the making only while its worker has the lease", async () => {
+    expect(await read("thread", null)).toHaveProperty("processing", null);
+    await db.pool.query(`update "${db.schema}".work set lease_until = now() + interval '1 minute'`);
+    expect(await read("thread", null)).toMatchObject({ processing: { startSeq: 0, endSeq: 10 } });
+  });
+
+  it("has of a long turn the question and the end", async () => {
+    await store("long", ["user", ...Array<string>(70).fill("assistant")], [[70, "completed"]]);
+    const { recent } = await read("long", null);
+    expect(recent).toEqual([0, ...Array.from({ length: 53 }, (_, index) => 18 + index)]);
+  });
+
+  it("is nothing of a thread not seen before, and of another scope's only that it is one", async () => {
+    const found = async (other: object) =>
+      db.database.query(conversationRow(db.database, { scope: other as never, threadId: "thread" }, limits));
+    expect(await found({ userId: "ana" })).toEqual([]);
+    for (const other of [
+      { ...scope, userId: "bo" },
+      { ...scope, appId: "app" },
+    ])
+      expect(await found(other)).toMatchObject([
+        { owned: false, summary: null, processing: null, gap: null, recent: null, omitted: null },
+      ]);
+  });
+});
