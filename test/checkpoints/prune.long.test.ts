@@ -93,18 +93,6 @@ describe("checkpoints.prune", () => {
     expect(log).toContain("run 5");
   });
 
-  it("keeps inner graphs' states within kept checkpoints", async () => {
-    const memory = db.memory();
-    const { graph, threadId } = await threadOf("one", "two");
-    const states = async () => {
-      const configs = (await history(graph, threadId)).slice(0, 6).map(({ config }) => config);
-      return Promise.all(configs.map((config) => graph.getState(config, { subgraphs: true })));
-    };
-    const before = await states();
-    await memory.checkpoints.prune({ keepLast: 6, threadId });
-    expect(await states()).toEqual(before);
-  });
-
   it.each<[string, Parameters<Graph["invoke"]>[0], object]>([
     ["waits for an answer", { input: "ask" }, {}],
     ["was stopped before a node", { input: "three" }, { interruptBefore: ["joined"] }],

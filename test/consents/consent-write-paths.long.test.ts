@@ -15,16 +15,12 @@ const extract = { memories: { extract: true } };
 const fields: [category: string, key: string][] = [
   ["profile", "preferred_name"],
   ["identity", "Nickname"],
-  ["preferences", "preferred name"],
   ["profile", "pronouns"],
   ["knowledge", "pronouns"],
   ["profile", "city"],
-  ["profile", "home city"],
-  ["profile", "Location"],
   ["knowledge", "city"],
   ["profile", "preferredLanguage"],
   ["profile", "name"],
-  ["identity", "First name"],
   ["preferences", "name to use"],
 ];
 const draftOf = ([category, key]: [string, string], value: string): MemoryDraft => ({
@@ -46,12 +42,10 @@ describe("a sensitive field", () => {
 
   it.each<MemoryDraft>([
     { text: "The user lives in Porto." },
-    { text: "The user's name is Ana." },
     { text: "El usuario se llama José.", category: "knowledge" },
     { text: "用户住在上海。", category: "history" },
     { text: "Ana moved to Lisbon.", actorId: "Ana" },
     draftOf(["profile", "name_to_use"], "Al"),
-    draftOf(["knowledge", "cidade"], "Porto"),
     draftOf(["preferences", "language"], "German"),
     { category: "profile", key: "home", value: "Porto", text: "The user lives in Porto." },
   ])("is not written unasked however it is said: $category/$key $text", async (draft) => {
@@ -84,8 +78,6 @@ describe("a sensitive field", () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [
       draftOf(["profile", "job"], "Baker"),
-      draftOf(["preferences", "language"], "Python"),
-      draftOf(["tasks", "location"], "Hall 3"),
       draftOf(["tasks", "name"], "Launch"),
       { text: "The user was in Porto for a week." },
     ];

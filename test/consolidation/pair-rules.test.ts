@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  choosePairs,
-  fingerprintOf,
-  mayBeOne,
-  type StoredPair,
-} from "../../src/consolidation/choose-pairs.rule.js";
+import { choosePairs, mayBeOne, type StoredPair } from "../../src/consolidation/choose-pairs.rule.js";
 import {
   needsVote,
   nextToAsk,
@@ -101,17 +96,6 @@ describe("pairs", () => {
     const all = categoryPolicy(undefined, { planner: ["goals", "knowledge"] });
     expect(mayBeOne(first, second, some)).toBe(false);
     expect(mayBeOne(first, second, all)).toBe(true);
-  });
-
-  it("have one fingerprint in either order, which changes with what is compared and not with use", () => {
-    const [first, second] = [stored({ ref: 1 }), stored({ ref: 2 })];
-    const print = fingerprintOf({ first, second });
-    expect(fingerprintOf({ first: second, second: first })).toBe(print);
-    expect(fingerprintOf({ first: { ...first, revision: 9, seenCount: 3, pinned: true }, second })).toBe(
-      print,
-    );
-    expect(fingerprintOf({ first: { ...first, text: "Other words." }, second })).not.toBe(print);
-    expect(fingerprintOf({ first, second: stored({ ref: 3, text: second.text }) })).not.toBe(print);
   });
 });
 

@@ -193,23 +193,6 @@ describe("a model that fails", () => {
     await memory.idle();
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
-
-  it("that does not answer in time is tried again in the background", async () => {
-    const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "hang" : ana) });
-    const memory = db.memory({
-      model,
-      jobs: "background",
-      config: configured({ timeoutMs: 500, retryDelayMs: 20 }),
-    });
-    const thread = newAddress();
-    await say(memory, thread, "I am Ana.");
-    await memory.idle();
-    await expect.poll(() => textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    expect(await eventsOf(db, thread, "extract")).toEqual([
-      "create error MODEL_FAILED",
-      "classify ok created",
-    ]);
-  });
 });
 
 describe("a worker that is gone", () => {

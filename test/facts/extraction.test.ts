@@ -132,26 +132,6 @@ describe("what a user says", () => {
     expect(await taskOf(db, on, "facts")).toBeUndefined();
   });
 
-  it("is read to the end, however long it is", async () => {
-    const model = taskModel({
-      fact_extraction: (prompt) =>
-        facts(
-          ...["I live in Porto", "I am a baker"]
-            .filter((words) => prompt.includes(words))
-            .map((words) => candidate(`The user said: ${words}.`, words)),
-        ),
-    });
-    const memory = db.memory({ model, config: { ...config, upkeep: { inputBudgetTokens: 200 } } });
-    const thread = newAddress();
-    const filler = "word ".repeat(200);
-    await say(memory, thread, `I live in Porto. ${filler} ${filler} I am a baker.`);
-    expect(model.prompts("fact_extraction").length).toBeGreaterThan(2);
-    expect(await textsOf(memory, thread)).toEqual([
-      "The user said: I live in Porto.",
-      "The user said: I am a baker.",
-    ]);
-  });
-
   it("before extraction was on is made up for", async () => {
     const thread = newAddress();
     await db

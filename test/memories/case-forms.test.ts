@@ -11,7 +11,6 @@ describe("statements differ in what is declined", () => {
   it.each([
     // Months
     ["Пользователь родился в августе.", "Пользователь родился в июле."],
-    ["Отпуск намечен на июнь.", "Отпуск намечен на июль."],
     ["Пользователь в отпуске с июня.", "Пользователь в отпуске с июля."],
     ["Відпустка у лютому.", "Відпустка у березні."],
     ["Urlop jest w lutym.", "Urlop jest w marcu."],
@@ -25,7 +24,6 @@ describe("statements differ in what is declined", () => {
     // Ordinals
     ["Пользователь живёт на втором этаже.", "Пользователь живёт на третьем этаже."],
     ["Пользователь живёт на седьмом этаже.", "Пользователь живёт на восьмом этаже."],
-    ["Пользователь женат вторым браком.", "Пользователь женат третьим браком."],
     ["Користувач живе на другому поверсі.", "Користувач живе на третьому поверсі."],
     ["Użytkownik mieszka na trzecim piętrze.", "Użytkownik mieszka na piątym piętrze."],
     ["Uživatel bydlí ve třetím patře.", "Uživatel bydlí v pátém patře."],
@@ -52,7 +50,6 @@ describe("statements differ in what is declined", () => {
 
   it.each([
     ["У пользователя болит левое колено.", "У пользователя болит правое колено."],
-    ["Пользователь живёт слева от парка.", "Пользователь живёт справа от парка."],
     ["Użytkownika boli lewe kolano.", "Użytkownika boli prawe kolano."],
     ["Uživatele bolí levé koleno.", "Uživatele bolí pravé koleno."],
     ["Der Nutzer wohnt im nördlichen Teil.", "Der Nutzer wohnt im südlichen Teil."],

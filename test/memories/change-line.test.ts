@@ -25,11 +25,9 @@ describe("the line of a merge", () => {
     ["The user is not allergic to nuts.", "The user is not allergic to nuts"],
     ["The user does not eat meat. It makes them sick.", "The user does not eat meat"],
     ["The user cannot drink milk.", "The user cannot drink milk"],
-    ["The user never drinks wine.", "The user never drinks wine"],
     ["In 2021 the user moved teams twice.", "In 2021 the user moved teams twice"],
     ["Lactose intolerance was diagnosed in 2019.", "Lactose intolerance was diagnosed in 2019"],
     ["The user was told by the doctor to avoid milk.", "The user was told by the doctor to avoid milk"],
-    ["Ana cannot have milk.", "Ana cannot have milk"],
     [
       "The user was diagnosed with lactose intolerance by a doctor in Graz many years ago.",
       "The user was diagnosed with lactose intolerance by a doctor",

@@ -21,30 +21,6 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
 const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others, 0.75);
 
 describe("a proposed change", () => {
-  it("waits; the same again is counted; another value takes its place", () => {
-    expect(decide(change())).toEqual({ action: "ask", supersedes: null });
-    expect(decide(change(), standing())).toMatchObject({ action: "repeat", id: "known" });
-    const rival = standing({ normalValue: "oslo" });
-    expect(decide(change(), rival)).toEqual({ action: "ask", supersedes: "known" });
-    expect(decide(change(), standing({ normalValue: "oslo", expired: true }))).toMatchObject({
-      supersedes: null,
-    });
-    expect(decide(change(), standing({ expired: true }))).toMatchObject({ action: "ask" });
-  });
-
-  it("is not asked about when it was refused, nor when a later word waits", () => {
-    expect(decide(change(), standing({ status: "refused" }))).toEqual({ action: "refused", id: "known" });
-    expect(decide(change(), standing({ status: "refused", normalValue: "oslo" }))).toMatchObject({
-      action: "ask",
-    });
-    const later = standing({ normalValue: "oslo", validFrom: new Date("2025-02-02") });
-    expect(decide(change({ validFrom: new Date("2025-02-01") }), later)).toEqual({
-      action: "outdated",
-      id: "known",
-    });
-    expect(decide(change({ validFrom: new Date("2025-02-03") }), later)).toMatchObject({ action: "ask" });
-  });
-
   it("never applies by signals when it needs consent, however many and however sure", () => {
     const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
     const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
@@ -60,19 +36,6 @@ describe("a proposed change", () => {
         },
       ),
     );
-  });
-
-  it("of a benign field applies once two independent signals agree, or an insight is sure", () => {
-    const goal = (fields: Partial<ProposedChange> = {}) => change({ rule: "signals", ...fields });
-    expect(decide(goal())).toMatchObject({ action: "ask" });
-    expect(decide(goal(), standing())).toMatchObject({ action: "apply", id: "known" });
-    expect(decide(goal(), standing({ signals: [{ turn: 5 }] }))).toMatchObject({ action: "repeat" });
-    expect(decide(goal({ signals: [{ turn: 5 }, { turn: 6 }] }))).toMatchObject({
-      action: "apply",
-      id: null,
-    });
-    expect(decide(goal({ kind: "insight", confidence: 0.8 }))).toMatchObject({ action: "apply", id: null });
-    expect(decide(goal({ kind: "insight", confidence: 0.79 }))).toMatchObject({ action: "ask" });
   });
 
   it("without a key is the same when it reads the same, but not when a number or a negation differs", () => {

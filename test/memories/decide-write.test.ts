@@ -29,14 +29,6 @@ describe("a new memory", () => {
     expect(decide(told())).toEqual({ action: "create" });
   });
 
-  it("that is known word for word counts as seen again", () => {
-    expect(decide(told(), known("same"), known("near"))).toEqual({
-      action: "touch",
-      id: "same",
-      similarity: 1,
-    });
-  });
-
   it("that a free statement says already takes its place in a slot; what fills another slot stays there", () => {
     const city = told({ key: "city", value: "Rome" });
     expect(decide(city, known("same"))).toEqual({ action: "create" });
@@ -62,11 +54,6 @@ describe("a new memory", () => {
     expect(decide(told(), known("near", { similarity }))).toEqual(decision);
   });
 
-  it("that differs in a number is created, however near", () => {
-    const twice = told({ text: "The user likes 2 teas." });
-    expect(decide(twice, known("near", { similarity: 0.99 }))).toEqual({ action: "create" });
-  });
-
   it("merges with statements of its kind only, and never with a slot", () => {
     expect(decide(told(), known("near", { kind: "insight", similarity: 0.99 }))).toEqual({
       action: "create",
@@ -82,18 +69,6 @@ describe("a new memory", () => {
         action: "create",
       });
     }
-  });
-
-  it("for a taken slot is decided by the slot alone", () => {
-    const slot = known("slot", { value: "Tea " });
-    const said = (value: string, fields: Partial<ToldMemory> = {}) =>
-      told({ key: "drink", value, ...fields });
-    expect(decide(said("tea"), slot, known("same"))).toEqual({ action: "touch", id: "slot", similarity: 1 });
-    expect(decide(said("rum"), slot, known("same"))).toEqual({ action: "replace", id: "slot" });
-    expect(decide(said("rum", { confidence: 0.1 }), slot)).toEqual({ action: "keep", id: "slot" });
-    expect(decide(said("rum", { validFrom: new Date("2020-01-01") }), slot)).toEqual({
-      ...{ action: "insert_closed", id: "slot", until: slot.validFrom },
-    });
   });
 });
 

@@ -69,14 +69,6 @@ describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
   });
 });
 
-it("statements are one where only the writing differs", async () => {
-  const memory = await ways[1][1]();
-  const user = newUser();
-  await memory.memories.add({ text: long("two times a month") }, user);
-  await memory.memories.add({ text: long("2 times a month") }, user);
-  expect(await textsOf(memory, user)).toEqual([long("two times a month")]);
-});
-
 it("a batch of hundreds that are alike but for a number is written in a few statements", async () => {
   const { pool, inTransactions } = watchedPool(db.pool);
   const memory = db.memory({ database: pool });

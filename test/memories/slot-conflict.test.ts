@@ -17,22 +17,12 @@ const claim = (confidence: number, turn: number, fields: { rank?: number; correc
 describe("two values of one slot, the later one said of the same time or a later one,", () => {
   const confidence = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("end with the surest", () => {
-    const alex = claim(1, 5);
-    expect(takesSlot(alex, claim(0.6, 50))).toBe(false);
-    expect(takesSlot(alex, claim(0.95, 80))).toBe(true);
-  });
-
   it("that are believed alike end with the newer one", () => {
     fc.assert(
       fc.property(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
         expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
       }),
     );
-  });
-
-  it("end with the corrected one, whatever is believed", () => {
-    expect(takesSlot(claim(1, 5), claim(0, 6, { correction: true }))).toBe(true);
   });
 
   it("end with the word of whoever counts more, whatever the numbers and whatever it calls itself", () => {

@@ -8,7 +8,6 @@ const slot = { category: "profile", key: "employer", value: "Globex", origin: "u
 describe("a slot whose value has ended", () => {
   it.each([
     ["The user works at Globex.", "The user resigned from Globex."],
-    ["The user works at Globex.", "The user was fired by Globex."],
     ["Der Nutzer arbeitet bei Globex.", "Der Nutzer hat bei Globex gekündigt."],
     ["L'utilisateur travaille chez Globex.", "L'utilisateur a quitté Globex."],
     ["El usuario trabaja en Globex.", "El usuario dejó Globex."],

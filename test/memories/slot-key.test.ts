@@ -6,8 +6,6 @@ describe("the key of a slot", () => {
   it.each([
     ["profile", "Preferred name", "preferred_name"],
     ["profile", "preferredName", "preferred_name"],
-    ["profile", "nickname", "preferred_name"],
-    ["profile", "Full-Name", "name"],
     ["profile", "Location", "city"],
     ["profile", "  e-mail ", "email"],
     ["tasks", "Location", "location"],

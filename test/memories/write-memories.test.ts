@@ -182,25 +182,6 @@ describe("a batch", () => {
   });
 });
 
-describe("a key", () => {
-  it("is one slot however it is written, within its category", async () => {
-    const memory = db.memory();
-    const user = newUser();
-    const city = (key: string, value: string, category = "profile"): MemoryDraft => ({
-      ...{ key, value, category, text: `The ${key} of the user's ${category} is ${value}.` },
-    });
-    // Where a user lives is not remembered without consent.
-    await memory.memories.add(city("Current City", "Rome"), { ...user, consent: "given" });
-    await memory.memories.add(city("location", "Porto"), { ...user, consent: "given" });
-    await memory.memories.add(city("location", "Hall 3", "tasks"), user);
-    const active = await memory.memories.list({ scope: user.scope });
-    expect(active.map(({ category, key, value }) => `${category} ${key} ${value}`)).toEqual([
-      "tasks location Hall 3",
-      "profile city Porto",
-    ]);
-  });
-});
-
 describe("a statement that a slot says word for word", () => {
   it("gives way to the slot, whether it is free or taken", async () => {
     const memory = db.memory();

@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
-import { oldestGoes, readDecision } from "../../src/notes/compaction-decision.rule.js";
+import { readDecision } from "../../src/notes/compaction-decision.rule.js";
 import { noteText } from "../../src/notes/note-text.rule.js";
 
 const note = (index: number, pinned: boolean) =>
@@ -44,16 +44,6 @@ describe("a decision", () => {
         expect(read.text.length).toBeLessThanOrEqual(200);
         const others = all.filter((each) => !about.includes(each));
         expect(others.map(({ text }) => text)).not.toContain(read.text);
-      }),
-    );
-  });
-
-  it("that falls back takes the first that is not pinned", () => {
-    fc.assert(
-      fc.property(notes, (all) => {
-        const first = all.find(({ pinned }) => !pinned);
-        if (first)
-          expect(oldestGoes(all, "why")).toMatchObject({ action: "delete", by: "oldest", target: first });
       }),
     );
   });

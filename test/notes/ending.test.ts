@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
 import { taskOf } from "../support/thread-facts.js";
-import { newTalk, noted, noteModel, notesOf, say, silence, talkAndEnd } from "./note-model.js";
+import { newTalk, noteModel, notesOf, say, silence, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const hour = 3_600_000;
@@ -114,21 +114,5 @@ describe("a conversation", () => {
       expect(await notesOf(memory, talk)).toEqual([]);
     }
     expect(model.prompts("app_note")).toEqual([]);
-  });
-});
-
-describe("the note of a conversation", () => {
-  it("is noted once by two who end it at once", async () => {
-    const memory = db.memory({
-      model: noteModel({ app_note: () => noted("The user wants a table for four.") }),
-    });
-    const talk = newTalk();
-    await say(memory, talk, "A table for four.");
-    await Promise.all([memory.threads.end(talk), memory.threads.end(talk)]);
-    const [note, ...others] = await memory.memories.list({
-      scope: { appId: talk.scope.appId },
-      kinds: ["note"],
-    });
-    expect([note?.seenCount, others]).toEqual([1, []]);
   });
 });

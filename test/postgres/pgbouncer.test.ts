@@ -3,16 +3,13 @@ import { HumanMessage } from "@langchain/core/messages";
 import pg from "pg";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
-import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
 import { answering, chatAgent, newThread, say, transcript } from "../langgraph/conversation.js";
-import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../support/due-jobs.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { hasPgbouncer, type Pgbouncer, startPgbouncer } from "../support/pgbouncer.js";
 import { recordingLogger } from "../support/recording-logger.js";
-import { round } from "../support/spoken.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { createTestMemory, type TestOptions } from "../support/test-memory.js";
-import { limitsMs } from "../support/timing.js";
 
 const runs = onServer() && hasPgbouncer();
 if (onServer() && !runs) console.log("There is no pgbouncer here: tests with it are skipped.");
@@ -124,37 +121,6 @@ describe.skipIf(!runs).each(Object.entries(pools))(
         }),
       );
       expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
-    });
-
-    it("works off queued jobs, by two workers, each once", async () => {
-      const schema = `bounced_${randomUUID().slice(0, 8)}`;
-      const queue = `${schema}_queue`;
-      schemas.push(schema, queue);
-      const options: TestOptions = {
-        ...{ schema, jobs: { pgBoss: { schema: queue } } },
-        model: new OfflineChatModel({ structured: instantAnswers }),
-        config: { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } },
-      };
-      const opened = times(2).map(() => open(pool(), options));
-      await opened[0]?.memory.setup();
-      const place = { pool: db.pool, schema };
-      await makeDueJobs(place, 40);
-      const workers = await Promise.all(opened.map(({ memory }) => memory.work()));
-      await expect
-        .poll(() => readEffects(place), { timeout: limitsMs.step, interval: 200 })
-        .toMatchObject({ open: 0, lost: 0, duplicates: 0 });
-      // Put into a queue by who records, while the workers wait.
-      await opened[0]?.memory.remember({ scope, threadId: "later", messages: round("I live in Lisbon") });
-      await expect
-        .poll(async () => opened[1]?.memory.memories.list({ scope }), {
-          timeout: limitsMs.step,
-          interval: 200,
-        })
-        .toHaveLength(1);
-      for (const worker of workers) await worker.stop();
-      expect(workers.map((worker) => worker.status().failed)).toEqual([0, 0]);
-      for (const { logger } of opened)
-        expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
     });
 
     it("leaves the sessions it is lent as they were", async () => {

@@ -11,7 +11,6 @@ import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
 import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { copyEmbedded } from "../support/copy-embedded.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { silentProxy } from "../support/silent-proxy.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
@@ -156,28 +155,6 @@ describe("a pool made here", () => {
     await expect.poll(connections).toBe(0);
     for (const call of everyCall(memory)) await expect(call()).rejects.toThrow(closed);
   });
-
-  it.skipIf(onServer())(
-    "of the embedded database is ended by close, and its folder is free again (embedded only)",
-    async () => {
-      const dataDir = join(folder, "reopened");
-      copyEmbedded(dataDir);
-      const first = createMemory({
-        database: { dataDir },
-        model: new OfflineChatModel(),
-        logger: silentLogger,
-      });
-      await first.setup();
-      await first.record(hello("kept"));
-      await first.close();
-      await first.close();
-      for (const call of everyCall(first)) await expect(call()).rejects.toThrow(closed);
-
-      const second = createMemory({ database: { dataDir }, logger: silentLogger });
-      expect((await second.recall({ scope, threadId: "kept" })).lastSeq).toBe(0);
-      await second.close();
-    },
-  );
 
   it("can be closed before its first use", async () => {
     const memory = createMemory({ database: { dataDir: join(folder, "never used") }, logger: silentLogger });

@@ -138,25 +138,4 @@ describe("fitBudget", () => {
       }),
     );
   });
-
-  it("counts a slot's name and value, which are what is shown of it", () => {
-    const [template] = fc.sample(memory("fact"), { numRuns: 1, seed: 1 });
-    const slots = Array.from({ length: 50 }, (_, index) => ({
-      ...(template as MemoryItem),
-      ...{ id: `slot-${index}`, key: `key_${index}`, value: "v".repeat(2_000), text: "short" },
-    }));
-    const [empty] = fc.sample(recalled, { numRuns: 1, seed: 1 });
-    const memories = {
-      profile: slots,
-      relevant: [],
-      episodes: [],
-      notes: [],
-      related: [],
-      rest: [],
-      leftOut: 0,
-    };
-    const kept = fitBudget({ ...(empty as Recalled), memories }, 1_500);
-    expect(tokensOf(kept)).toBeLessThanOrEqual(1_500);
-    expect(kept.memories.profile.length).toBeGreaterThan(0);
-  });
 });

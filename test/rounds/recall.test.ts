@@ -9,17 +9,6 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 
 describe("recall", () => {
-  it("of a thread not seen before is nothing at all", async () => {
-    const recalled = await db.memory().recall({ scope, threadId: "unknown" });
-    expect(recalled).toMatchObject({
-      summary: null,
-      processing: null,
-      gap: [],
-      lastSeq: -1,
-      lastMessageId: null,
-    });
-  });
-
   it("has the raw messages before the first summary, in order and as messages", async () => {
     const memory = db.memory();
     const thread = { scope, threadId: "raw" };
@@ -55,20 +44,5 @@ describe("recall", () => {
     expect(after.summary).toMatchObject({ text: "summary 2", endSeq: 7, endMessageId: "4-a" });
     expect(after.processing).toBeNull();
     expect(after.gap).toEqual(round("5"));
-  });
-
-  it("does not wait for a summary, nor for other readers and writers", async () => {
-    const gate = createGate();
-    const model = new ScriptedChatModel({
-      gate,
-      replies: [{ structured: { reasoning: "…", summary: "late" } }],
-    });
-    const memory = summaryMemory(db, { model, jobs: "background" });
-    const thread = { scope, threadId: "busy" };
-    await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
-    const recalls = await Promise.all(Array.from({ length: 20 }, () => memory.recall(thread)));
-    expect(recalls.every((recalled) => recalled.gap.length === 6)).toBe(true);
-    gate.open();
-    await memory.idle();
   });
 });

@@ -210,21 +210,6 @@ describe("memory.query", () => {
     expect(await texts("tomatoes", { scope: { userId: "nobody" } })).toEqual([]);
   });
 
-  it.each([
-    "tomatoes & (basil) | !x",
-    "'tomatoes'; drop table memory; --",
-    'to"ma tomatoes%',
-    "tomatoes\u0000",
-  ])("reads %j as words", async (query) => {
-    expect((await texts(query)).length).toBeGreaterThan(0);
-  });
-
-  it("takes ten thousand characters, and no more", async () => {
-    const long = `tomatoes ${"with something else entirely ".repeat(400)}`.slice(0, 10_000);
-    expect(await ask(long, { threshold: 0 })).not.toEqual([]);
-    await expect(ask("x".repeat(10_001))).rejects.toMatchObject({ code: "INVALID_INPUT" });
-  });
-
   it("is helped by what was said around the message a fact was learned from", async () => {
     const talk = { userId: "talk" };
     const messages = [
