@@ -50,7 +50,9 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
   const refs = await findPool(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
   const space = await spaceOf(deps, ownerRef);
-  const least = space ? leastReviewed(config) : leastOverlap;
+  const { reviewSimilarity, contextReviewSimilarity } = config.memories;
+  // The lowest band.
+  const least = space ? Math.min(reviewSimilarity, contextReviewSimilarity) : leastOverlap;
   const open = choosePairs(await findNear(db, { ownerRef, refs, space, least }), {
     policy: config.policy,
     leastSimilarity: (memory) => (space ? mergeThresholds(memory, config).review : leastOverlap),
@@ -59,7 +61,10 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
   const left = open.filter((_, place) => !compared.has(fingerprints[place] ?? ""));
-  return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
+  return {
+    pairs: left.slice(0, mostPairs),
+    more: left.length > mostPairs,
+  };
 }
 
 async function findNear(
@@ -74,10 +79,6 @@ async function findNear(
     const [first, second] = [byRef.get(pair.first), byRef.get(pair.second)];
     return first && second ? [{ first, second, similarity: pair.similarity }] : [];
   });
-}
-
-function leastReviewed({ memories }: ConsolidationRuntime["config"]): number {
-  return Math.min(memories.reviewSimilarity, memories.contextReviewSimilarity);
 }
 
 /** The current embedding space, which comes with a vector; null without embeddings. */

@@ -101,9 +101,14 @@ export async function askJudge(
     const places = nextToAsk(pairs, pairsPerCall, { begun });
     if (places.length === 0) break;
     if (calls > 0) await on.before();
-    const asked = places.map((place) => shown(pairs[place] as VotedPair));
+    const asked = places.map((place): ShownPair => {
+      const { first, second, votes } = pairs[place] as VotedPair;
+      return votes.length % 2 === 0 ? [first, second] : [second, first];
+    });
     const judged = await judgePairs(deps.model(), asked, { timeoutMs, charge: on.charge });
-    const votes = await redacted(deps, judged.votes);
+    // Reasons may quote what redaction removes.
+    const { reasons } = await deps.redactor.json({ reasons: judged.votes.map(({ reason }) => reason) });
+    const votes = judged.votes.map((vote, place) => ({ ...vote, reason: reasons[place] ?? "" }));
     calls++;
     tokens += judged.tokens;
     pairs = pairs.map((pair, place) => {
@@ -113,17 +118,4 @@ export async function askJudge(
     await on.after({ pairs });
   }
   return { pairs: pairs.filter(({ votes }) => !needsVote(votes)), tokens, calls };
-}
-
-/** Reasons may quote what redaction removes. */
-async function redacted(
-  { redactor }: Pick<ConsolidationRuntime, "redactor">,
-  votes: readonly PairVote[],
-): Promise<PairVote[]> {
-  const { reasons } = await redactor.json({ reasons: votes.map(({ reason }) => reason) });
-  return votes.map((vote, place) => ({ ...vote, reason: reasons[place] ?? "" }));
-}
-
-function shown({ first, second, votes }: VotedPair): ShownPair {
-  return votes.length % 2 === 0 ? [first, second] : [second, first];
 }

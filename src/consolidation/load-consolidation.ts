@@ -2,11 +2,11 @@ import { z } from "zod";
 import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, findOwnerWork, skipWork } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
-import type { OwnerRef, Scope } from "../scope/scope.js";
+import type { OwnerRef } from "../scope/scope.js";
 import { spentToday } from "../usage/usage-statements.js";
 import type { StoredPair } from "./choose-pairs.rule.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
-import { type FoundPairs, findPairs, findStored } from "./find-pairs.js";
+import { findPairs, findStored } from "./find-pairs.js";
 import { type PairVote, pairVerdicts } from "./pair-votes.rule.js";
 
 export interface VotedPair extends StoredPair {
@@ -34,33 +34,22 @@ export async function loadConsolidation(
   const found = await findOwnerWork(db, claim);
   if (!found) return "lost";
   const { scope, progress } = found;
-  const budget = await tokensLeft(deps, scope);
-  if (budget.closedUntil) {
-    const until = budget.closedUntil.toISOString();
+  const { tenantId = "" } = scope;
+  const spent = await spentToday(db, { scope: { tenantId }, kind: "consolidation" });
+  const budgetTokens = deps.config.consolidation.budgetTokens - spent.tokens;
+  if (budgetTokens <= 0) {
+    const until = spent.endsAt.toISOString();
     deps.logger.debug(`Consolidating waits for tokens until ${until}`, { step: "consolidate" });
-    return deferWork(db, claim, budget.closedUntil);
+    return deferWork(db, claim, spent.endsAt);
   }
   const kept = progressSchema.safeParse(progress);
   const resumed = kept.success ? kept.data : null;
-  const begun = resumed
+  const { pairs, more, doneUntil } = resumed
     ? { ...resumed, pairs: await findAgain(db, ownerRef, resumed) }
-    : { ...withoutVotes(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
-  if (begun.pairs.length === 0) return skipWork(db, claim, { doneUntil: begun.doneUntil });
-  return { ...begun, scope, ownerRef, budgetTokens: budget.tokens };
-}
-
-function withoutVotes({ pairs, more }: FoundPairs): Pick<ConsolidationWork, "pairs" | "more"> {
-  return { pairs: pairs.map((pair) => ({ ...pair, votes: [] })), more };
-}
-
-/** A tenant's tokens left of the day; `closedUntil` is set where there are none. */
-async function tokensLeft(
-  { db, config }: Pick<ConsolidationRuntime, "db" | "config">,
-  { tenantId = "" }: Scope,
-): Promise<{ readonly tokens: number; readonly closedUntil: Date | null }> {
-  const spent = await spentToday(db, { scope: { tenantId }, kind: "consolidation" });
-  const tokens = Math.max(0, config.consolidation.budgetTokens - spent.tokens);
-  return { tokens, closedUntil: tokens > 0 ? null : spent.endsAt };
+    : { ...(await findPairs(deps, ownerRef)), doneUntil: found.doneUntil };
+  if (pairs.length === 0) return skipWork(db, claim, { doneUntil });
+  const voted = pairs.map((pair): VotedPair => ({ votes: [], ...pair }));
+  return { pairs: voted, more, doneUntil, scope, ownerRef, budgetTokens };
 }
 
 const sideSchema = z.object({ id: z.uuid(), revision: z.number() });

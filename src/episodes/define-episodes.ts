@@ -56,7 +56,6 @@ async function saveEpisode(
 export interface Compressed {
   /** As the model wrote it, then as it is stored. */
   episode: string | null;
-  /** Whether it was longer than an episode may be. */
   trimmed: boolean;
   memoryId: string | null;
 }

@@ -36,7 +36,6 @@ export async function loadCompression(deps: EpisodesRuntime, claim: Claim): Prom
   return { scope, threadId, ownerRef, turns, messages: said, doneUntil: turns.end, more };
 }
 
-/** The input of one model call. */
 export interface CompressInput {
   readonly turns: TurnRange;
   /** When the turns are worked on in pieces. */

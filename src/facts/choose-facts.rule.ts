@@ -38,7 +38,6 @@ export interface FactCandidate {
 export interface ChosenFact
   extends LearnedFact,
     Pick<FactCandidate, "importance" | "confidence" | "correction"> {
-  /** Index of its message. */
   readonly message: number;
   /** Whether it was longer than a memory may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
@@ -129,7 +128,6 @@ const notForFacts: ReadonlySet<string> = new Set(
   Object.entries(categoryOfKind).flatMap(([kind, category]) => (kind === "fact" ? [] : [category])),
 );
 
-/** Names of categories that facts may have. */
 export function factCategories(policy: CategoryPolicy): string[] {
   return [...policy.categories.keys()].filter((name) => !notForFacts.has(name));
 }

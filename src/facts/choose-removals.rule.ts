@@ -11,7 +11,6 @@ export interface RemovalCandidate {
 
 export interface ChosenRemoval {
   readonly id: string;
-  /** Index of the message. */
   readonly message: number;
   readonly quote: string;
 }
@@ -24,7 +23,6 @@ export interface RemovalRules {
   readonly messages: readonly string[];
   /** Ids, in the order of the prompt. */
   readonly memories: readonly string[];
-  /** Most memories that one message may hide. */
   readonly perMessage: number;
 }
 

@@ -66,7 +66,6 @@ export interface ProposedFacts {
   readonly removals: RemovalCandidate[];
 }
 
-/** The input of one model call. */
 export interface ExtractInput {
   readonly messages: readonly {
     readonly text: string;
@@ -79,7 +78,6 @@ export interface ExtractInput {
   /** Candidates where the user asks to forget something. @default none */
   readonly memories?: readonly Forgettable[] | undefined;
   readonly categories: readonly string[];
-  /** Most facts of each message. */
   readonly candidatesPerTurn: number;
 }
 
@@ -185,7 +183,9 @@ export async function extractFacts(
   charge?: Charge,
 ): Promise<ProposedFacts> {
   let unreadable = 0;
-  const mayForget = (input.memories ?? []).length > 0;
+  const { known, memories = [] } = input;
+  const mayForget = memories.length > 0;
+  const values = known.map((slot) => ({ ...slot, text: slot.value ?? slot.text }));
   const answer: z.output<ReturnType<typeof schemaWithRemovals>> = await callStructured({
     model,
     name: "fact_extraction",
@@ -193,7 +193,13 @@ export async function extractFacts(
       typeof schemaWithRemovals
     >,
     instructions: instructions(input.candidatesPerTurn, mayForget),
-    input: [knownBlock(input), memoriesBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
+    input: [
+      memoriesBlock("known_facts", "fact", values),
+      memoriesBlock("memories", "memory", memories),
+      messagesBlock(input),
+    ]
+      .filter(Boolean)
+      .join("\n"),
     timeoutMs,
     charge,
     onDropped: (items) => {
@@ -225,31 +231,21 @@ function messageWith(quote: string, texts: readonly string[]): number {
   return holding.length === 1 ? (holding[0] ?? 0) : 0;
 }
 
-function knownBlock({ known }: ExtractInput): string {
-  if (known.length === 0) return "";
-  const lines = known.map(({ category, key, value, text }, index) =>
-    element("fact", { number: index + 1, category, key }, headOf(value ?? text, knownCharacters)),
+function memoriesBlock(tag: string, name: string, shown: readonly Omit<Forgettable, "id">[]): string {
+  if (shown.length === 0) return "";
+  const lines = shown.map(({ category, key, text }, index) =>
+    element(name, { number: index + 1, category, key }, headOf(text, knownCharacters)),
   );
-  return block("known_facts", lines);
-}
-
-function memoriesBlock({ memories = [] }: ExtractInput): string {
-  if (memories.length === 0) return "";
-  const lines = memories.map(({ category, key, text }, index) =>
-    element("memory", { number: index + 1, category, key }, headOf(text, knownCharacters)),
-  );
-  return block("memories", lines);
+  return block(tag, lines);
 }
 
 function messagesBlock({ messages }: ExtractInput): string {
   const lines = messages.flatMap(({ text, actor, saidAt, before }, index) => {
     const said = element("message", { number: index + 1, speaker: actor, date: isoDay(saidAt) }, text);
-    return before === null || before === "" ? [said] : [contextLine(before), said];
+    if (before === null || before === "") return [said];
+    // Questions come last.
+    const end = tailOf(before, contextCharacters);
+    return [element("context_only", { role: "assistant" }, end), said];
   });
   return block("messages", lines);
-}
-
-/** The end: questions come last. */
-function contextLine(before: string): string {
-  return element("context_only", { role: "assistant" }, tailOf(before, contextCharacters));
 }

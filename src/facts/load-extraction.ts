@@ -27,7 +27,6 @@ export interface ExtractionMessage {
   readonly turnsAgo: number;
 }
 
-/** A memory, or a proposal that waits for consent. */
 export interface Forgettable extends Pick<RemovedFact, "category" | "key" | "text"> {
   readonly id: string;
 }
@@ -36,7 +35,6 @@ export interface ExtractionWork extends ThreadWork {
   readonly ownerRef: number;
   /** The oldest without extraction, in order. */
   readonly messages: ExtractionMessage[];
-  /** Most important first. */
   readonly known: KnownSlot[];
   /** Candidates for the user's request to forget, likeliest first; empty without one. */
   readonly forgettable: Forgettable[];

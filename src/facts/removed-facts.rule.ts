@@ -1,6 +1,5 @@
 import { contentHash, normalValue } from "../text/normal-value.js";
 
-/** A removed memory that was not restored. */
 export interface RemovedFact extends Omit<LearnedFact, "quote"> {
   /** Null also after a purge, which keeps no key. */
   readonly key: string | null;

@@ -9,7 +9,6 @@ export const jobsOptionsSchema = z.strictObject({
 
 export interface JobsConfig extends z.input<typeof jobsOptionsSchema> {}
 
-/** What goes with the settings and is none. */
 export const jobConstants = {
   /** How often this process looks for work whose lease has run out. */
   sweepIntervalMs: 60_000,
@@ -41,7 +40,6 @@ export const taskOptionsSchema = z.strictObject({
 
 export interface UpkeepConfig extends z.input<typeof taskOptionsSchema> {}
 
-/** What goes with the settings and is none. */
 export const taskConstants = {
   /** How long a worker may be silent before another takes over: two model calls and their repairs. */
   leaseMs: 150_000,

@@ -90,7 +90,10 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
         if (worker === mine) worker = undefined;
       };
       try {
-        if (!(await db.mayCrossTenants())) throw needsOwner();
+        if (!(await db.mayCrossTenants())) {
+          const why = "which only the role may that owns the tables: connect as that role.";
+          throw new MemoryError("PERMISSION_DENIED", `Workers do the work of all tenants, ${why}`);
+        }
         await mine.begin();
       } catch (error) {
         worker = undefined;
@@ -106,13 +109,6 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
       await queue.close();
     },
   };
-}
-
-function needsOwner(): MemoryError {
-  return new MemoryError(
-    "PERMISSION_DENIED",
-    "Workers do the work of all tenants, which only the role may that owns the tables: connect as that role.",
-  );
 }
 
 /** Jobs fetched for each that runs: the next one then needs no round trip. */

@@ -66,7 +66,6 @@ function isAmong(notes: readonly MemoryItem[], { id, revision }: MemoryItem): bo
   return notes.some((note) => note.id === id && note.revision === revision);
 }
 
-/** Within the transaction that holds the app's lock. */
 interface Applying<Decision = CompactionDecision> {
   readonly tx: Connection;
   readonly owner: LockedOwner;
@@ -149,7 +148,6 @@ async function mergeNotes(
   ];
 }
 
-/** Of a memory. */
 const mostTags = 32;
 
 /** `target` with the text of both, and the higher values that rank them. */
@@ -160,14 +158,12 @@ function bothOf(target: MemoryItem, merged: MemoryItem, text: string): MemoryIte
     confidence: Math.max(target.confidence, merged.confidence),
     tags: [...new Set([...target.tags, ...merged.tags])].slice(0, mostTags),
     metadata: { ...merged.metadata, ...target.metadata },
-    // Expires with the later one.
     expiresAt: target.expiresAt && merged.expiresAt && laterOf(target.expiresAt, merged.expiresAt),
   };
 }
 
 const laterOf = (one: Date, other: Date) => (one > other ? one : other);
 
-/** A merged note has the conversations of both. */
 async function joinSources(
   tx: Connection,
   { ownerRef, into, from }: { readonly ownerRef: number; readonly into: string; readonly from: string },

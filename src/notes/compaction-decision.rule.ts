@@ -13,10 +13,8 @@ export interface SaidDecision {
   readonly reason: string;
 }
 
-/** Removes one of an app's notes. */
 export type CompactionDecision = {
   readonly reason: string;
-  /** The note that goes, or receives another. */
   readonly target: MemoryItem;
 } & (
   | { readonly action: "delete"; readonly by: "model" | "oldest" }

@@ -29,7 +29,6 @@ export const notesOptionsSchema = z.strictObject({
 /** How apps remember conversations that ended. */
 export interface NotesConfig extends z.input<typeof notesOptionsSchema> {}
 
-/** How apps remember conversations that ended. */
 export type NotesOptions = z.output<typeof notesOptionsSchema>;
 
 export interface AppNotes {

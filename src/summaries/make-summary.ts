@@ -64,7 +64,7 @@ function cutAtSentence(text: string, maxCharacters: number): string {
 }
 
 interface SummarizeInput {
-  readonly previous: { readonly startSeq: number; readonly endSeq: number; readonly text: string } | null;
+  readonly previous: SummaryWork["base"];
   readonly added: readonly SummaryMessage[];
   readonly startSeq: number;
   readonly dropped: readonly SummaryMessage[];

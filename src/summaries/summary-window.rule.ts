@@ -48,7 +48,6 @@ export const summaryConstants = {
 /** How summaries are made. */
 export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
 
-/** How summaries are made. */
 export type SummaryOptions = z.output<typeof summaryOptionsSchema> &
   TaskOptions &
   Readonly<typeof summaryConstants>;
