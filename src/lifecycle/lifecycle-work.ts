@@ -23,8 +23,8 @@ export const lifecycleOptionsSchema = z.strictObject({
    */
   importanceBelow: z.number().min(1).max(6).default(3),
   /**
-   * How long a removed or forgotten memory can be restored. Lower it where removed data must be gone sooner. @default
-   * 2_592_000_000, 30 days
+   * How long a removed or forgotten memory can be restored. Lower it where removed data must be gone sooner.
+   * @default 2_592_000_000, 30 days
    */
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });

@@ -6,8 +6,8 @@ import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
   /**
-   * Messages that a summary covers: seven turns of plain chat. Raise it where users return to older subjects. @default
-   * 14
+   * Messages that a summary covers: seven turns of plain chat. Raise it where users return to older subjects.
+   * @default 14
    */
   windowMessages: smallCount.min(2).default(14),
   /**

@@ -145,8 +145,8 @@ export interface MemoryDraft {
   /**
    * Whose words it is. When two values of a slot conflict, the word of the user or an operator ranks above
    * "unknown", "tool" and "document", and these above inferred or imported words; then confidence and time
-   * decide. Text that reads as instructions to a model is quarantined, unless an operator wrote it. @default
-   * by `role`: "user", "assistant" and "tool" as such, else "unknown", the word of your code (trust
+   * decide. Text that reads as instructions to a model is quarantined, unless an operator wrote it.
+   * @default by `role`: "user", "assistant" and "tool" as such, else "unknown", the word of your code (trust
    * "operator")
    */
   readonly origin?: MemoryOrigin | undefined;
