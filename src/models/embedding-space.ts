@@ -3,7 +3,10 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** `vectors`, in pgvector's text form, as one parameter of type `halfvec[]`. */
+/**
+ * `vectors`, in pgvector's text form, as one parameter of type `halfvec[]`. To take one for each row, index the texts and convert
+ * that: the whole array would be converted again with every row.
+ */
 export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | null)[]): Sql =>
   sql`${vectors}::text[]::${type}[]`;
 

@@ -1,5 +1,5 @@
 import sql, { type Sql } from "sql-template-tag";
-import { type EmbeddingSpace, halfvecs } from "../models/embedding-space.js";
+import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { VectorRows } from "../models/reembed.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Json } from "../text/plain-json.js";
@@ -37,11 +37,11 @@ export const itemVectors: VectorRows = {
       ),
       stored as (
         insert into ${schema}.store_embedding as e (item_ref, space_ref, tenant_id, revision, embeddings)
-        select i.ref, ${space.ref}, i.tenant_id, i.revision, v.vectors[n.first:n.last]
+        select i.ref, ${space.ref}, i.tenant_id, i.revision, v.vectors[n.first:n.last]::${space.type}[]
         from unnest(
           ${refs}::bigint[], ${rows.map(({ row }) => row.revision)}::bigint[], ${begins}::int[], ${ends}::int[]
         ) as n (ref, revision, first, last)
-        join free i on i.ref = n.ref and i.revision = n.revision cross join (select ${halfvecs(space, all)} as vectors) v
+        join free i on i.ref = n.ref and i.revision = n.revision cross join (select ${all}::text[] as vectors) v
         on conflict (item_ref, space_ref) do update set revision = excluded.revision, embeddings = excluded.embeddings
           where e.revision < excluded.revision
         returning 1

@@ -1,5 +1,5 @@
 import sql, { empty, raw, type Sql } from "sql-template-tag";
-import { type EmbeddingSpace, halfvecs } from "../models/embedding-space.js";
+import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import { idDigest, ownerColumns, ownerIs, type ScopeColumns } from "../scope/scope-predicates.js";
 import type { Put } from "./store-operation.js";
@@ -41,7 +41,7 @@ export function writtenItems(
   const vectors = items.flatMap((item) => item.vectors);
   const embeddings =
     space && vectors.length > 0
-      ? sql`case when r."vectorsTo" >= r."vectorsFrom" then v.vectors[r."vectorsFrom":r."vectorsTo"] end`
+      ? sql`case when r."vectorsTo" >= r."vectorsFrom" then v.vectors[r."vectorsFrom":r."vectorsTo"]::${space.type}[] end`
       : sql`null`;
   return sql`
     written as materialized (
@@ -54,7 +54,7 @@ export function writtenItems(
         from json_to_recordset(${JSON.stringify(rows)}::json) as r (
           n integer, namespace text[], path text, key text, value jsonb, "indexFields" text[], terms text,
           "ttlMinutes" float8, "vectorsFrom" integer, "vectorsTo" integer
-        )${space && vectors.length > 0 ? sql` cross join (select ${halfvecs(space, vectors)} as vectors) v` : empty}
+        )${space && vectors.length > 0 ? sql` cross join (select ${vectors}::text[] as vectors) v` : empty}
       ) w
     )`;
 }

@@ -1,6 +1,6 @@
 import type { QueryResultRow } from "pg";
 import sql, { empty, raw, type Sql } from "sql-template-tag";
-import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import { selected } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isId } from "../../scope/scope-predicates.js";
@@ -68,7 +68,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
     return { index, appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
   });
   const vectors = sought.map(({ vector }) => vector);
-  const embedding = space ? sql`(${halfvecs(space, vectors)})[p.index + 1]` : sql`null`;
+  const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;
   const near = space
     ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
     : nearByTerms(db, ownerRef);

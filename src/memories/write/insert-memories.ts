@@ -1,5 +1,5 @@
 import sql, { empty, type Sql } from "sql-template-tag";
-import { type EmbeddingSpace, halfvecs } from "../../models/embedding-space.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import { fields, names, type RowOf, recordset, without } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
@@ -40,7 +40,7 @@ export async function insertMemories(
   if (memories.length === 0) return;
   const rows = memories.map(({ vector: _, ...row }, place) => ({ ...row, place }));
   const vectors = memories.map(({ vector }) => vector);
-  const embedding = space ? sql`(${halfvecs(space, vectors)})[i.place + 1]` : sql`null`;
+  const embedding = space ? sql`((${vectors}::text[])[i.place + 1])::${space.type}` : sql`null`;
   const owner = { tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` };
   const source = sourceOf(owner.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
   // i."id", i."tenantId", …, i."seenCount"
