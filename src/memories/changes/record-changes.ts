@@ -58,15 +58,25 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
   );
   const [row] = await tx.query<{ revision: string }>(
     sql`
-    with change as (
+    with input as materialized (
+      select * from json_to_recordset(${changes}::json) as i (
+        position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text,
+        similarity real, "threadId" text, "agentId" text, "runId" text
+      )
+    ),
+    -- Looked up one by one: joined with a list of unknown length, the whole table may be read.
+    known as (
+      select i.position, m.app_id, m.revision
+      from input i cross join lateral (
+        select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1
+      ) m
+    ),
+    change as (
       select i.*, o.revision + count(i.news) over (order by i.position) as rev, coalesce(m.app_id, ${appId}) as app,
         m.revision as memory_revision
-      from (select revision from ${schema}.owner where id = ${ownerRef}) o,
-        json_to_recordset(${changes}::json) as i (
-          position integer, "memoryId" uuid, event text, op text, old jsonb, new jsonb, news json, category text,
-          similarity real, "threadId" text, "agentId" text, "runId" text
-        )
-        left join ${schema}.memory m on m.id = i."memoryId"
+      from input i
+      cross join (select revision from ${schema}.owner where id = ${ownerRef}) o
+      left join known m on m.position = i.position
     ),
     audit as (
       insert into ${schema}.history
