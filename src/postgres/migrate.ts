@@ -13,13 +13,7 @@ import {
   versionColumns,
 } from "./migration-set.js";
 import { collided, retryOn } from "./retry.js";
-import {
-  checkForeignTables,
-  isNewer,
-  pendingMigrations,
-  readSchema,
-  type SchemaState,
-} from "./schema-state.js";
+import { findGap, type SchemaState, type WantedSchema } from "./schema-state.js";
 
 /** Any fixed number; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
@@ -28,13 +22,7 @@ const setupLock = "7885911234096720";
 const lockTimeoutMs = 2_000;
 const lockTries = 30;
 
-export interface MigrateOptions {
-  /** Whether to set up pgvector's extension and tables; updates them wherever they exist. */
-  readonly vectors: boolean;
-  /** Whether to set up row-level security by tenant; permanent. @default false */
-  readonly isolation?: boolean;
-  /** Whether to upgrade from before version 1, while no other process works on it. @default false */
-  readonly upgrade?: boolean;
+export interface MigrateOptions extends WantedSchema {
   /** More set-up on the same connection, under the same lock. */
   readonly also?: (client: ClientBase) => Promise<void>;
   /** @default the package's own */
@@ -106,14 +94,9 @@ async function runMigrations(
   options: MigrateOptions,
   shipped: ShippedSchema,
 ): Promise<{ done: string[]; concurrent: Migration | undefined }> {
-  const state = await readSchema(client, schemaName);
-  if (state.is === "installed" && isNewer(shipped, state.installed, schemaName)) {
-    return { done: [], concurrent: undefined };
-  }
-  if (state.is === "before" && options.upgrade !== true) throw needsUpgrade(schemaName);
-  const pending = pendingOf(shipped, state, options);
+  const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
+  if (newer) return { done: [], concurrent: undefined };
   const before = pending.slice(0, firstConcurrent(pending, schemaName));
-  if (state.is !== "before") checkForeignTables(before, state.tables, schemaName);
   if (state.is === "empty") await ensureSchema(client, schemaName);
   const run = async (statements: readonly string[]) => {
     for (const statement of statements) await client.query(statement);
@@ -142,17 +125,9 @@ async function runMigrations(
   return { done: before.map(({ name }) => name), concurrent: pending[before.length] };
 }
 
-export function pendingOf(shipped: ShippedSchema, state: SchemaState, options: MigrateOptions): Migration[] {
-  const wanted = migrationSets.filter(
-    (set) =>
-      set === "core" ||
-      (set === "vector" ? options.vectors : options.isolation === true) ||
-      (state.is === "before" && state.sets.includes(set)),
-  );
-  return pendingMigrations(shipped, state.is === "installed" ? state.installed.versions : null, wanted);
-}
-
-const concurrently = /^(?:create (?:unique )?index|drop index) concurrently /;
+/** A statement that cannot run in a transaction, with the name of its index. */
+const concurrently =
+  /^(?:create (?:unique )?index|drop index) concurrently (?:if (?:not )?exists )?(?:"[^"]*"\.)?(\w+)/;
 
 function firstConcurrent(pending: readonly Migration[], schemaName: string): number {
   const found = pending.findIndex(({ statementsFor }) =>
@@ -168,15 +143,16 @@ async function buildConcurrently(
   migration: Migration,
 ): Promise<void> {
   const schema = identifier(schemaName).text;
+  const statements = migration.statementsFor(schemaName);
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_catalog.pg_index i
      join pg_catalog.pg_class c on c.oid = i.indexrelid join pg_catalog.pg_namespace n on n.oid = c.relnamespace
-     where n.nspname = $1 and not i.indisvalid`,
-    [schemaName],
+     where n.nspname = $1 and not i.indisvalid and c.relname = any ($2)`,
+    [schemaName, statements.map((statement) => concurrently.exec(statement)?.[1] ?? "")],
   );
   for (const { name } of rows)
     await client.query(`drop index concurrently if exists ${schema}.${identifier(name).text}`);
-  for (const statement of migration.statementsFor(schemaName)) await client.query(statement);
+  for (const statement of statements) await client.query(statement);
   await client.query(`update ${schema}.meta set ${versionColumns[migration.set]} = ${migration.version}`);
 }
 
@@ -226,15 +202,6 @@ async function keepLanguage(
     `Words of schema "${schemaName}" are indexed with the language "${recorded}", and retrieval.language is ` +
       `"${language}": searches would miss them. Configure "${recorded}"; or export, and import into a schema that was ` +
       "set up with the other language.",
-  );
-}
-
-/** Only `mnemograph migrate` upgrades from before version 1. */
-export function needsUpgrade(schemaName: string): MemoryError {
-  return new MemoryError(
-    "SCHEMA_DIFFERS",
-    `Schema "${schemaName}" has tables of before version 1. Stop every process that works on it, back it up, and run ` +
-      "`npx mnemograph migrate` once.",
   );
 }
 

@@ -1,10 +1,10 @@
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
 import { toMemoryError } from "./database-error.js";
-import { type MigrateOptions, needsUpgrade, pendingOf } from "./migrate.js";
+import type { MigrateOptions } from "./migrate.js";
 import { type LockedTable, locksOf } from "./migration-locks.rule.js";
 import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
-import { checkForeignTables, type InstalledSchema, isNewer, readSchema } from "./schema-state.js";
+import { findGap, type InstalledSchema } from "./schema-state.js";
 
 export interface SetStatus {
   readonly set: MigrationSet;
@@ -30,11 +30,7 @@ export async function migrationStatus(
   const shipped = options.shipped ?? shippedSchema();
   try {
     return await database.withClient(async (client) => {
-      const state = await readSchema(client, schemaName);
-      const newer = state.is === "installed" && isNewer(shipped, state.installed, schemaName);
-      if (state.is === "before" && options.upgrade !== true) throw needsUpgrade(schemaName);
-      const pending = newer ? [] : pendingOf(shipped, state, options);
-      if (state.is !== "before") checkForeignTables(pending, state.tables, schemaName);
+      const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
       const versions: Partial<InstalledSchema["versions"]> =
         state.is === "installed" ? state.installed.versions : {};
       const locks = pending.flatMap(({ name, statementsFor }) =>

@@ -28,7 +28,7 @@ export type SchemaState =
 type Run = Pick<ClientBase, "query">;
 
 /** Reads only. @throws MemoryError `SCHEMA_DIFFERS` also after an interrupted upgrade */
-export async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
+async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
      where n.nspname = $1 and c.relkind in ('r', 'p', 'v', 'm')`,
@@ -104,20 +104,53 @@ async function rowsOf(client: Run, schemaName: string, table: string): Promise<R
   }
 }
 
-/** The missing migrations of `versions` in a database that has, or shall have, the sets `wanted`. */
-export function pendingMigrations(
-  { migrations }: Pick<ShippedSchema, "migrations">,
-  versions: InstalledSchema["versions"] | null,
-  wanted: readonly MigrationSet[],
-): Migration[] {
-  return migrations.filter(({ set, version }) => {
-    const installed = versions?.[set] ?? null;
-    return installed === null ? wanted.includes(set) : version > installed;
+/** What a schema shall have. */
+export interface WantedSchema {
+  /** Whether to set up pgvector's extension and tables; updates them wherever they exist. */
+  readonly vectors: boolean;
+  /** Whether to set up row-level security by tenant; permanent. @default false */
+  readonly isolation?: boolean;
+  /** Whether to upgrade from before version 1, while no other process works on it. @default false */
+  readonly upgrade?: boolean;
+}
+
+/** What a schema has and lacks. */
+export interface SchemaGap {
+  readonly state: SchemaState;
+  /** Whether a newer, compatible package set it up: then nothing is pending. */
+  readonly newer: boolean;
+  readonly pending: readonly Migration[];
+}
+
+/** Reads only. @throws MemoryError `SCHEMA_DIFFERS` */
+export async function findGap(
+  client: Run,
+  schemaName: string,
+  shipped: ShippedSchema,
+  { vectors, isolation = false, upgrade = false }: WantedSchema,
+): Promise<SchemaGap> {
+  const state = await readSchema(client, schemaName);
+  if (state.is === "before" && !upgrade) {
+    throw differs(
+      schemaName,
+      "has tables of before version 1. Stop every process that works on it, back it up, and run " +
+        "`npx mnemograph migrate` once.",
+    );
+  }
+  const installed = state.is === "installed" ? state.installed : null;
+  if (installed && isNewer(shipped, installed, schemaName)) return { state, newer: true, pending: [] };
+  const wanted = { core: true, vector: vectors, isolation };
+  const pending = shipped.migrations.filter(({ set, version }) => {
+    const last = installed?.versions[set] ?? null;
+    if (last !== null) return version > last;
+    return wanted[set] || (state.is === "before" && state.sets.includes(set));
   });
+  if (state.is !== "before") checkForeignTables(pending, state.tables, schemaName);
+  return { state, newer: false, pending };
 }
 
 /** Whether a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` if incompatible */
-export function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
+function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
   const known = newestVersion(shipped);
   const found = Math.max(...Object.values(installed.versions).map((version) => version ?? 0));
   if (found <= known) return false;
@@ -129,7 +162,7 @@ export function isNewer(shipped: ShippedSchema, installed: InstalledSchema, sche
 }
 
 /** @throws MemoryError `SCHEMA_DIFFERS` where a table that `pending` would create exists */
-export function checkForeignTables(
+function checkForeignTables(
   pending: readonly Migration[],
   tables: ReadonlySet<string>,
   schemaName: string,

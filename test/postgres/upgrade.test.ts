@@ -110,16 +110,8 @@ describe("a database of before version 1", () => {
     await migrate(freshDatabase, { vectors: true, isolation: true });
     const dumped = (name: string) => {
       const url = inject("databaseUrl") ?? "";
-      const text = execFileSync("bash", [
-        "scripts/postgres.sh",
-        "client",
-        "pg_dump",
-        "-s",
-        "-x",
-        "-n",
-        name,
-        url,
-      ]).toString();
+      const command = ["scripts/postgres.sh", "client", "pg_dump", "-s", "-x", "-n", name, url];
+      const text = execFileSync("bash", command).toString();
       return text.replaceAll(name, "it").replace(/^\\(?:un)?restrict .*$/gm, "");
     };
     expect(dumped(schema)).toBe(dumped(fresh));
