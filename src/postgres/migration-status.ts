@@ -4,7 +4,7 @@ import { toMemoryError } from "./database-error.js";
 import type { MigrateOptions } from "./migrate.js";
 import { type LockedTable, locksOf } from "./migration-locks.rule.js";
 import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
-import { findGap, type InstalledSchema } from "./schema-state.js";
+import { createdTables, findGap, type InstalledSchema } from "./schema-state.js";
 
 export interface SetStatus {
   readonly set: MigrationSet;
@@ -33,10 +33,18 @@ export async function migrationStatus(
       const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
       const versions: Partial<InstalledSchema["versions"]> =
         state.is === "installed" ? state.installed.versions : {};
-      const locks = pending.flatMap(({ name, statementsFor }) =>
-        locksOf(statementsFor(schemaName), identifier(schemaName).text)
+      const schema = identifier(schemaName).text;
+      const locks = pending.flatMap((migration) =>
+        // An upgrade moves each table aside and copies its rows.
+        (state.is === "before"
+          ? createdTables([migration], schemaName).map((table) => ({
+              table,
+              lock: "ACCESS EXCLUSIVE" as const,
+            }))
+          : locksOf(migration.statementsFor(schemaName), schema)
+        )
           .filter(({ table }) => state.tables.has(table))
-          .map((lock) => ({ migration: name, ...lock })),
+          .map((lock) => ({ migration: migration.name, ...lock })),
       );
       const { rows } = await client.query<{ table: string; rows: number }>(
         `select c.relname as table, c.reltuples::float8 as rows

@@ -145,7 +145,10 @@ export async function findGap(
     if (last !== null) return version > last;
     return wanted[set] || (state.is === "before" && state.sets.includes(set));
   });
-  if (state.is !== "before") checkForeignTables(pending, state.tables, schemaName);
+  const foreign = createdTables(pending, schemaName).find((table) => state.tables.has(table));
+  if (state.is !== "before" && foreign !== undefined) {
+    throw differs(schemaName, `has a table "${foreign}" that is not mnemograph's. ${anotherSchema}`);
+  }
   return { state, newer: false, pending };
 }
 
@@ -161,21 +164,13 @@ function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName:
   );
 }
 
-/** @throws MemoryError `SCHEMA_DIFFERS` where a table that `pending` would create exists */
-function checkForeignTables(
-  pending: readonly Migration[],
-  tables: ReadonlySet<string>,
-  schemaName: string,
-): void {
-  const schema = identifier(schemaName).text;
-  for (const { statementsFor } of pending) {
-    for (const statement of statementsFor(schemaName)) {
-      if (!statement.startsWith(`create table ${schema}.`)) continue;
-      const table = /^\w+/.exec(statement.slice(`create table ${schema}.`.length))?.[0] ?? "";
-      if (!tables.has(table)) continue;
-      throw differs(schemaName, `has a table "${table}" that is not mnemograph's. ${anotherSchema}`);
-    }
-  }
+/** The tables that `migrations` create. */
+export function createdTables(migrations: readonly Migration[], schemaName: string): string[] {
+  const beginning = `create table ${identifier(schemaName).text}.`;
+  return migrations
+    .flatMap(({ statementsFor }) => statementsFor(schemaName))
+    .filter((statement) => statement.startsWith(beginning))
+    .map((statement) => /^\w+/.exec(statement.slice(beginning.length))?.[0] ?? "");
 }
 
 const anotherSchema = "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";

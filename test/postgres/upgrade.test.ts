@@ -3,6 +3,7 @@ import { readFileSync } from "node:fs";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { migrate } from "../../src/postgres/migrate.js";
+import { migrationStatus } from "../../src/postgres/migration-status.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
@@ -26,7 +27,6 @@ async function loadBefore(schema: string): Promise<Database> {
     await client.query("create extension if not exists vector");
     await client.query(fixture.replace(/\bmnemograph\b(?!\.tenant_id)/g, schema));
   } finally {
-    // What the dump sets for its session.
     await client.query("reset all");
     client.release();
   }
@@ -84,6 +84,8 @@ describe("a database of before version 1", () => {
 
   it("is left as it is by setup(), which names what to do", async () => {
     const tables = await tablesOf(schema);
+    const { locks } = await migrationStatus(database, { vectors: false, upgrade: true });
+    expect(locks).toContainEqual(expect.objectContaining({ table: "memory", lock: "ACCESS EXCLUSIVE" }));
     await expect(memory().setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
     await expect(memory().setup()).rejects.toThrow(/Stop every process.*back it up.*npx mnemograph migrate/);
     expect(await tablesOf(schema)).toEqual(tables);
