@@ -10,7 +10,7 @@ import { listThreads } from "./conversation/list-threads.js";
 import { record } from "./conversation/record.js";
 import { listShown } from "./conversation/shown-turns.js";
 import { MemoryError } from "./errors.js";
-import { insertEvent, type MemoryEvent } from "./events/event-log.js";
+import { insertEvent, type MemoryEvent, recordExhausted } from "./events/event-log.js";
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
@@ -201,7 +201,7 @@ function createRuntime(
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
     clock: clock ?? (() => new Date()),
-    usage: createUsage({ db, options: config.energy, logger }),
+    usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",
     modelHere: options.model !== undefined,
     model() {

@@ -8,7 +8,7 @@ import {
   withMemory,
   withModel,
 } from "./flags.js";
-import { aligned, print } from "./output.js";
+import { aligned, counted, print } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
 export const migrateCommand: CliCommand = {
@@ -46,7 +46,7 @@ function planLines({ sets, locks }: MigrationStatus): string[] {
   if (pending.length === 0) return ["Nothing to migrate."];
   const rows = locks.map(({ migration, table, lock, rows }) => [
     ...[migration, table, lock],
-    rows === null ? "rows not counted yet" : `some ${rows} rows`,
+    rows === null ? "rows not counted yet" : `some ${counted(rows, "row")}`,
   ]);
   return [
     `To apply: ${pending.join(", ")}`,
@@ -66,15 +66,10 @@ export const reembedCommand: CliCommand = {
     const isSeen = !flags.json && process.stderr.isTTY;
     const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
       void (isSeen && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
-    const result = await useMemory(flags, (memory) => memory.reembed({ onProgress })).catch((cause) => {
-      if (!MemoryError.is(cause, "SETUP_REQUIRED")) throw cause;
-      const what =
-        "The tables of memories or of their vectors are missing. Run `mnemograph migrate --vectors`.";
-      throw new MemoryError("SETUP_REQUIRED", what, { cause });
-    });
+    const result = await useMemory(flags, (memory) => memory.reembed({ onProgress }));
     const { space, dimensions, embedded, remaining } = result;
-    const left = remaining > 0 ? ` ${remaining} were being changed: run it again.` : "";
-    const what = `Embedded ${embedded} memories and items in ${space} (${dimensions} dimensions).${left}`;
+    const left = remaining > 0 ? ` Others changed ${remaining} meanwhile: run it again.` : "";
+    const what = `Embedded ${counted(embedded, "text")} in ${space} (${dimensions} dimensions).${left}`;
     print(flags, result, () => what);
   },
 };
@@ -98,6 +93,8 @@ export const upkeepCommand: CliCommand = {
         if (due === 0) return;
       }
     });
-    print(flags, { pieces }, () => (pieces === 0 ? "Nothing was due." : `Did ${pieces} pieces of work.`));
+    print(flags, { pieces }, () =>
+      pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due.",
+    );
   },
 };

@@ -2,6 +2,9 @@ export function print({ json }: { readonly json?: true }, result: unknown, words
   console.log(json ? JSON.stringify(result) : words());
 }
 
+export const counted = (count: number, one: string, several = `${one}s`) =>
+  `${count} ${count === 1 ? one : several}`;
+
 /** The last column may have any length. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {
   const cells = rows.map((row) => row.map((cell) => oneLine(String(cell))));

@@ -7,7 +7,8 @@ import { type CliCommand, type MemoryFlags, wholeNumber, withMemory, withModel, 
 import { stopSignal, useMemory, useScope } from "./use-memory.js";
 
 const mcpPackage = "@modelcontextprotocol/sdk";
-const loadApp = () => peers("hono", () => import("../http/memory-app.js"));
+const serverPackages = "hono @hono/node-server";
+const loadApp = () => peers(serverPackages, () => import("../http/memory-app.js"));
 
 type ServeFlags = MemoryFlags & { host: string; port: number; auth?: string; mcp?: true };
 
@@ -137,7 +138,7 @@ async function serveUntilStopped(
   ending: AbortController,
   listening: (origin: string) => void,
 ): Promise<void> {
-  const node = await peers("@hono/node-server", () => import("@hono/node-server"));
+  const node = await peers(serverPackages, () => import("@hono/node-server"));
   const server = node.createAdaptorServer({ fetch });
   // Imports may take long; the app limits every other body.
   if ("requestTimeout" in server) server.requestTimeout = 0;

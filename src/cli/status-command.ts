@@ -1,7 +1,7 @@
 import { MemoryError } from "../errors.js";
 import type { SetStatus } from "../postgres/migration-status.js";
 import { type CliCommand, type DatabaseFlags, withDatabase } from "./flags.js";
-import { aligned, print } from "./output.js";
+import { aligned, counted, print } from "./output.js";
 import type { SetupStatus } from "./set-up.js";
 
 export const statusCommand: CliCommand = {
@@ -52,12 +52,12 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       "Without vector",
       missing ? listed(missing, (row) => `${row.count} in ${row.space}`) : "no vectors are kept",
     ],
-    ["Used today", `${Math.round(energy.units)} units in ${energy.calls} calls`],
+    ["Used today", `${counted(Math.round(energy.units), "unit")} in ${counted(energy.calls, "call")}`],
     ["Size", `${megabytes(bytes)} with indexes`],
     ...tables
       .slice(0, largestTables)
       .map(({ table, rows, bytes }) => [
-        ...[`Table ${table}`, `${megabytes(bytes)}${rows === null ? "" : `, some ${rows} rows`}`],
+        ...[`Table ${table}`, `${megabytes(bytes)}${rows === null ? "" : `, some ${counted(rows, "row")}`}`],
       ]),
   );
   return aligned(rows).join("\n");

@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import type { ForgetOptions, Forgotten } from "../forgetting/erase-scope.js";
 import type { Imported } from "../transfer/import-lines.js";
 import { type CliCommand, type MemoryFlags, withDatabase, withScope } from "./flags.js";
-import { aligned, oneLine, print } from "./output.js";
+import { aligned, counted, oneLine, print } from "./output.js";
 import { useMemory, useScope } from "./use-memory.js";
 
 export const exportCommand: CliCommand = {
@@ -39,7 +39,7 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
     } finally {
       rmSync(part, { force: true });
     }
-    print(flags, { file: out, lines: count }, () => `Exported ${count} lines to ${out}.`);
+    print(flags, { file: out, lines: count }, () => `Exported ${counted(count, "line")} to ${out}.`);
   });
 }
 
@@ -80,8 +80,9 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
 
 function describeImported({ lines, total, written, quarantined }: Imported): string {
   const listed = `mnemograph call listMemories --json '{"states":["quarantined"]}'`;
-  const waiting = quarantined > 0 ? [`${quarantined} memories wait in quarantine: ${listed}`] : [];
-  return [`Imported ${total} of ${lines} lines.`, ...aligned(Object.entries(written)), ...waiting].join("\n");
+  const waiting = quarantined > 0 ? [`Waiting in quarantine: ${quarantined} (${listed})`] : [];
+  const read = counted(lines, "line");
+  return [`Imported ${total} of ${read}.`, ...aligned(Object.entries(written)), ...waiting].join("\n");
 }
 
 export const forgetCommand: CliCommand = {
@@ -116,7 +117,10 @@ async function forget(flags: ForgetFlags): Promise<void> {
     const preview = await erase({ dryRun: true });
     if (flags.dryRun) return print(flags, preview, () => describeForgotten(preview, "Would forget"));
     if (!flags.yes)
-      throw new MemoryError("INVALID_INPUT", `This deletes ${preview.total} rows for good: add --yes.`);
+      throw new MemoryError(
+        "INVALID_INPUT",
+        `For good this deletes ${counted(preview.total, "row")}: add --yes.`,
+      );
     const forgotten = await erase({});
     print(flags, forgotten, () => describeForgotten(forgotten, "Forgot"));
     if (!forgotten.complete) throw new MemoryError("BUSY", "Others kept writing: run it again.");
@@ -125,8 +129,8 @@ async function forget(flags: ForgetFlags): Promise<void> {
 
 function describeForgotten({ removed, total, sharedThreads }: Forgotten, verb: string): string {
   const shared =
-    `The checkpoints of ${sharedThreads.length} threads stay: another tenant uses the same thread ids ` +
+    `The checkpoints of ${counted(sharedThreads.length, "thread")} stay: another tenant uses the same thread ids ` +
     `(${oneLine(sharedThreads.slice(0, 5).join(", "))}).`;
-  const rows = aligned(Object.entries(removed));
-  return [`${verb} ${total} rows.`, ...rows, ...(sharedThreads.length > 0 ? [shared] : [])].join("\n");
+  const rows = [`${verb} ${counted(total, "row")}.`, ...aligned(Object.entries(removed))];
+  return [...rows, ...(sharedThreads.length > 0 ? [shared] : [])].join("\n");
 }

@@ -10,6 +10,8 @@ export async function useMemory<Result>(
   const { openMemory } = await import("./open-memory.js");
   const memory = await openMemory(flags);
   try {
+    // Opens the database: what is wrong with it ends the command, and not its first request.
+    await memory.energy.level();
     return await work(memory);
   } finally {
     await memory.close();

@@ -39,7 +39,7 @@ async function work(flags: WorkerFlags): Promise<void> {
   let worker: Awaited<ReturnType<typeof memory.work>> | undefined;
   const report = () => {
     const { done = 0, failed = 0, running = 0 } = worker?.status() ?? {};
-    const text = `${done} jobs done, ${failed} failed, ${running} running`;
+    const text = `jobs: ${done} done, ${failed} failed, ${running} running`;
     if (!json && text !== last) process.stderr.write(`${text}\n`);
     last = text;
   };

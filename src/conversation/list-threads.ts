@@ -27,6 +27,8 @@ export interface ListThreads {
   readonly limit?: number | undefined;
   /** Only those after the thread with this `cursor`. */
   readonly after?: string | undefined;
+  /** Only those that have a summary. @default false */
+  readonly summarized?: boolean | undefined;
 }
 
 type Row = Omit<Thread, "scope"> & ScopeRow;
@@ -36,7 +38,7 @@ type Row = Omit<Thread, "scope"> & ScopeRow;
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
-  const { scope, limit, after } = parsePage(input);
+  const { scope, limit, after, summarized } = parsePage(input);
   const rows = await db.query<Row>(sql`
     select t.thread_id as "threadId", t.tenant_id, t.user_id, t.app_id, t.created_at as "createdAt",
       t.last_activity_at as "lastActivityAt", t.ended_at as "endedAt",
@@ -48,6 +50,9 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
     from ${db.schema}.thread t
     where ${withinScope(scopeColumns(scope), "t")}
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
+      and (not ${summarized}::boolean or exists (
+        select from ${db.schema}.summary s where s.thread_ref = t.id and s.status = 'completed'
+      ))
     order by t.last_activity_at desc, t.id desc
     limit ${limit}`);
   return rows.map(({ tenant_id, user_id, app_id, ...thread }) => ({
@@ -59,14 +64,17 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
 // A Date would do for paging, but for its milliseconds: threads active within the same one would be skipped.
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
-const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows, after: z.string().optional() });
+const pageSchema = z.strictObject({
+  ...{ scope: scopeField, limit: pageRows, after: z.string().optional() },
+  summarized: z.boolean().default(false),
+});
 
 function parsePage(input: ListThreads) {
-  const { scope, limit, after } = parseScoped(pageSchema, input, "page of threads");
-  if (after === undefined) return { scope, limit, after: null };
+  const { after, ...page } = parseScoped(pageSchema, input, "page of threads");
+  if (after === undefined) return { ...page, after: null };
   const [, activeAt, ref] = cursorForm.exec(after) ?? [];
   if (ref !== undefined && !Number.isNaN(Date.parse(activeAt ?? "")))
-    return { scope, limit, after: { activeAt, ref } };
+    return { ...page, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }
 

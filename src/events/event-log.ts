@@ -2,7 +2,8 @@ import sql, { join, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 import type { Connection, QueryOptions } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import { isId, isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
+import { refillMs } from "../usage/energy-options.js";
 
 /** "context": recall; "hotpath": writing; "episodic": episodes; "worker": background; "governance": people. */
 export const eventParts = ["context", "hotpath", "episodic", "worker", "governance"] as const;
@@ -24,6 +25,7 @@ const eventNodes = {
   procedure: "worker",
   lifecycle: "worker",
   database: "worker",
+  energy: "worker",
   consent: "governance",
   quarantine: "governance",
   forget: "governance",
@@ -55,10 +57,10 @@ export interface EventPlace {
 }
 
 // "classify": whether a proposal may be written; "ttl": forgotten by age; "resume": the database answers
-// again.
+// again; "exhaust": a tenant's energy is used up.
 export const eventOps = [
   ...(["search", "classify", "create", "update", "merge", "delete", "link", "ttl", "restore"] as const),
-  ...(["quarantine", "forget", "propose", "approve", "refuse", "expire", "resume"] as const),
+  ...(["quarantine", "forget", "propose", "approve", "refuse", "expire", "resume", "exhaust"] as const),
 ] as const;
 
 export type EventOp = (typeof eventOps)[number];
@@ -121,6 +123,20 @@ export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): 
       "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
       "memoryId" uuid, category text, similarity real
     )`;
+}
+
+/** Records that a tenant's budget is used up, unless an event of the last refill says so. Returns whether it was recorded. */
+export async function recordExhausted(db: Connection, tenantId: string, detail: string): Promise<boolean> {
+  const event = { scope: { tenantId }, step: "energy", op: "exhaust", status: "skipped", detail } as const;
+  const rows = await db.query(sql`
+    ${eventsInserted(db, [event])}
+    where not exists (
+      select from ${db.schema}.event o
+      where ${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, "")} and o.step = 'energy'
+        and o.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond'
+    )
+    returning id`);
+  return rows.length > 0;
 }
 
 /** Skips locked memories: their writer marks them as used as well. */

@@ -51,9 +51,23 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
   addProbes(app, memory);
   if (options.inspector) addInspectorPage(app);
   app.get("/openapi.json", (context) => context.json(openApiDocument()));
+  refuseOtherMethods(app);
   app.notFound(() => problemResponse(new HttpProblem("NOT_FOUND", "There is no such path.")));
   app.onError((error) => failed(error, "request"));
   return app as unknown as MemoryApp;
+}
+
+/** Answers 405 where a path is known and the method is not. */
+function refuseOtherMethods(app: Hono): void {
+  const routes = [...app.routes];
+  for (const path of new Set(routes.map((route) => route.path))) {
+    const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(", ");
+    app.all(path, () => {
+      const answer = problemResponse(new HttpProblem("METHOD_NOT_ALLOWED", `This path answers ${allow}.`));
+      answer.headers.set("allow", allow);
+      return answer;
+    });
+  }
 }
 
 async function answerOperation(

@@ -14,7 +14,8 @@ export const statusOf = {
 } as const satisfies Record<MemoryErrorCode, number>;
 
 const httpStatusOf = {
-  ...{ UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415 },
+  ...{ UNAUTHENTICATED: 401, FORBIDDEN: 403, NOT_FOUND: 404, METHOD_NOT_ALLOWED: 405 },
+  ...{ TOO_LARGE: 413, UNSUPPORTED_MEDIA_TYPE: 415 },
   ...{ RATE_LIMITED: 429, INTERNAL: 500, REQUEST_TIMEOUT: 503 },
 } as const;
 

@@ -1,5 +1,6 @@
 import { McpServer, ResourceTemplate } from "@modelcontextprotocol/sdk/server/mcp.js";
 import type { CallToolResult, ReadResourceResult } from "@modelcontextprotocol/sdk/types.js";
+import { ListResourcesRequestSchema } from "@modelcontextprotocol/sdk/types.js";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { categoryOfKind, readableCategories, requireCategory } from "../memories/item/category.rule.js";
@@ -168,39 +169,24 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
   );
 }
 
+const profile = {
+  ...{ uri: "memory://profile", name: "profile", title: "Profile", mimeType: "text/plain" },
+  description: "What is known for good, most important first.",
+};
+
 function addProfile(server: McpServer, { memory, scope, agent }: Served): void {
-  server.registerResource(
-    "profile",
-    "memory://profile",
-    {
-      title: "Profile",
-      description: "What is known for good, most important first.",
-      mimeType: "text/plain",
-    },
-    async ({ href }) => {
-      const asked = { scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] as const };
-      const hits = await told(memory.query(asked));
-      return text(href, hits.map(({ memory: item }) => `- ${shownLine(item, item.text)}`).join("\n"));
-    },
-  );
+  const { name, uri, ...shown } = profile;
+  server.registerResource(name, uri, shown, async ({ href }) => {
+    const asked = { scope, agent, query: "", topK: 50, kinds: ["fact", "insight"] as const };
+    const hits = await told(memory.query(asked));
+    return text(href, hits.map(({ memory: item }) => `- ${shownLine(item, item.text)}`).join("\n"));
+  });
 }
 
 function addSummaries(server: McpServer, { memory, scope }: Served): void {
-  const list = async () => {
-    const threads = await told(memory.threads.list({ scope, limit: 100 }));
-    const own = threads.filter(({ scope: of }) => of.appId === scope.appId && of.userId === scope.userId);
-    return {
-      resources: own.map(({ threadId, lastActivityAt }) => ({
-        uri: `memory://threads/${encodeURIComponent(threadId)}/summary`,
-        name: `Summary of ${threadId}`,
-        description: `Last active ${lastActivityAt.toISOString()}.`,
-        mimeType: "text/plain",
-      })),
-    };
-  };
   server.registerResource(
     "summary",
-    new ResourceTemplate("memory://threads/{threadId}/summary", { list }),
+    new ResourceTemplate("memory://threads/{threadId}/summary", { list: undefined }),
     { title: "Summary of a conversation", mimeType: "text/plain" },
     async ({ href }, { threadId }) => {
       const of = { scope, threadId: decodeURIComponent(String(threadId)), limit: 100 };
@@ -208,7 +194,22 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
       return text(href, versions.findLast(({ status }) => status === "completed")?.text ?? "");
     },
   );
+  // The package's own list of resources has no pages.
+  server.server.setRequestHandler(ListResourcesRequestSchema, async ({ params }) => {
+    const after = params?.cursor;
+    const threads = await told(memory.threads.list({ scope, limit: pageSize, after, summarized: true }));
+    const own = threads.filter(({ scope: of }) => of.appId === scope.appId && of.userId === scope.userId);
+    const summaries = own.map(({ threadId, lastActivityAt }) => ({
+      ...{ uri: `memory://threads/${encodeURIComponent(threadId)}/summary`, name: `Summary of ${threadId}` },
+      ...{ description: `Last active ${lastActivityAt.toISOString()}.`, mimeType: "text/plain" },
+    }));
+    const nextCursor = threads.length === pageSize ? threads.at(-1)?.cursor : undefined;
+    return { resources: after === undefined ? [profile, ...summaries] : summaries, nextCursor };
+  });
 }
+
+/** Resources of a page. */
+const pageSize = 100;
 
 function text(uri: string, words: string): ReadResourceResult {
   return { contents: [{ uri, mimeType: "text/plain", text: words }] };

@@ -38,7 +38,7 @@ export function each<Type extends z.ZodType, const Name extends string>(
 }
 
 export const page = {
-  limit: z.int().min(1).max(1_000).optional(),
+  limit: z.int().min(1).max(1_000).optional().register(described, { description: "Rows; 100 unless told." }),
   cursor: z.string().optional().register(described, { description: "`nextCursor` of the page before." }),
 };
 
@@ -49,7 +49,7 @@ export const numberedPage = {
     .string()
     .regex(/^\d{1,15}$/, "must be `nextCursor` of the page before")
     .transform(Number)
-    .register(described, { type: "string" })
+    .register(described, { type: "string", description: "`nextCursor` of the page before." })
     .optional(),
 };
 

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { itemColumns } from "../memories/item/memory-fields.js";
-import { described, overJson, scope, time } from "./fields.js";
+import { described, optionalText, overJson, scope, time } from "./fields.js";
 
 export const source = z.strictObject({
   threadId: z.string(),
@@ -72,6 +72,7 @@ export const changesAnswer = z.strictObject({
   revision: z.number(),
   trimmedTo: z.number().optional(),
   changes: z.array(change),
+  nextCursor: optionalText,
 });
 
 export const evidence = z.strictObject({

@@ -25,6 +25,7 @@ import {
   memoryKind,
   memoryState,
   momentText,
+  numberedPage,
   overJson,
   page,
   pageFrom,
@@ -43,6 +44,10 @@ import {
 import { type Asked, operation } from "./operation.js";
 
 const id = { id: z.string() };
+
+const sinceRevision = rowNumber
+  .optional()
+  .register(described, { description: "The `revision` of an earlier answer. 0: from the first change." });
 
 const carried = (checks: Readonly<Record<string, z.ZodType>>) => {
   const field = ([name, check]: [string, z.ZodType]) =>
@@ -152,10 +157,13 @@ export const memoryOperations = {
     },
   }),
   changesSince: operation("get", "/changes", "scope", {
-    does: "Changes after a revision, oldest first",
-    input: z.strictObject({ since: rowNumber.optional(), limit: page.limit }),
+    does: "Changes after a revision, oldest first: go on by `cursor` while there is a `nextCursor`, then by `since` the `revision`",
+    input: z.strictObject({ since: sinceRevision, ...numberedPage }),
     answer: changesAnswer,
-    call: ({ memory, whose }, { since = 0, limit }) => memory.changes.since(since, { ...whose, limit }),
+    async call({ memory, whose }, { since = 0, cursor = since, limit }) {
+      const found = await memory.changes.since(cursor, { ...whose, limit });
+      return { ...found, nextCursor: found.nextCursor?.toString() ?? null };
+    },
   }),
 };
 

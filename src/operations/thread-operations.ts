@@ -41,7 +41,7 @@ const summary = z
 export const threadOperations = {
   listThreads: operation("get", "/threads", "scope", {
     does: "Conversations, most recently active first",
-    input: z.strictObject(page),
+    input: z.strictObject({ ...page, summarized: z.boolean().optional() }),
     answer: pageOf(
       "threads",
       z.strictObject({
@@ -49,8 +49,10 @@ export const threadOperations = {
         ...{ createdAt: time, lastActivityAt: time, endedAt: time.nullable(), endedReason: optionalText },
       }),
     ),
-    call: ({ memory, whose }, { limit, cursor: after }) =>
-      pageFrom("threads", limit, memory.threads.list({ ...whose, limit, after }), ({ cursor }) => cursor),
+    call({ memory, whose }, { cursor: after, ...listing }) {
+      const listed = memory.threads.list({ ...whose, ...listing, after });
+      return pageFrom("threads", listing.limit, listed, ({ cursor }) => cursor);
+    },
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",

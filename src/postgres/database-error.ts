@@ -1,4 +1,5 @@
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
+import { installVectors } from "./embedded-pool.js";
 
 const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE", "ETIMEDOUT", "EAI_AGAIN"]);
 
@@ -107,6 +108,10 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
         `The database user lacks a permission: ${detail}. ` +
           `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
       );
+    case "58P01":
+      // Of another missing file the database is broken.
+      if (!(error as Error).message.includes("vector")) break;
+      return failure("PEER_MISSING", lacksPgvector);
     case "MN001":
       return failure(
         "PERMISSION_DENIED",
@@ -131,10 +136,13 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
         "DATABASE_UNAVAILABLE",
         `The database refused the login: ${detail}. Check user, password and database name.`,
       );
-    default:
-      return failure("DATABASE_ERROR", `The database reported: ${detail}`);
   }
+  return failure("DATABASE_ERROR", `The database reported: ${detail}`);
 }
+
+export const lacksPgvector =
+  `Embeddings need pgvector 0.7 or later, which is not installed: run \`${installVectors}\` for the embedded database, ` +
+  "install it on a server (https://github.com/pgvector/pgvector), or create the memory without `embeddings`.";
 
 function timeout(detail: string): [MemoryErrorCode, string] {
   return [

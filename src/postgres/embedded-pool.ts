@@ -25,6 +25,10 @@ export interface EmbeddedPool {
   readonly close: () => Promise<void>;
 }
 
+/** Each release of the second requires one release of the first, so both are named with their versions. */
+export const installEngine = "npm install @electric-sql/pglite@0.5.14";
+export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
+
 const embeddedPools = new WeakSet<pg.Pool>();
 
 /** Whether `pool` is of the embedded database. */
@@ -184,7 +188,7 @@ function find<Found>(name: string, look: (require: NodeJS.Require, name: string)
   }
   throw new MemoryError(
     "PEER_MISSING",
-    `The embedded database needs a package that is not installed or does not load: run \`npm install ${name}\`, ` +
+    `The embedded database needs a package that is not installed or does not load: run \`${installEngine}\`, ` +
       "or pass `database` a PostgreSQL connection string.",
     { cause: failure },
   );

@@ -2,7 +2,7 @@ import type { ClientBase } from "pg";
 import { MemoryError } from "../errors.js";
 import { identifier } from "./connection.js";
 import type { Database } from "./database.js";
-import { errorCodeOf, toMemoryError } from "./database-error.js";
+import { errorCodeOf, lacksPgvector, toMemoryError } from "./database-error.js";
 import {
   compatibleFrom,
   type Migration,
@@ -90,7 +90,7 @@ async function migrateInOne(
 
 async function runMigrations(
   client: ClientBase,
-  { schemaName, language, isEmbedded }: Database,
+  { schemaName, language }: Database,
   options: MigrateOptions,
   shipped: ShippedSchema,
 ): Promise<{ done: string[]; concurrent: Migration | undefined }> {
@@ -102,8 +102,8 @@ async function runMigrations(
     for (const statement of statements) await client.query(statement);
   };
   if (state.is === "before") await run(shipped.upgrade.aside(schemaName));
-  if (before.some(({ set }) => set === "vector")) {
-    const extensionSchema = await ensureVectorExtension(client, isEmbedded);
+  if (options.vectors || before.some(({ set }) => set === "vector")) {
+    const extensionSchema = await ensureVectorExtension(client);
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
   const isNew = state.is !== "installed";
@@ -218,9 +218,13 @@ async function isolateTables(client: ClientBase, schemaName: string): Promise<vo
   if (rows[0]?.isolated) await client.query(`select ${isolate}`);
 }
 
-async function ensureVectorExtension(client: ClientBase, isEmbedded: boolean): Promise<string> {
+async function ensureVectorExtension(client: ClientBase): Promise<string> {
   const found = await findExtensionSchema(client);
-  if (found !== undefined) return found;
+  if (found !== undefined) {
+    // Loads the library, which may have gone since.
+    await client.query(`select '[1]'::${identifier(found).text}.vector`);
+    return found;
+  }
   try {
     await client.query("create extension vector");
   } catch (cause) {
@@ -229,16 +233,12 @@ async function ensureVectorExtension(client: ClientBase, isEmbedded: boolean): P
       denied ? "PERMISSION_DENIED" : "PEER_MISSING",
       denied
         ? "Embeddings need the extension pgvector: have an administrator run `create extension vector` in this database."
-        : `Embeddings need pgvector 0.7 or later, which this ${isEmbedded ? packageOfVector : serverVector}, or create ` +
-            "the memory without `embeddings`.",
+        : lacksPgvector,
       { cause },
     );
   }
   return (await findExtensionSchema(client)) ?? "public";
 }
-
-const packageOfVector = "embedded database does not have: run `npm install @electric-sql/pglite-pgvector`";
-const serverVector = "server does not have: install it (https://github.com/pgvector/pgvector)";
 
 async function findExtensionSchema(client: ClientBase): Promise<string | undefined> {
   const { rows } = await client.query<{ name: string }>(

@@ -55,17 +55,8 @@ export function energyLevel(
   return { level: Math.max(0, (units / capacity) * 100), units, capacity, low: units < lowBelow * capacity };
 }
 
-/** When a tenant's old calls are refilled enough for deferrable work; null: now. */
-export async function pausedUntil(
-  db: Connection,
-  tenantId: string,
-  options: EnergyOptions,
-): Promise<Date | null> {
-  return options.capacityUnits === null ? null : (await findSpent(db, tenantId, options)).until;
-}
-
-/** `until`: when the spending that keeps the energy low is refilled. */
-async function findSpent(
+/** `until`: when the spending that keeps the energy low is refilled; null: it is not low. */
+export async function findSpent(
   db: Connection,
   tenantId: string,
   { capacityUnits: capacity, lowBelow }: EnergyOptions,

@@ -4,7 +4,7 @@ import type { Charge } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
-import { pausedUntil } from "./energy.js";
+import { findSpent } from "./energy.js";
 import { type EnergyOptions, tokensPerUnit } from "./energy-options.js";
 import { chargeCall, type UsageOf } from "./usage-statements.js";
 
@@ -25,12 +25,32 @@ export function createUsage({
   db,
   options,
   logger,
+  recordExhausted,
 }: {
   readonly db: Connection;
   readonly options: EnergyOptions;
   readonly logger: Logger;
+  /** Records that a tenant's energy is used up; false when that was recorded already. */
+  readonly recordExhausted: (db: Connection, tenantId: string, detail: string) => Promise<boolean>;
 }): ProcessUsage {
   let unpolledTokens = 0;
+  /** Tenants whose budget was found empty, so that concurrent calls report it once. */
+  const exhausted = new Set<string>();
+  const reportExhausted = async (tenantId: string): Promise<void> => {
+    const { capacityUnits: capacity } = options;
+    if (capacity === null) return;
+    const { units } = await findSpent(db, tenantId, options);
+    if (units < capacity) return void exhausted.delete(tenantId);
+    if (exhausted.has(tenantId)) return;
+    exhausted.add(tenantId);
+    const whose = tenantId === "" ? "everybody without a tenant" : `tenant ${tenantId}`;
+    const spent = `${whose}: ${Math.round(units)} of ${capacity} units spent`;
+    if (!(await asTenant(tenantId, () => recordExhausted(db, tenantId, spent)))) return;
+    logger.warn(
+      `energy is used up (${spent}): notes, compaction, insights and consolidation wait, summaries and facts go on. ` +
+        "Raise energy.capacityUnits if that is too early.",
+    );
+  };
   return {
     charging:
       ({ scope, threadId, kind }) =>
@@ -39,6 +59,7 @@ export function createUsage({
         const call = { id: randomUUID(), scope, threadId, kind, ...tokens };
         try {
           await asTenant(scope.tenantId, () => chargeCall(db, call));
+          await reportExhausted(scope.tenantId ?? "");
         } catch (error) {
           const fields = { ...(threadId !== undefined && { threadId }), step: kind };
           logger.error(
@@ -47,7 +68,7 @@ export function createUsage({
           );
         }
       },
-    pausedUntil: ({ tenantId = "" }) => pausedUntil(db, tenantId, options),
+    pausedUntil: async ({ tenantId = "" }) => (await findSpent(db, tenantId, options)).until,
     energyConsumedSinceLastPoll() {
       const units = unpolledTokens / tokensPerUnit;
       unpolledTokens = 0;

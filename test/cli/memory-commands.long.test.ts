@@ -70,10 +70,10 @@ describe("mnemograph reembed", () => {
     const command = ["reembed", "--embeddings", embeddings];
     const before = await run(command);
     expect(before.code).toBe(1);
-    expect(before.err).toMatch(/^mnemograph: .*Run `mnemograph migrate --vectors`\.$/);
+    expect(before.err).toMatch(/^mnemograph: .*`npx mnemograph migrate --vectors` once\.$/);
     expect((await run(["migrate", "--vectors"])).code).toBe(0);
     expect(await run(command)).toEqual({
-      ...{ code: 0, out: "Embedded 2 memories and items in hashing-1 (32 dimensions).", err: "" },
+      ...{ code: 0, out: "Embedded 2 texts in hashing-1 (32 dimensions).", err: "" },
     });
     const again = await run([...command, "--json"]);
     expect(again.err).toBe("");

@@ -105,6 +105,29 @@ describe("the API", () => {
     expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
   });
 
+  it("operators M5: loses no change to whoever follows its cursor, then its revision", async () => {
+    const reader = httpClients(memory, { ann: { role: "user", scope: { userId: randomUUID() } } }).ann;
+    const memories = Array.from({ length: 5 }, (_, index) => ({ text: `Ann has ${index} boats.` }));
+    await reader("POST", "/memories", { memories });
+    const read: number[] = [];
+    const follow = async (query: string): Promise<number> => {
+      const { body } = await reader("GET", `/changes?limit=2&${query}`);
+      read.push(...body.changes.map(({ rev }: { rev: number }) => rev));
+      return body.nextCursor === null ? body.revision : follow(`since=0&cursor=${body.nextCursor}`);
+    };
+    const revision = await follow("since=0");
+    await reader("POST", "/memories", { memories: [{ text: "Ann has six boats." }] });
+    await follow(`since=${revision}`);
+    expect(read).toEqual([1, 2, 3, 4, 5, 6]);
+    const { body } = await reader("GET", "/openapi.json");
+    const { parameters, summary } = body.paths["/changes"].get;
+    expect(summary).toContain("nextCursor");
+    const described = (parameters as { name: string; description?: string }[]).filter(
+      (each) => each.description,
+    );
+    expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(["since", "limit", "cursor"]));
+  });
+
   it("gives all of a scope away, forgets it, and takes it in from an operator", async () => {
     const memories = [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }];
     await api.zoe("POST", "/memories", { memories });

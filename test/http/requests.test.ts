@@ -1,5 +1,6 @@
 import { beforeAll, describe, expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
+import { createMemoryApp } from "../../src/http/memory-app.js";
 import { problemOf, statusOf } from "../../src/http/problem.js";
 import type { Memory } from "../../src/memory.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -106,6 +107,25 @@ describe("what is wrong with a request", () => {
     expect(body.detail).toMatch(/unknown key "top_K" \(did you mean "topK"\?\)/);
     expect(await api.ana("GET", "/nothing")).toMatchObject({ status: 404, body: { code: "NOT_FOUND" } });
   });
+
+  it.each([
+    ["POST", "/stats", "GET"],
+    ["DELETE", "/memories", "GET, POST"],
+    ["PATCH", "/memories/one", "GET, DELETE"],
+    ["POST", "/healthz", "GET"],
+    ["DELETE", "/openapi.json", "GET"],
+  ] as const)(
+    "operators low: is its method: %s %s is 405, and %s is allowed",
+    async (method, path, allowed) => {
+      const wrong = method === "PATCH" ? "PUT" : method;
+      const answer = await createMemoryApp(memory).request(path, { method: wrong });
+      expect([answer.status, answer.headers.get("allow")?.split(", ")]).toEqual([
+        405,
+        expect.arrayContaining(allowed.split(", ")),
+      ]);
+      expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
+    },
+  );
 
   it("is that its body is no JSON, or too long", async () => {
     const { app, token } = httpClients(memory, callers, { maxBodyBytes: 1_000 });

@@ -7,10 +7,11 @@ import { afterEach, beforeAll, describe, expect, it } from "vitest";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
 import { createMcpServer, type McpServerOptions } from "../../src/mcp/memory-server.js";
 import type { Memory } from "../../src/memory.js";
+import { OfflineChatModel } from "../../src/testing/index.js";
 import { httpClients } from "../http/http-client.js";
 import { useCommandLine } from "../support/command-line.js";
 import { briefly, compiled } from "../support/compiled.js";
-import { useTestDatabase } from "../support/test-database.js";
+import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const cli = useCommandLine(db);
@@ -165,7 +166,7 @@ describe("over HTTP", () => {
     const { json } = await call(client, "transcript_search", { query: "Where are the hives?" });
     expect(json.hits).toMatchObject([{ threadId: "a/1", text: "The hives stand in Porto." }]);
     const { resources } = await client.listResources();
-    expect(resources.map(({ uri }) => uri)).toContain("memory://threads/a%2F1/summary");
+    expect(resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
     const bob = await overHttp("bob");
     expect((await bob.listResources()).resources.map(({ uri }) => uri)).toEqual(["memory://profile"]);
     for (const reader of [client, bob]) {
@@ -174,6 +175,38 @@ describe("over HTTP", () => {
     }
   });
 });
+
+it("operators M6: lists the summaries that there are, page by page", async () => {
+  const summarized = db.memory({ model: new OfflineChatModel() });
+  const scope = { userId: "pia" };
+  const messages = Array.from({ length: 20 }, (_, n) => ({ role: "user", content: `Ship ${n} is in.` }));
+  for (let n = 0; n < 101; n++) await summarized.remember({ scope, threadId: `t${n}`, messages });
+  await summarized.record({ scope, threadId: "never summarised", messages });
+  const client = await within(summarized, { scope });
+  const uris: string[] = [];
+  for (let cursor: string | undefined, page = 0; page === 0 || cursor !== undefined; page++) {
+    const listed = await client.listResources(cursor === undefined ? {} : { cursor });
+    uris.push(...listed.resources.map(({ uri }) => uri));
+    cursor = listed.nextCursor;
+  }
+  expect(uris).toHaveLength(1 + 101);
+  expect(new Set(uris).size).toBe(uris.length);
+  expect(uris.at(-1)).toBe("memory://threads/t0/summary");
+});
+
+it.skipIf(onServer())(
+  "operators M6: ends at the start, with who has the folder open (embedded only)",
+  async () => {
+    await cli.withMemory(async (memory) => {
+      await memory.energy.level();
+      for (const command of ["mcp", "inspect", "serve"])
+        expect(await cli.run([command, ...(command === "mcp" ? ["--user", "ana"] : [])], {})).toMatchObject({
+          ...{ code: 1, out: "" },
+          err: expect.stringMatching(`is open in process ${process.pid} on .*Close it there, choose another`),
+        });
+    });
+  },
+);
 
 it("works over standard input and output, for the user that it was started for", async () => {
   await cli.withMemory(async () => {});

@@ -22,6 +22,8 @@ describe("the line of a merge", () => {
   });
 
   it.each([
+    // seeds, smaller.
+    ["The user is allergic to nuts.", "The user is allergic to nuts"],
     ["The user is not allergic to nuts.", "The user is not allergic to nuts"],
     ["The user does not eat meat. It makes them sick.", "The user does not eat meat"],
     ["The user cannot drink milk.", "The user cannot drink milk"],

@@ -46,17 +46,18 @@ describe("revisions", () => {
   it("are listed from any of them on, in pages, for the user and the app that see them", async () => {
     const memory = db.memory();
     const { scope } = newAddress();
-    expect(await memory.changes.since(0, { scope })).toEqual({ revision: 0, changes: [] });
+    expect(await memory.changes.since(0, { scope })).toEqual({ revision: 0, changes: [], nextCursor: null });
     const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
     const [first] = await memory.memories.add(drafts, { scope });
     await memory.memories.remove(first!.id!, { scope });
     const page = await memory.changes.since(1, { scope, limit: 2 });
-    expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }] });
+    expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }], nextCursor: 3 });
     const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
     expect(last).toEqual({
       ...{ rev: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
       ...{ line: "[Knowledge] The user likes tea.", at: expect.any(Date) },
     });
+    expect(await memory.changes.since(2, { scope, limit: 2 })).toMatchObject({ nextCursor: null });
     expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);
   });
 });

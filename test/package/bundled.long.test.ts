@@ -16,9 +16,13 @@ import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 import { build } from "esbuild";
 import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
-import { openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { createMemory } from "../../src/create-memory.js";
+import { installVectors, openEmbeddedPool } from "../../src/postgres/embedded-pool.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
 import { briefly } from "../support/compiled.js";
+import { docPages } from "../support/doc-pages.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
+import { limitsMs } from "../support/timing.js";
 
 const run = promisify(execFile);
 const repository = resolve(import.meta.dirname, "../..");
@@ -72,6 +76,23 @@ import { OfflineChatModel } from "mnemograph/testing";`;
 const requires = `const { MessagesAnnotation, START, StateGraph } = require("@langchain/langgraph");
 const { createMemory, withMemory } = require("mnemograph");
 const { OfflineChatModel } = require("mnemograph/testing");`;
+
+/** The packages of each `npm install` line, those of the README's first line first. */
+function installLines(): string[] {
+  const sources = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" });
+  const paths = [...docPages().map(({ path }) => path), ...sources.map((name) => join("src", name))];
+  const texts = paths
+    .toSorted((one) => (one === "README.md" ? -1 : 0))
+    .filter((path) => /\.(?:md|ts)$/.test(path));
+  const lines = texts.flatMap((path) =>
+    [
+      ...readFileSync(join(repository, path), "utf8").matchAll(
+        /npm install ((?:[@\w][^\s`"#{}]*(?: \\\n)?[ ]*)+)/g,
+      ),
+    ].map(([, names = ""]) => names.replace(/\\\n/g, "").replace(/[ ]+/g, " ").trim()),
+  );
+  return [...new Set([...lines, installVectors.replace("npm install ", "")])];
+}
 
 /** What the program prints on an empty database: the server's, else an embedded one of its own. */
 async function outputOf(file: string, cwd: string, embedded = false): Promise<unknown> {
@@ -159,6 +180,55 @@ describe("the package as it is published", () => {
     const ownTools = Object.keys(devDependencies).filter((name) => !/^@langchain|^@types/.test(name));
     expect(ownTools.filter((name) => names.has(name))).toEqual([]);
   });
+
+  it(
+    "operators M3: is installed by each line of the docs and of its errors, one after another",
+    async () => {
+      const packed = await run("npm", ["pack", "--pack-destination", folder], {
+        cwd: join(installed, "mnemograph"),
+      });
+      const tarball = join(folder, packed.stdout.trim().split("\n").at(-1) ?? "");
+      const app = join(folder, "installed");
+      mkdirSync(app);
+      writeFileSync(join(app, "package.json"), '{ "type": "module" }');
+      const install = (names: string) => {
+        const packages = names.split(/\s+/).map((name) => (name === "mnemograph" ? tarball : name));
+        return run("npm", ["install", "--no-audit", "--no-fund", ...packages], { cwd: app });
+      };
+      const [first = "", ...others] = installLines();
+      await install(first);
+
+      // users Low: both packages at once, and in the README.
+      const inspecting = run("npx", ["mnemograph", "inspect"], { cwd: app }).catch(({ stderr }) => stderr);
+      expect(await inspecting).toContain("npm install hono @hono/node-server\n");
+      expect(others).toContain("hono @hono/node-server");
+
+      const embeddings = new HashingEmbeddings();
+      const before = createMemory({ database: { dataDir: join(app, ".mnemograph") }, embeddings });
+      await before.setup();
+      await before.memories.add({ text: "Ana drinks tea." }, { scope: { userId: "ana" } });
+      await before.close();
+      writeFileSync(
+        join(app, "app.js"),
+        `import { createMemory } from "mnemograph";
+       import { HashingEmbeddings } from "mnemograph/testing";
+       const memory = createMemory({ embeddings: new HashingEmbeddings() });
+       const query = () => memory.query({ scope: { userId: "ana" }, query: "tea" });
+       for (const call of [() => memory.setup(), query])
+         console.log(await call().then(({ length }) => length, ({ code, message }) => code + message));
+       await memory.close();`,
+      );
+      const printed = async () => (await run(process.execPath, ["app.js"], { cwd: app })).stdout;
+      const pair = "@electric-sql/pglite@0.5.14 @electric-sql/pglite-pgvector@0.0.15";
+      const named = `PEER_MISSING.*run \`npm install ${pair}\`.*\n`;
+      expect(await printed()).toMatch(new RegExp(`^${named}${named}$`));
+      expect(others).toContain(pair);
+      for (const line of others) await install(line);
+      expect(await printed()).toBe("0\n1\n");
+      await run("npm", ["ls"], { cwd: app });
+    },
+    limitsMs.long,
+  );
 
   it.each([
     ["an ES module", "plain.mjs", imports],

@@ -348,7 +348,7 @@ describe("a migration after the first", () => {
 });
 
 describe.skipIf(!onServer())("a server that is read only", () => {
-  it("needs no set-up where nothing is missing, and is named where something is", async () => {
+  it("operators low: needs no set-up where nothing is missing, and is named where something is", async () => {
     const url = new URL(inject("databaseUrl") ?? "");
     url.searchParams.set("options", "-c default_transaction_read_only=on");
     const open = (schema: string) => createMemory({ database: url.href, schema, logger: silentLogger });

@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { recordExhausted } from "../../src/events/event-log.js";
 import type { StatsOf } from "../../src/events/stats.js";
 import type { Memory, Scope } from "../../src/index.js";
 import { createDatabase } from "../../src/postgres/database.js";
@@ -8,8 +9,8 @@ import type { EnergyConfig } from "../../src/usage/energy-options.js";
 import { energyOptionsSchema } from "../../src/usage/energy-options.js";
 import { createUsage } from "../../src/usage/usage.js";
 import { chargeCall, spentToday, trimRecords } from "../../src/usage/usage-statements.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
-import { silentLogger } from "../support/silent-logger.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -27,11 +28,12 @@ function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
   const clock = () => new Date(nowMs);
   const options = energyOptionsSchema.parse(energy);
   const database = createDatabase(db.pool, { schemaName: db.schema, clock }, async () => {});
-  const usage = createUsage({ db: database, options, logger: silentLogger });
+  const logger = recordingLogger();
+  const usage = createUsage({ db: database, options, logger, recordExhausted });
   const memory = db.memory({ clock, config: { energy } });
   const user = (userId = "ana"): Scope => ({ tenantId, userId });
   return {
-    ...{ memory, usage, database, tenantId, user },
+    ...{ memory, usage, database, tenantId, user, lines: logger.lines },
     passed(hours: number) {
       nowMs = startMs + hours * hourMs;
     },
@@ -73,6 +75,25 @@ describe("the energy of a tenant", () => {
     const before = (await one.memory.energy.level()).units ?? 0;
     await one.charge(7, "facts", { userId: "bob" });
     expect((await one.memory.energy.level({})).units).toBe(before - 7);
+  });
+
+  it("operators low: is said once to be used up, by an event and a line, and again after it came back", async () => {
+    const { memory, tenantId, charge, passed, lines } = metered({ capacityUnits: 40 });
+    const told = async () =>
+      (await memory.events.list({ step: "energy" })).filter(({ detail }) => detail?.includes(tenantId));
+    await charge(39);
+    expect([lines, await told()]).toEqual([[], []]);
+    await Promise.all([95, 1, 1].map((units) => charge(units)));
+    passed(1);
+    await charge(5);
+    expect(lines).toEqual([
+      expect.stringMatching(`^warn: energy .*tenant ${tenantId}: \\d+ of 40 units spent`),
+    ]);
+    expect(await told()).toMatchObject([{ op: "exhaust", status: "skipped", scope: null }]);
+    passed(4);
+    await charge(5);
+    await charge(40);
+    expect([lines.length, (await told()).length]).toEqual([2, 2]);
   });
 
   it("is always full where there is no budget, and calls are counted all the same", async () => {

@@ -24,8 +24,8 @@ const mostTopicCharacters = 60;
 /** The user, as sentences begin. Other languages keep their subject. */
 const subjects = [
   "(?:the|this|our) (?:user|customer|client|person)['’]s +",
-  // With the verb, which in the third person ends so.
-  "(?:(?:the|this|our) (?:user|customer|client|person)|user) +(?:[a-z]+s (?!not |no |never ))?",
+  // With the verb, which in the third person ends so; "allergic to nuts" names no topic without its "is".
+  "(?:(?:the|this|our) (?:user|customer|client|person)|user) +(?:(?!is )[a-z]+s (?!not |no |never ))?",
   "(?:der|die|des) (?:nutzer|nutzerin|nutzers|benutzer|benutzerin) +",
   "l['’]utilisat(?:eur|rice) +",
   "(?:el|la) usuari[oa] +|[oa] usuári[oa] +|[oa] utilizadora? +",

@@ -50,6 +50,8 @@ export interface Changes {
   /** Changes up to this revision are no longer kept, though asked for. Changes are kept for 180 days. */
   readonly trimmedTo?: number;
   readonly changes: readonly Change[];
+  /** Where the next page begins; null when these are all up to `revision`, which is where to continue then. */
+  readonly nextCursor: number | null;
 }
 
 async function listChanges(
@@ -72,12 +74,14 @@ async function listChanges(
     where ${ownerIs(ownerColumns(scope))}
     order by c.rev`);
   const { latest = 0, trimmedTo = 0 } = rows[0] ?? {};
+  const last = rows.at(-1)?.rev ?? latest;
   return {
     revision: latest,
     ...(trimmedTo > since && { trimmedTo }),
     changes: rows.flatMap(({ rev, event, memoryId, category, line, at }) =>
       rev === null ? [] : [{ rev, event, memoryId, category, line, at }],
     ),
+    nextCursor: rows.length === limit && last < latest ? last : null,
   };
 }
 
@@ -86,7 +90,8 @@ export interface ChangesApi {
    * The changes after `revision` to the memories of a user, or of an app without a user, oldest first, by
    * anybody; within an app only those visible there. Every revision is one change.
    *
-   * @param options.limit rows, 1 to 1,000: continue after the last row's revision. @default 100
+   * @param revision that of the last call, or its `nextCursor` while it has one.
+   * @param options.limit rows, 1 to 1,000. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   since(
