@@ -159,6 +159,7 @@ export interface Explained {
 
 export interface Consent {
   readonly id: string;
+  readonly rule: string;
   readonly scope: Scope;
   readonly category: string;
   readonly key: string | null;

@@ -1,5 +1,15 @@
 import { count } from "./texts.js";
 
+/** What people know of what is kept; its indexes and records are the rest. */
+const names: Readonly<Record<string, string>> = {
+  ...{ memory: "memories", thread: "conversations", message: "messages", summary: "summaries" },
+  ...{
+    history: "entries of the audit trail",
+    consent_request: "requests for consent",
+    store_item: "items of the store",
+  },
+};
+
 /** How many of each there are. */
 export function Counts({
   removed,
@@ -8,7 +18,9 @@ export function Counts({
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
 }) {
-  const some = Object.entries(removed).filter(([, number]) => number > 0);
+  const known = Object.entries(names).map(([table, name]) => [name, removed[table] ?? 0] as const);
+  const rest = total - known.reduce((sum, [, number]) => sum + number, 0);
+  const some = [...known, ["indexes and other records", rest] as const].filter(([, number]) => number > 0);
   return (
     <table class="counts">
       <tbody>

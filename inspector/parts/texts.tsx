@@ -45,6 +45,11 @@ export function count(value: number): string {
   return value.toLocaleString("en", { maximumFractionDigits: 0 });
 }
 
+/** A number with its noun. */
+export function counted(value: number, one: string, several = `${one}s`): string {
+  return `${count(value)} ${value === 1 ? one : several}`;
+}
+
 /** A time as short as it can be told. */
 export function When({ at }: { readonly at: string | null }) {
   if (at === null) return <span class="faint">never</span>;

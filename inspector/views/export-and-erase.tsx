@@ -4,7 +4,7 @@ import type { Forgotten } from "../api-types.js";
 import { useAskFirst } from "../parts/ask-first.js";
 import { Trouble } from "../parts/asked.js";
 import { Counts } from "../parts/counts.js";
-import { count } from "../parts/texts.js";
+import { counted } from "../parts/texts.js";
 import { type Params, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
@@ -31,7 +31,7 @@ function Export({ whose, name }: { readonly whose: Params; readonly name: string
       link.download = `${name.replaceAll(/[^\p{L}\p{N}._-]+/gu, "_")}.jsonl`;
       link.click();
       setTimeout(() => URL.revokeObjectURL(link.href), 60_000);
-      setState(`${count(blob.size)} bytes are in your downloads.`);
+      setState(`${counted(blob.size, "byte is", "bytes are")} in your downloads.`);
     } catch (error) {
       setState(error as Error);
     }
@@ -64,8 +64,8 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
       ...{ reason: false as const, typed: name },
       about: (
         <p>
-          {left && `${count(left.total)} rows go, `}with checkpoints and audit trail. Nothing brings them
-          back.
+          {left && `${counted(left.total, "row goes", "rows go")}, `}with checkpoints and audit trail. Nothing
+          brings them back.
         </p>
       ),
       act: async () => setErased(await forget(false)),
@@ -87,7 +87,7 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
       {erased && (
         <p role="status">
           {erased.complete ? "All of it is gone:" : "Others kept writing, so run it again:"}{" "}
-          {count(erased.total)} rows.
+          {counted(erased.total, "row")}.
         </p>
       )}
       {dialog}

@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { ask } from "../api.js";
 import type { Memory, ShownMemory, ShownTurn } from "../api-types.js";
 import { Trouble } from "../parts/asked.js";
-import { count, MemoryLink, Words } from "../parts/texts.js";
+import { count, counted, MemoryLink, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 
 /** What a round was shown of memory, in the words of today, and what it would be shown now. */
@@ -47,7 +47,7 @@ function Shown({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Para
         {leftOut > 0 && ` ${count(leftOut)} more were known and not shown.`}
       </p>
       <details>
-        <summary>The {count(memories.length)} memories in it</summary>
+        <summary>The {counted(memories.length, "memory", "memories")} in it</summary>
         <ul class="lines">
           {memories.map(({ id, part, text, score }) => (
             <li key={id + part}>

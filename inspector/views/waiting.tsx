@@ -3,18 +3,18 @@ import type { Consent, Job, Memory, MemoryPage } from "../api-types.js";
 import { type Change, useAskFirst } from "../parts/ask-first.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { Pages } from "../parts/pages.js";
-import { When, Words } from "../parts/texts.js";
+import { Tag, When, Words } from "../parts/texts.js";
 import { hrefOf, type Place, paramsOf, whoseOf } from "../place.js";
 import type { ViewProps } from "../view.js";
 
-/** What waits: for the user's consent, for an operator, for a worker. */
+/** What failed, then what waits: for the user's consent, for an operator, for a worker. */
 export function Waiting({ place, isOperator }: ViewProps) {
   return (
     <>
+      {isOperator && <Jobs state="failed" place={place} />}
       <Consents place={place} />
       {isOperator && <Quarantine place={place} />}
-      {isOperator &&
-        ["failed", "waiting", "running"].map((state) => <Jobs key={state} state={state} place={place} />)}
+      {isOperator && ["waiting", "running"].map((state) => <Jobs key={state} state={state} place={place} />)}
     </>
   );
 }
@@ -44,6 +44,9 @@ function Consents({ place }: { readonly place: Place }) {
                     <Words text={consent.text} />
                   </p>
                   <p class="faint">
+                    <Tag
+                      of={consent.rule === "signals" ? "waits for a second signal" : "waits for consent"}
+                    />{" "}
                     {ownerOf(consent.scope)} · {consent.category}
                     {consent.key !== null && ` · ${consent.key}`}
                     {consent.current !== null && (

@@ -161,6 +161,11 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
   it("decides what waits", async () => {
     await open("waiting");
     await page.getByText("preferred name is Anita").waitFor();
+    // operators M7: what failed comes first.
+    expect(await page.getByRole("heading", { level: 2 }).allTextContents()).toEqual([
+      ...["Dead letters and failed work", "Consents", "Quarantine", "Due work", "Running work"],
+    ]);
+    await page.getByText("waits for consent").waitFor();
     await act("Approve", "she told me");
     await expect.poll(() => page.getByText("No request waits").count()).toBe(1);
     const names = await memory.memories.list({ scope: ana, keys: ["preferred_name"] });
@@ -224,6 +229,9 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     const lines = (await readFile(await (await downloading).path(), "utf8")).trimEnd().split("\n");
     expect(JSON.parse(lines[0] ?? "")).toMatchObject({ type: "header", scope });
     await page.getByRole("button", { name: "Count what would go" }).click();
+    // operators M8: what it is, and not which tables hold it.
+    await page.getByRole("row", { name: "memories 2" }).waitFor();
+    await page.getByRole("row", { name: "indexes and other records" }).waitFor();
     await page.getByRole("row", { name: "together" }).waitFor();
     expect(await memory.memories.list({ scope })).toHaveLength(2);
     await page.getByRole("button", { name: "Erase…" }).click();
