@@ -72,9 +72,8 @@ const pageSchema = z.strictObject({
 function parsePage(input: ListThreads) {
   const { after, ...page } = parseScoped(pageSchema, input, "page of threads");
   if (after === undefined) return { ...page, after: null };
-  const [, activeAt, ref] = cursorForm.exec(after) ?? [];
-  if (ref !== undefined && !Number.isNaN(Date.parse(activeAt ?? "")))
-    return { ...page, after: { activeAt, ref } };
+  const [, activeAt = "", ref] = cursorForm.exec(after) ?? [];
+  if (!Number.isNaN(Date.parse(activeAt))) return { ...page, after: { activeAt, ref } };
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }
 

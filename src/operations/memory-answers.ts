@@ -84,7 +84,7 @@ export const evidence = z.strictObject({
 
 export const consentRequest = z
   .strictObject({
-    ...{ id: z.string(), scope, rule: z.string(), category: z.string() },
+    ...{ id: z.string(), scope, rule: z.enum(["consent", "signals"]), category: z.string() },
     ...{ key: z.string().nullable(), value: z.string().nullable(), text: z.string() },
     current: z.string().nullable(),
     status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),

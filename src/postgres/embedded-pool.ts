@@ -26,7 +26,7 @@ export interface EmbeddedPool {
 }
 
 /** Each release of the second requires one release of the first, so both are named with their versions. */
-export const installEngine = "npm install @electric-sql/pglite@0.5.14";
+const installEngine = "npm install @electric-sql/pglite@0.5.14";
 export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
 
 const embeddedPools = new WeakSet<pg.Pool>();
