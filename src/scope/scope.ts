@@ -133,6 +133,21 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
+const delegatedMark = "/mnemograph:delegated/";
+
+/** The thread of the runs that `agent` is given tasks in by other agents, beside the conversation `threadId`. */
+export function delegatedThread(threadId: string, agent: string): string {
+  return `${threadId}${delegatedMark}${agent}`;
+}
+
+/** Prefix of the ids of all threads that were delegated from `threadId`. */
+export const delegatedPrefix = (threadId: string) => delegatedThread(threadId, "");
+
+/** Whether nobody but agents speaks in the thread. */
+export function isDelegatedThread(threadId: string): boolean {
+  return threadId.includes(delegatedMark);
+}
+
 /** The error for a thread of another scope; it does not say whose. */
 export function threadForbidden(threadId: string): MemoryError {
   return new MemoryError(

@@ -186,6 +186,17 @@ function keysOf(ids: readonly NamedId[]): string {
   return [...new Set(ids.map(({ key }) => key))].join(", ");
 }
 
+/** LangGraph's namespace of the graph that runs a node: the names and tasks of the nodes that it runs within. */
+export function graphNamespace(config: LangGraphRunnableConfig | undefined): string {
+  const namespace: unknown = config?.configurable?.checkpoint_ns;
+  return typeof namespace === "string" ? namespace.split("|").slice(0, -1).join("|") : "";
+}
+
+/** Whether an agent's tool started the graph. Agents of LangChain and LangGraph call tools in a node of this name. */
+export function isWithinTool(config: LangGraphRunnableConfig | undefined): boolean {
+  return /(?:^|\|)tools:/.test(graphNamespace(config));
+}
+
 export const taskId = "mnemograph.task.";
 
 /** Whether an agent gave the task. A user's message with such an id only loses its consent. */

@@ -3,7 +3,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type EventNode, type EventStep, eventNode } from "../../events/event-log.js";
 import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { runIdentity } from "./run-identity.js";
+import { graphNamespace, runIdentity } from "./run-identity.js";
 
 /**
  * Values of each run in this process, kept until the run ends; undefined for configs outside a run.
@@ -31,7 +31,7 @@ export function recalledByRun(memory: Memory) {
   const kept = keptByRun(() => new Map<string, Recalled | null>());
   const keyOf = (config: RunnableConfig) => {
     const { scope, threadId } = runIdentity(config, memory);
-    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
+    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId, graphNamespace(config)]);
   };
   return {
     get: (config: RunnableConfig) => {
