@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
-import { delegatedPrefix, nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
@@ -47,7 +47,7 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
       ) as messages,
       to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
     from ${db.schema}.thread t
-    where ${withinScope(scopeColumns(scope), "t")} and strpos(t.thread_id, ${delegatedPrefix("")}) = 0
+    where ${withinScope(scopeColumns(scope), "t")} and strpos(t.thread_id, ${delegatedMark}) = 0
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
     order by t.last_activity_at desc, t.id desc
     limit ${limit}`);

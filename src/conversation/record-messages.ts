@@ -210,13 +210,11 @@ async function tryRecord(
         select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.kind = 'facts' limit 1
       ) as "extractInMs",
       coalesce(owned.ended, false) and exists (select from fresh) as closed,
-      case
-        when exists (select from fresh where message_id = ${othersSummaryId}) then 'now'
-        when exists (
-          select from before b join ${schema}.message m
-            on m.thread_ref = b.thread_ref and m.seq <= b.last_seq and m.message_id = ${othersSummaryId}
-        ) then 'before'
-      end as "summarisedByOthers"
+      (
+        select 'now' from fresh where message_id = ${othersSummaryId}
+        union all select 'before' from before b join ${schema}.message m on m.thread_ref = b.thread_ref
+        where m.seq <= b.last_seq and m.message_id = ${othersSummaryId}
+      ) as "summarisedByOthers"
     from (values (1)) one left join owned on true`,
     { prepare: true },
   );

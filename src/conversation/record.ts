@@ -15,7 +15,7 @@ import {
 } from "../scope/scope.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
-import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
+import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
 import { storableDate, storableText } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
@@ -76,13 +76,8 @@ function messageId({ id }: BaseMessage): string {
 export function withKeptId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
-  return withId(message, `sha256:${createHash("sha256").update(JSON.stringify(id)).digest("hex")}`);
-}
-
-function withId(message: BaseMessage, id: string): BaseMessage {
-  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  copy.id = id;
-  return copy;
+  const digest = createHash("sha256").update(JSON.stringify(id)).digest("hex");
+  return withFields(message, { id: `sha256:${digest}` });
 }
 
 /** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */
@@ -168,7 +163,7 @@ export async function record(
   const threadId = parseThreadId(round.threadId);
   // LangChain gives its summary the id of the first message that it stands for.
   const messages = givenMessages(given).map((message) =>
-    isOthersSummary(message) ? withId(message, othersSummaryId) : message,
+    isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
   );
   const isDelegated = isDelegatedThread(threadId);
   const unique = new Map(messages.map((message) => [message.id, message]));

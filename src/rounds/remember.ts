@@ -1,4 +1,4 @@
-import { type RecordInput, record } from "../conversation/record.js";
+import { type RecordedRound, type RecordInput, record } from "../conversation/record.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
@@ -15,11 +15,10 @@ export interface Remembered {
   readonly lastSeq: number;
   readonly summary:
     | { readonly started: true; readonly summaryId: number; readonly window: SummaryWindow }
-    | {
-        readonly started: false;
-        readonly reason: SummarySkipReason | "no_model" | "round_open" | "delegated";
-      };
+    | { readonly started: false; readonly reason: SummarySkipReason | UnstartedReason };
 }
+
+type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary";
 
 export interface DueJob extends Job {
   readonly inMs?: number;
@@ -51,8 +50,8 @@ export async function remember(
     extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
   if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref: threadRef });
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
-  if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
-  if (isDelegatedThread(input.threadId)) return ended({ started: false, reason: "delegated" });
+  const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
+  if (unmade) return ended({ started: false, reason: unmade });
   if (await isRoundOpen(deps.db, threadRef, thread.messages))
     return ended({ started: false, reason: "round_open" });
 
@@ -60,7 +59,8 @@ export async function remember(
     await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
     due.push({ kind: "episodes", ref: threadRef });
   }
-  if (thread.summarisedByOthers === "now") await reportOthersSummary(deps, input);
+  if (await isSummarisedByOthers(deps, input, thread))
+    return ended({ started: false, reason: "others_summary" });
   const start = await startSummary({ ...deps, summaries }, thread, input.threadId);
   if (!start.started) return ended(start);
   const { summaryId, window, claim } = start;
@@ -68,15 +68,18 @@ export async function remember(
   return ended({ started: true, summaryId, window });
 }
 
-async function reportOthersSummary(
-  { db, logger }: Pick<Runtime, "db" | "logger">,
+/** Whether LangChain's middleware summarises the thread; reported once. */
+async function isSummarisedByOthers(
+  { db, logger }: Runtime,
   { scope, threadId }: RecordInput,
-): Promise<void> {
+  { summarisedByOthers: since }: RecordedRound,
+): Promise<boolean> {
+  if (since !== "now") return since !== null;
   logger.info(
-    `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory: its ` +
-      "summary is shown to the agent. Leave that middleware out to have memory summarise.",
+    `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory.`,
     { threadId, step: "summarize" },
   );
   const event = { step: "summarize", op: "create", status: "skipped", detail: "others_summary" } as const;
   await insertEvent(db, { ...event, scope, threadId });
+  return true;
 }

@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import { delegatedPrefix, type Scope } from "./scope.js";
+import { delegatedMark, type Scope } from "./scope.js";
 import {
   isId,
   ownerColumns,
@@ -45,10 +45,8 @@ export function hasScope(scope: ErasureScope): Sql {
   const within = withinScope(scope, "x");
   const own = scope.userId === "" ? sql`${within} and x.user_id = ''` : within;
   if (!scope.thread) return own;
-  const { threadId } = scope.thread;
-  return sql`${own} and (
-      ${isId(sql`x.thread_id`, threadId)} or starts_with(x.thread_id, ${delegatedPrefix(threadId)})
-    )`;
+  const { threadId: id } = scope.thread;
+  return sql`${own} and (${isId(sql`x.thread_id`, id)} or starts_with(x.thread_id, ${id + delegatedMark}))`;
 }
 
 // Insights derived from a thread's memories are erased with all of these, and found while they exist.

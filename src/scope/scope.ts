@@ -133,15 +133,8 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
-const delegatedMark = "/mnemograph:delegated/";
-
-/** The thread of the runs that `agent` is given tasks in by other agents, beside the conversation `threadId`. */
-export function delegatedThread(threadId: string, agent: string): string {
-  return `${threadId}${delegatedMark}${agent}`;
-}
-
-/** Prefix of the ids of all threads that were delegated from `threadId`. */
-export const delegatedPrefix = (threadId: string) => delegatedThread(threadId, "");
+/** In the ids of threads of agents' tasks, between the conversation's and the agent. */
+export const delegatedMark = "/mnemograph:delegated/";
 
 /** Whether nobody but agents speaks in the thread. */
 export function isDelegatedThread(threadId: string): boolean {

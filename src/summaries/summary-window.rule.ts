@@ -54,13 +54,7 @@ export type SummaryOptions = z.output<typeof summaryOptionsSchema> &
 
 export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;
 
-/** "others_summary": LangChain's middleware summarises the thread. */
-export type SummarySkipReason =
-  | "too_early"
-  | "already_running"
-  | "nothing_new"
-  | "too_few_new"
-  | "others_summary";
+export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 
 /** A thread's messages without system messages, after a turn was recorded. */
 export interface SummaryTriggerInput {
@@ -76,13 +70,10 @@ export interface SummaryTriggerInput {
   readonly afterSeq: number;
   readonly everyMessages: number;
   readonly afterTokens: number;
-  /** @default by none */
-  readonly summarisedByOthers?: string | null | undefined;
 }
 
 /** Null when a turn's end starts a summary, else the reason why not: too few messages and tokens, or one is running. */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
-  if (input.summarisedByOthers) return "others_summary";
   const isLong = input.unsummarisedBytes / bytesPerToken >= input.afterTokens;
   if (input.messages <= input.afterSeq && !isLong) return "too_early";
   if (input.processing) return "already_running";

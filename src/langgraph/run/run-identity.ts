@@ -1,4 +1,3 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
@@ -195,11 +194,4 @@ export function graphNamespace(config: LangGraphRunnableConfig | undefined): str
 /** Whether an agent's tool started the graph. Agents of LangChain and LangGraph call tools in a node of this name. */
 export function isWithinTool(config: LangGraphRunnableConfig | undefined): boolean {
   return /(?:^|\|)tools:/.test(graphNamespace(config));
-}
-
-export const taskId = "mnemograph.task.";
-
-/** Whether an agent gave the task. A user's message with such an id only loses its consent. */
-export function isDelegated(message: BaseMessage): boolean {
-  return message.id?.startsWith(taskId) ?? false;
 }

@@ -8,8 +8,6 @@ import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
 import { findQuote } from "../../text/find-quote.js";
-import { withoutReminders } from "../../text/inserted-message.js";
-import { messageText } from "../../text/message-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
@@ -20,7 +18,7 @@ import {
   type ToolOptions,
   toolMessages,
   toolOptions,
-  usersMessage,
+  userWords,
 } from "./memory-tool.js";
 
 const words = (most: number) => z.string().min(1).max(most).nullish();
@@ -225,10 +223,8 @@ function isOwnWord(text: string, quote: string | null): boolean {
 const mostMessages = 3;
 
 function lastWords(config: LangGraphRunnableConfig): string[] {
-  return toolMessages(config)
-    .flatMap((message) => usersMessage(message, config) ?? [])
-    .slice(-mostMessages)
-    .map((message) => withoutReminders(messageText(message)));
+  const said = userWords(toolMessages(config), config);
+  return said.slice(-mostMessages).map(({ text }) => text);
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

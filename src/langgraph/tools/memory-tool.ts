@@ -8,7 +8,7 @@ import { opensTurn, withoutReminders } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { roundOptions } from "../run/node-options.js";
-import { isDelegated, isWithinTool } from "../run/run-identity.js";
+import { isWithinTool } from "../run/run-identity.js";
 
 export const toolOptions = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
 export type ToolOptions = z.input<typeof toolOptions>;
@@ -86,14 +86,14 @@ export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
   const messages = toolMessages(config);
   const last = messages.findLastIndex(opensTurn);
   const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
-  return messages.slice(before + 1, last + 1).flatMap((message) => {
-    const own = usersMessage(message, config);
-    return own === null ? [] : [{ messageId: own.id, text: withoutReminders(messageText(own)) }];
-  });
+  return userWords(messages.slice(before + 1, last + 1), config);
 }
 
-/** What the user said in `message`; null where others, agents that gave a task among them, or memory wrote it. */
-export function usersMessage(message: BaseMessage, config: LangGraphRunnableConfig): BaseMessage | null {
-  const isUsers = opensTurn(message) && !isDelegated(message) && !isWithinTool(config);
-  return isUsers ? saidMessage(message) : null;
+/** What the user said in `messages`. In an agent within a tool another agent speaks. */
+export function userWords(messages: readonly BaseMessage[], config: LangGraphRunnableConfig): UserWords[] {
+  if (isWithinTool(config)) return [];
+  return messages.filter(opensTurn).flatMap((message) => {
+    const own = saidMessage(message);
+    return own === null ? [] : [{ messageId: own.id, text: withoutReminders(messageText(own)) }];
+  });
 }
