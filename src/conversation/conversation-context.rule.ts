@@ -19,7 +19,7 @@ export interface ContextSources<Item> {
 
 /**
  * The messages to show beside the summary: recent ones that it covers, everything after its end, then what is not
- * recorded yet. Without a user's message among them also the last round before: models need one.
+ * recorded yet. Where they do not begin with a user's message, also the last round before: models need one.
  *
  * The state wins where it overlaps the transcript: it has edits, forks and the current message. The transcript adds
  * what the state lacks, and has the order. After a fork the abandoned branch's tail is left out.
@@ -28,7 +28,7 @@ export function conversationContext<Item>(sources: ContextSources<Item>): Item[]
   const { gap, recent, lastRound, idOf, opensRound } = sources;
   const state = inOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
   const shown = shownOf({ ...sources, state });
-  if (shown.some(opensRound)) return shown;
+  if (shown[0] && opensRound(shown[0])) return shown;
   const shownIds = new Set(shown.map(idOf));
   shownIds.delete(undefined);
   const before = state.filter((item) => !shown.includes(item));

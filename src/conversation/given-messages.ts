@@ -7,6 +7,7 @@ import {
 } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { withFields } from "../text/message-text.js";
 import { saidMessage } from "./recalled-mark.js";
 
 export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
@@ -59,7 +60,5 @@ function withId(message: BaseMessage, given: object): BaseMessage {
     return message;
   }
   idsOfOthers.set(given, id);
-  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  copy.id = id;
-  return copy;
+  return withFields(message, { id });
 }

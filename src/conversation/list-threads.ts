@@ -3,7 +3,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasScope } from "../scope/erasure-scope.js";
-import { nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
+import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
@@ -34,7 +34,8 @@ export interface ListThreads {
 type Row = Omit<Thread, "scope"> & ScopeRow;
 
 /**
- * Threads of a user (in all apps without `scope.appId`) or of an app, most recently active first.
+ * Conversations of a user (in all apps without `scope.appId`) or of an app, most recently active first; without
+ * those among agents, of runs within their runs.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
@@ -48,7 +49,7 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
       ) as messages,
       to_char(t.last_activity_at at time zone 'UTC', 'YYYY-MM-DD"T"HH24:MI:SS.US"Z"') || '/' || t.id as cursor
     from ${db.schema}.thread t
-    where ${withinScope(scopeColumns(scope), "t")}
+    where ${withinScope(scopeColumns(scope), "t")} and strpos(t.thread_id, ${delegatedMark}) = 0
       and (${after === null} or (t.last_activity_at, t.id) < (${after?.activeAt}::timestamptz, ${after?.ref}::bigint))
       and (not ${summarized}::boolean or exists (
         select from ${db.schema}.summary s where s.thread_ref = t.id and s.status = 'completed'

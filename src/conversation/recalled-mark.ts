@@ -1,5 +1,6 @@
 import { createHmac, randomBytes, randomUUID, timingSafeEqual } from "node:crypto";
 import { type BaseMessage, type MessageContent, SystemMessage } from "@langchain/core/messages";
+import { withFields } from "../text/message-text.js";
 
 const key = "mnemograph";
 
@@ -18,8 +19,7 @@ export function bearsMark(message: BaseMessage): boolean {
 
 /** Marked also under another id while it says the same. @param ownFrom where own words begin behind memory */
 export function asRecalled<Message extends BaseMessage>(message: Message, ownFrom?: number): Message {
-  const copy: Message = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  copy.id = message.id ?? randomUUID();
+  const copy = withFields(message, { id: message.id ?? randomUUID() });
   const mark = markOf(copy, ownFrom ?? null);
   copy.response_metadata = { ...message.response_metadata, ...(mark !== null && { [key]: mark }) };
   return copy;
@@ -121,8 +121,7 @@ export function saidMessage(message: BaseMessage): BaseMessage | null {
   if (own === null) return isRecalled(message) ? null : message;
   if (isEmpty(own)) return null;
   const { mnemograph: _mark, ...response_metadata } = message.response_metadata ?? {};
-  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  return Object.assign(copy, { content: own, response_metadata });
+  return withFields(message, { content: own, response_metadata });
 }
 
 function ownContent(

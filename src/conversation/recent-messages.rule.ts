@@ -1,6 +1,6 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { readTokens } from "../text/estimate-tokens.js";
-import { spokenText } from "../text/message-text.js";
+import { spokenText, withFields } from "../text/message-text.js";
 import { withinBounds } from "../text/text-pieces.js";
 
 export interface RecentMessages {
@@ -67,7 +67,7 @@ function shorterTexts(messages: readonly BaseMessage[], mostTokens: number): Rec
   const texts = messages.map((message) => ({ message, text: textOnly(message) }));
   const { items } = withinBounds(texts, { inputBudgetTokens: mostTokens, mostPieces: 1 });
   const shorter = items.map(({ message, text }) =>
-    text === message.content ? message : withText(message, text),
+    text === message.content ? message : withFields(message, { content: text }),
   );
   const whole = new Set(messages);
   const shortened = shorter.flatMap((message) => (whole.has(message) ? [] : (message.id ?? [])));
@@ -78,12 +78,6 @@ function textOnly(message: BaseMessage): string {
   const files = otherParts(message).filter(({ type }) => /image|audio|video|file|document/.test(`${type}`));
   const mark = files.length === 0 ? "" : `\n[… ${files.length} attachments left out …]`;
   return spokenText(message) + mark;
-}
-
-function withText(message: BaseMessage, text: string): BaseMessage {
-  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  copy.content = text;
-  return copy;
 }
 
 function callsOf(message: BaseMessage): (string | undefined)[] {

@@ -100,6 +100,9 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
 
 type RecordStatement = AppendedRound & TalkWindow;
 
+/** Of a thread's first message with LangChain's summary, by which the thread is known to be summarised by it. */
+export const othersSummaryId = "mnemograph.others_summary";
+
 export interface RecordedThread {
   readonly threadRef: number;
   /** How many of the messages were new. */
@@ -118,6 +121,8 @@ export interface RecordedThread {
   readonly extractInMs: number | null;
   /** Whether these messages ended their conversation: it had ended within their round. */
   readonly closed: boolean;
+  /** Whether LangChain's middleware summarises the thread: since this round, or an earlier one; null when not. */
+  readonly summarisedByOthers: "now" | "before" | null;
 }
 
 /** The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn. */
@@ -204,7 +209,12 @@ async function tryRecord(
       (
         select extract(epoch from due.retry_at - ${db.now()})::float8 * 1000 from due where due.kind = 'facts' limit 1
       ) as "extractInMs",
-      coalesce(owned.ended, false) and exists (select from fresh) as closed
+      coalesce(owned.ended, false) and exists (select from fresh) as closed,
+      (
+        select 'now' from fresh where message_id = ${othersSummaryId}
+        union all select 'before' from before b join ${schema}.message m on m.thread_ref = b.thread_ref
+        where m.seq <= b.last_seq and m.message_id = ${othersSummaryId}
+      ) as "summarisedByOthers"
     from (values (1)) one left join owned on true`,
     { prepare: true },
   );

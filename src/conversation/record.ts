@@ -5,6 +5,7 @@ import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Runtime } from "../runtime.js";
 import {
+  isDelegatedThread,
   parseScoped,
   parseThreadId,
   type Scope,
@@ -12,8 +13,9 @@ import {
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
+import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
-import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
+import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
 import { storableDate, storableText } from "../text/parse-input.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
@@ -21,7 +23,7 @@ import { isStorable } from "../text/storable-text.js";
 import { tellsSomething } from "../text/tells-something.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
-import { type RecordedThread, recordMessages } from "./record-messages.js";
+import { othersSummaryId, type RecordedThread, recordMessages } from "./record-messages.js";
 import { type ShownRound, shownRoundSchema } from "./shown-turns.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
@@ -39,12 +41,16 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** Longest message id in bytes: an index entry holds at most 2,704, and providers' ids have some dozens. */
 const longestIdBytes = 1_000;
 
-/** One without an id gets a fresh one, and so is new each time. @throws MemoryError `INVALID_INPUT` for an id */
-export function toNewMessage(message: BaseMessage, language: string): NewMessage {
+/**
+ * One without an id gets a fresh one, and so is new each time. What other middleware, or an agent that gave the task of
+ * a delegated thread, wrote as the user's has the role "other". @throws MemoryError `INVALID_INPUT` for an id
+ */
+export function toNewMessage(message: BaseMessage, language: string, threadId = ""): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
   const kept = messageOf(plain);
-  const role = roles.get(kept.getType()) ?? "other";
+  const isNobodys = isInserted(kept) || (isDelegatedThread(threadId) && opensTurn(kept));
+  const role = (isNobodys ? undefined : roles.get(kept.getType())) ?? "other";
   return {
     messageId: messageId(kept),
     role,
@@ -70,9 +76,8 @@ function messageId({ id }: BaseMessage): string {
 export function withKeptId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
-  const copy: BaseMessage = Object.assign(Object.create(Object.getPrototypeOf(message)), message);
-  copy.id = `sha256:${createHash("sha256").update(JSON.stringify(id)).digest("hex")}`;
-  return copy;
+  const digest = createHash("sha256").update(JSON.stringify(id)).digest("hex");
+  return withFields(message, { id: `sha256:${digest}` });
 }
 
 /** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */
@@ -115,7 +120,7 @@ export interface RecordedRound extends RecordedThread {
 
 /** Whether facts may be in it: a user's, that says more than "ok", whatever was said before. */
 function tellsAnything(message: BaseMessage): boolean {
-  return message.getType() === "human" && tellsSomething(messageText(message), true);
+  return opensTurn(message) && tellsSomething(messageText(message), true);
 }
 
 /** Longest stretch of work before others have their turn: a request that waits less is not felt. */
@@ -126,12 +131,13 @@ export async function newMessages(
   redactor: Redactor,
   messages: readonly BaseMessage[],
   language: string,
+  threadId?: string,
 ): Promise<NewMessage[]> {
   const redacted = await Promise.all(messages.map(redactor.message));
   const made: NewMessage[] = [];
   let begun = performance.now();
   for (const message of redacted) {
-    made.push(toNewMessage(message, language));
+    made.push(toNewMessage(message, language, threadId));
     if (performance.now() - begun < longestStretchMs) continue;
     await setImmediate();
     begun = performance.now();
@@ -155,19 +161,23 @@ export async function record(
 ): Promise<RecordedRound> {
   const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
   const threadId = parseThreadId(round.threadId);
-  const messages = givenMessages(given);
+  // LangChain gives its summary the id of the first message that it stands for.
+  const messages = givenMessages(given).map((message) =>
+    isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
+  );
+  const isDelegated = isDelegatedThread(threadId);
   const unique = new Map(messages.map((message) => [message.id, message]));
   const thread = await recordMessages(db, {
     scope,
     threadId,
-    messages: await newMessages(redactor, [...unique.values()], db.language),
+    messages: await newMessages(redactor, [...unique.values()], db.language, threadId),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
     ...{ saidAt, agentId: round.agentId, runId: round.runId },
     shown,
-    extract: messages.some(tellsAnything) ? due.extract : undefined,
-    note: scope.appId === undefined ? undefined : due.note,
+    extract: !isDelegated && messages.some(tellsAnything) ? due.extract : undefined,
+    note: isDelegated || scope.appId === undefined ? undefined : due.note,
   });
   if (!thread) throw threadForbidden(threadId);
   return { ...thread, messages };

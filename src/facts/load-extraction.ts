@@ -9,6 +9,7 @@ import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { withoutReminders } from "../text/inserted-message.js";
 import { searchText } from "../text/search-text.js";
 import { visibleText } from "../text/storable-text.js";
 import { asksSomething, tellsSomething } from "../text/tells-something.js";
@@ -80,9 +81,9 @@ export async function prepareExtraction(
   return "deferred";
 }
 
-/** Recalled memories in a message are not said anew. */
+/** Recalled memories in a message are not said anew, and reminders are not the user's. */
 function withoutRecalled(message: ExtractionMessage): ExtractionMessage {
-  return { ...message, text: withoutMemoryBlocks(visibleText(message.text)) };
+  return { ...message, text: withoutReminders(withoutMemoryBlocks(visibleText(message.text))) };
 }
 
 /** Cuts `work` to one job; the next one has the rest. */

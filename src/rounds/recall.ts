@@ -8,6 +8,7 @@ import { type CategoryPolicy, readableCategories } from "../memories/item/catego
 import { appNotes, type NotesOptions } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import {
+  isDelegatedThread,
   parseScoped,
   parseThreadId,
   type Scope,
@@ -82,7 +83,9 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     ...{ scope, threadId, query, categories, question: read },
   });
   if (found.conversation === null) throw threadForbidden(threadId);
-  const { gap, recent, lastRound, ...conversation } = found.conversation ?? unseen;
+  // A task says all that its agent needs: earlier ones are others'.
+  const { gap, recent, lastRound, ...conversation } =
+    (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
   const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
   const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
   const shownAgain = recentMessages(covered.map(storedMessage), keepRecentTokens);

@@ -1,10 +1,12 @@
-import { type RecordInput, record } from "../conversation/record.js";
+import { type RecordedRound, type RecordInput, record } from "../conversation/record.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
+import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
 import { markWork } from "../jobs/work-table.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
+import { isDelegatedThread } from "../scope/scope.js";
 import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
 import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
 
@@ -13,8 +15,10 @@ export interface Remembered {
   readonly lastSeq: number;
   readonly summary:
     | { readonly started: true; readonly summaryId: number; readonly window: SummaryWindow }
-    | { readonly started: false; readonly reason: SummarySkipReason | "no_model" | "round_open" };
+    | { readonly started: false; readonly reason: SummarySkipReason | UnstartedReason };
 }
+
+type UnstartedReason = "no_model" | "round_open" | "delegated" | "others_summary";
 
 export interface DueJob extends Job {
   readonly inMs?: number;
@@ -46,7 +50,8 @@ export async function remember(
     extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
   if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref: threadRef });
   const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
-  if (!deps.hasModel) return ended({ started: false, reason: "no_model" });
+  const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
+  if (unmade) return ended({ started: false, reason: unmade });
   if (await isRoundOpen(deps.db, threadRef, thread.messages))
     return ended({ started: false, reason: "round_open" });
 
@@ -54,9 +59,27 @@ export async function remember(
     await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
     due.push({ kind: "episodes", ref: threadRef });
   }
+  if (await isSummarisedByOthers(deps, input, thread))
+    return ended({ started: false, reason: "others_summary" });
   const start = await startSummary({ ...deps, summaries }, thread, input.threadId);
   if (!start.started) return ended(start);
   const { summaryId, window, claim } = start;
   due.unshift({ kind: "summaries", ref: threadRef, lease: claim.lease });
   return ended({ started: true, summaryId, window });
+}
+
+/** Whether LangChain's middleware summarises the thread; reported once. */
+async function isSummarisedByOthers(
+  { db, logger }: Runtime,
+  { scope, threadId }: RecordInput,
+  { summarisedByOthers: since }: RecordedRound,
+): Promise<boolean> {
+  if (since !== "now") return since !== null;
+  logger.info(
+    `Thread ${threadId} is summarised by LangChain's summarizationMiddleware, and from now on not by memory.`,
+    { threadId, step: "summarize" },
+  );
+  const event = { step: "summarize", op: "create", status: "skipped", detail: "others_summary" } as const;
+  await insertEvent(db, { ...event, scope, threadId });
+  return true;
 }

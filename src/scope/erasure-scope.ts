@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "./scope.js";
+import { delegatedMark, type Scope } from "./scope.js";
 import {
   isId,
   ownerColumns,
@@ -44,7 +44,9 @@ export async function findErasureScope(
 export function hasScope(scope: ErasureScope): Sql {
   const within = withinScope(scope, "x");
   const own = scope.userId === "" ? sql`${within} and x.user_id = ''` : within;
-  return scope.thread ? sql`${own} and ${isId(sql`x.thread_id`, scope.thread.threadId)}` : own;
+  if (!scope.thread) return own;
+  const { threadId: id } = scope.thread;
+  return sql`${own} and (${isId(sql`x.thread_id`, id)} or starts_with(x.thread_id, ${id + delegatedMark}))`;
 }
 
 // Insights derived from a thread's memories are erased with all of these, and found while they exist.

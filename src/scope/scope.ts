@@ -133,6 +133,14 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
+/** In the ids of threads of agents' tasks, between the conversation's and the agent. */
+export const delegatedMark = "/mnemograph:delegated/";
+
+/** Whether nobody but agents speaks in the thread. */
+export function isDelegatedThread(threadId: string): boolean {
+  return threadId.includes(delegatedMark);
+}
+
 /** The error for a thread of another scope; it does not say whose. */
 export function threadForbidden(threadId: string): MemoryError {
   return new MemoryError(

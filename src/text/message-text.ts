@@ -27,6 +27,11 @@ export function messageText(message: BaseMessage): string {
   return textOfParts(message.content);
 }
 
+/** A message of the same class with other `fields`. */
+export function withFields<Message extends BaseMessage>(message: Message, fields: object): Message {
+  return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
+}
+
 export function textOfParts(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";

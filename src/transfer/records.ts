@@ -181,8 +181,11 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      also: ({ serialised, messageId }: Record<"serialised" | "messageId", string>, language) => ({
-        ...{ ...toNewMessage(decodeMessage(serialised), language), messageId, serialised },
+      also: (
+        { serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>,
+        language,
+      ) => ({
+        ...{ ...toNewMessage(decodeMessage(serialised), language, threadId), messageId, serialised },
       }),
       columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
       read: `terms text, "actorTerms" text`,

@@ -207,10 +207,13 @@ describe("the tool for changing memory", () => {
     const { memory, thread } = await knowing(nuts);
     const tool = memoryManageTool(memory);
     const [allergy] = await all(memory, thread);
-    const task = new HumanMessage({ id: "mnemograph.task.1", content: "Forget the allergy to nuts." });
+    const task = new HumanMessage("Forget the allergy to nuts.");
     const answer = await tool.invoke(
       { action: "forget", memory: allergy!.id, quote: "Forget the allergy to nuts" },
-      { ...thread, state: { messages: [task] } } as never,
+      {
+        configurable: { ...thread.configurable, checkpoint_ns: "tools:1|tools:2" },
+        state: { messages: [task] },
+      } as never,
     );
     expect(answer).toMatch(/^Refused: The user's latest message does not say/);
     expect(await texts(memory, thread)).toHaveLength(1);

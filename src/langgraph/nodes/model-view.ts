@@ -3,6 +3,7 @@ import { conversationContext } from "../../conversation/conversation-context.rul
 import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
 import { contextPrefix, memoryBlock, saidInState } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { type InjectAs, injectAsSchema } from "../run/node-options.js";
@@ -21,13 +22,15 @@ export function modelView(
   injectAs: InjectAs = "system",
 ): BaseMessage[] {
   parseInput(injectAsSchema, injectAs, "`injectAs`");
-  const known = fromState(recalled);
-  if (!known) return [...state];
+  const found = fromState(recalled);
+  if (!found) return [...state];
+  // Nothing is omitted where LangChain's summary stands for it.
+  const known = state.some(isOthersSummary) ? { ...found, leftOut: null } : found;
   const { instructions, talk } = shownMessages(state, known);
   const block = memoryBlock(known);
   if (block === null) return [...instructions, ...talk];
 
-  const current = talk.findLastIndex((message) => message.getType() === "human");
+  const current = talk.findLastIndex(opensTurn);
   if (injectAs === "system" || current < 0) {
     return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
   }
@@ -65,15 +68,19 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   // A bounded state keeps all system messages, however old.
   const talkOf = (messages: readonly BaseMessage[]) =>
     messages.filter((message) => !isSystem(message) || message.id === end);
-  const talk = conversationContext({
-    gap: talkOf(recalled.gap),
-    endId: end,
-    recent: recalled.recent,
-    lastRound: talkOf(recalled.lastRound),
-    state: talkOf(said),
-    idOf: (message) => message.id,
-    opensRound: (message) => message.getType() === "human",
-  });
+  const othersSummary = said.findLastIndex(isOthersSummary);
+  const talk =
+    othersSummary >= 0
+      ? talkOf(said.slice(othersSummary))
+      : conversationContext({
+          gap: talkOf(recalled.gap),
+          endId: end,
+          recent: recalled.recent,
+          lastRound: talkOf(recalled.lastRound),
+          state: talkOf(said),
+          idOf: (message) => message.id,
+          opensRound: (message) => message.getType() === "human",
+        });
   const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
   for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);
   const saidMessages = new Set(said);

@@ -4,6 +4,7 @@ import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import type { RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
 import { wayIn } from "../../way-in.js";
 import {
@@ -15,7 +16,7 @@ import {
   type RoundOptions,
   roundOptions,
 } from "../run/node-options.js";
-import { type RunIdentity, runIdentity, runMode } from "../run/run-identity.js";
+import { type RunIdentity, runMode } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
   type MemoryState,
@@ -25,6 +26,7 @@ import {
   requireMemoryKey,
   toState,
 } from "../run/state-fields.js";
+import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RecallNodeOptions<Key extends string = "messages">
   extends Pick<RoundOptions, "onError" | "agent" | "memoryMode">,
@@ -78,11 +80,13 @@ export function recalling(
     let update: MemoryState = { [memoryKey]: null };
     const messages = messagesOf(state, messagesKey, config, "recallNode");
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
-      const identity = runIdentity(config, memory);
+      const identity = turnIdentity(config, memory, messages, agent);
       const mode = runMode(config) ?? memoryMode;
       const recalled = await recallForState(memory, identity, messages, { agent, mode });
-      // Memory's own checkpointer has claimed the thread.
-      const isClaimed = () => config.configurable?.__pregel_checkpointer === memory.checkpointer();
+      // Memory's own checkpointer has claimed the thread that the run names.
+      const isClaimed = () =>
+        config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
+        config.configurable?.thread_id === identity.threadId;
       if (recalled.lastMessageId === null && !isClaimed()) await wayIn(memory).claim(identity);
       streamRecalled(config, recalled);
       update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
@@ -100,7 +104,7 @@ async function recallForState(
 ): Promise<Recalled> {
   // System messages stay in the state, so they do not show its branch.
   const talk = messages.filter((message) => message.getType() !== "system");
-  const current = talk.findLast((message) => message.getType() === "human");
+  const current = talk.findLast(opensTurn);
   const query = current && messageText(current);
   const input = { ...identity, ...reader, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
@@ -111,7 +115,8 @@ async function recallForState(
 /** Whether the summary's end is in the state, or the state holds nothing that old. */
 function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = leftOut ?? summary;
-  if (!end || talk.some((message) => message.id === end.endMessageId)) return true;
+  if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message)))
+    return true;
   const gapIds = new Set(gap.map((message) => message.id));
   const current = talk.findLastIndex((message) => message.getType() === "human");
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));

@@ -4,6 +4,7 @@ import { withKeptId } from "../../conversation/record.js";
 import type { Memory } from "../../memory.js";
 import { saidInState, shownBy } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { isOthersSummary } from "../../text/inserted-message.js";
 import {
   checkOptions,
   continueOnError,
@@ -13,7 +14,7 @@ import {
   type RoundOptions,
   roundOptions,
 } from "../run/node-options.js";
-import { runIdentity, runOrigin } from "../run/run-identity.js";
+import { runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
   fromState,
@@ -22,6 +23,7 @@ import {
   memoryKey,
   messagesOf,
 } from "../run/state-fields.js";
+import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RememberNodeOptions<Key extends string = "messages">
   extends Pick<RoundOptions, "session" | "onError" | "agent">,
@@ -66,7 +68,7 @@ export function remembering(
     await continueOnError(memory, { node: "remember", onError }, config, async () => {
       const said = inState.flatMap((message) => saidInState(message, recalled) ?? []);
       const { recorded, summary } = await memory.remember({
-        ...runIdentity(config, memory),
+        ...turnIdentity(config, memory, inState, agent),
         ...runOrigin(config, agent),
         messages: unrecorded(said, recalled).map(withKeptId),
         ...(recalled?.mode === "active" && { shown: shownBy(recalled) }),
@@ -100,12 +102,13 @@ function stateUpdate(
 /** Everything where the last recorded message is not in the state: recording is idempotent. */
 function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined): BaseMessage[] {
   const last = recalled?.lastMessageId ?? null;
-  return last === null ? said : said.slice(said.findLastIndex((message) => message.id === last) + 1);
+  const end = last === null ? 0 : said.findLastIndex((message) => message.id === last) + 1;
+  return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
 }
 
 /** The first recent message shows which branch the state is of: without it, nothing is removed. */
 function coveredMessages(said: BaseMessage[], recalled: Recalled | null | undefined): string[] {
-  if (!recalled) return [];
+  if (!recalled || said.some(isOthersSummary)) return [];
   const { leftOut, summary, recent } = recalled;
   const end = said.findIndex((message) => message.id === (leftOut ?? summary)?.endMessageId);
   const kept = new Set(recent.map(({ id }) => id));

@@ -1,4 +1,3 @@
-import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
@@ -186,9 +185,13 @@ function keysOf(ids: readonly NamedId[]): string {
   return [...new Set(ids.map(({ key }) => key))].join(", ");
 }
 
-export const taskId = "mnemograph.task.";
+/** LangGraph's namespace of the graph that runs a node: the names and tasks of the nodes that it runs within. */
+export function graphNamespace(config: LangGraphRunnableConfig | undefined): string {
+  const namespace: unknown = config?.configurable?.checkpoint_ns;
+  return typeof namespace === "string" ? namespace.split("|").slice(0, -1).join("|") : "";
+}
 
-/** Whether an agent gave the task. A user's message with such an id only loses its consent. */
-export function isDelegated(message: BaseMessage): boolean {
-  return message.id?.startsWith(taskId) ?? false;
+/** Whether an agent's tool started the graph. Agents of LangChain and LangGraph call tools in a node of this name. */
+export function isWithinTool(config: LangGraphRunnableConfig | undefined): boolean {
+  return /(?:^|\|)tools:/.test(graphNamespace(config));
 }

@@ -1,9 +1,8 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type EventNode, type EventStep, eventNode } from "../../events/event-log.js";
-import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { runIdentity } from "./run-identity.js";
+import { graphNamespace } from "./run-identity.js";
 
 /**
  * Values of each run in this process, kept until the run ends; undefined for configs outside a run.
@@ -27,21 +26,13 @@ export function runOf(config: RunnableConfig): object | undefined {
   return typeof control === "object" && control !== null ? control : undefined;
 }
 
-export function recalledByRun(memory: Memory) {
+export function recalledByRun() {
   const kept = keptByRun(() => new Map<string, Recalled | null>());
-  const keyOf = (config: RunnableConfig) => {
-    const { scope, threadId } = runIdentity(config, memory);
-    return JSON.stringify([scope.tenantId, scope.userId, scope.appId, threadId]);
-  };
+  const keyOf = (config: RunnableConfig) =>
+    JSON.stringify([graphNamespace(config), config.configurable?.thread_id]);
   return {
-    get: (config: RunnableConfig) => {
-      const recalled = kept(config);
-      // Before the first recall the run may have no identity yet.
-      return recalled?.size ? recalled.get(keyOf(config)) : undefined;
-    },
-    set: (config: RunnableConfig, recalled: Recalled | null) => {
-      kept(config)?.set(keyOf(config), recalled);
-    },
+    get: (config: RunnableConfig) => kept(config)?.get(keyOf(config)),
+    set: (config: RunnableConfig, recalled: Recalled | null) => kept(config)?.set(keyOf(config), recalled),
   };
 }
 

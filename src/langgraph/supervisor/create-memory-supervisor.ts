@@ -1,4 +1,3 @@
-import { randomUUID } from "node:crypto";
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langchain/core/messages";
 import { type StructuredToolInterface, tool } from "@langchain/core/tools";
@@ -15,7 +14,6 @@ import { z } from "zod";
 import { MemoryError, messageOf } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { checkOptions } from "../run/node-options.js";
-import { taskId } from "../run/run-identity.js";
 import { memoryQueryTool } from "../tools/memory-query-tool.js";
 import type { LooseGraph } from "../wrap/agent-graph.js";
 import {
@@ -222,8 +220,7 @@ function teamGraph(subagents: readonly (readonly [name: string, graph: SubagentG
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
     const work = async ({ task }: typeof TeamState.State, config: LangGraphRunnableConfig) => {
-      const message = new HumanMessage({ content: task, id: `${taskId}${randomUUID()}` });
-      const { messages } = await graph.invoke({ messages: [message] }, config);
+      const { messages } = await graph.invoke({ messages: [new HumanMessage(task)] }, config);
       return { result: messages.at(-1)?.text.trim() || `(${name} finished without an answer.)` };
     };
     team.addNode(name, work, { subgraphs: [graph] }).addEdge(name, END);

@@ -11,7 +11,7 @@ import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, toolMessages, toolOptions, type UserWords } from "./memory-tool.js";
+import { currentUserWords, memoryTool, toolOptions, type UserWords } from "./memory-tool.js";
 
 const optionsSchema = toolOptions.pick({ name: true });
 
@@ -51,7 +51,7 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
     async answer({ proposal, decision, quote }, config) {
       const { scope, threadId } = runIdentity(config, memory);
       const request = await findProposal(memory, scope, proposal);
-      const said = currentUserWords(toolMessages(config)).at(-1);
+      const said = currentUserWords(config).at(-1);
       const isAnswered = said && (await isAnswer(memory, { scope, threadId }, request, said));
       if (!isAnswered) throw invalid("The user has not answered yet: ask about it, and wait for the answer.");
       const sentence = wholeSentence(said.text, quote);

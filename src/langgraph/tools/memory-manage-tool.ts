@@ -1,7 +1,6 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
-import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
@@ -9,12 +8,18 @@ import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
 import { findQuote } from "../../text/find-quote.js";
-import { messageText } from "../../text/message-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
-import { isDelegated, type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
-import { currentUserWords, memoryTool, type ToolOptions, toolMessages, toolOptions } from "./memory-tool.js";
+import { type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
+import {
+  currentUserWords,
+  memoryTool,
+  type ToolOptions,
+  toolMessages,
+  toolOptions,
+  userWords,
+} from "./memory-tool.js";
 
 const words = (most: number) => z.string().min(1).max(most).nullish();
 const argumentsSchema = z.object({
@@ -200,7 +205,7 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
 /** The words as in the user's latest message; null without any. @throws MemoryError `INVALID_INPUT` */
 function usersWords({ config }: Call, quote: string | null | undefined): string | null {
   if (quote == null) return null;
-  const found = currentUserWords(toolMessages(config)).flatMap(({ text }) => findQuote(text, quote) ?? []);
+  const found = currentUserWords(config).flatMap(({ text }) => findQuote(text, quote) ?? []);
   if (found[0] !== undefined) return found[0];
   throw invalid(
     `The user's latest message does not say "${quote}". Quote it exactly, or leave \`quote\` out.`,
@@ -218,11 +223,8 @@ function isOwnWord(text: string, quote: string | null): boolean {
 const mostMessages = 3;
 
 function lastWords(config: LangGraphRunnableConfig): string[] {
-  return toolMessages(config)
-    .filter((message) => message.getType() === "human" && !isDelegated(message))
-    .flatMap((message) => saidMessage(message) ?? [])
-    .slice(-mostMessages)
-    .map(messageText);
+  const said = userWords(toolMessages(config), config);
+  return said.slice(-mostMessages).map(({ text }) => text);
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

@@ -4,10 +4,11 @@ import { getCurrentTaskInput, type LangGraphRunnableConfig } from "@langchain/la
 import { z } from "zod";
 import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { opensTurn, withoutReminders } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { roundOptions } from "../run/node-options.js";
-import { isDelegated } from "../run/run-identity.js";
+import { isWithinTool } from "../run/run-identity.js";
 
 export const toolOptions = roundOptions.pick({ agent: true }).extend({ name: z.string().optional() });
 export type ToolOptions = z.input<typeof toolOptions>;
@@ -80,12 +81,19 @@ export interface UserWords {
   readonly text: string;
 }
 
-/** The user's words at the start of the turn: the last human messages, without recalled ones and tasks of agents. */
-export function currentUserWords(messages: readonly BaseMessage[]): UserWords[] {
-  const last = messages.findLastIndex((message) => message.getType() === "human");
+/** The user's words at the start of the turn: the last human messages, without what is not the user's. */
+export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
+  const messages = toolMessages(config);
+  const last = messages.findLastIndex(opensTurn);
   const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
-  return messages.slice(before + 1, last + 1).flatMap((message) => {
-    const own = isDelegated(message) ? null : saidMessage(message);
-    return own === null ? [] : [{ messageId: own.id, text: messageText(own) }];
+  return userWords(messages.slice(before + 1, last + 1), config);
+}
+
+/** What the user said in `messages`. In an agent within a tool another agent speaks. */
+export function userWords(messages: readonly BaseMessage[], config: LangGraphRunnableConfig): UserWords[] {
+  if (isWithinTool(config)) return [];
+  return messages.filter(opensTurn).flatMap((message) => {
+    const own = saidMessage(message);
+    return own === null ? [] : [{ messageId: own.id, text: withoutReminders(messageText(own)) }];
   });
 }

@@ -38,6 +38,9 @@ const brand = Symbol.for("AgentMiddleware");
  * Each model call sees the summary, what came after it, and the run's messages; the agent's state is unchanged. The
  * block ends the system message, or precedes the current user message. Put it first in the list, so that it records what the others leave.
  *
+ * An agent in another's tool is recorded apart from the conversation. LangChain's `summarizationMiddleware` beside it
+ * takes over the summaries.
+ *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN` whatever `onError` says
  */
@@ -45,7 +48,7 @@ export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): Me
   checkOptions(memory, roundOptions, options, "memoryMiddleware");
   const recall = recalling(memory, options);
   const remember = remembering(memory, options);
-  const runs = recalledByRun(memory);
+  const runs = recalledByRun();
   const recallNow = async (state: AgentState, config: LangGraphRunnableConfig) => {
     const { [memoryKey]: recalled = null } = await recall({ messages: state.messages }, config);
     runs.set(config, recalled);

@@ -1,0 +1,47 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { Memory } from "../../memory.js";
+import { delegatedMark } from "../../scope/scope.js";
+import { opensTurn } from "../../text/inserted-message.js";
+import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
+import { keptByRun } from "./run-state.js";
+
+/** Turns of a run, by the namespaces of its graphs: the thread that the run names, and ids of what was said to the graph. */
+const turnsOf = keptByRun(
+  () => new Map<string, { identity: RunIdentity; named: string; said: ReadonlySet<string | undefined> }>(),
+);
+
+/**
+ * Whose turn a graph with memory takes. A graph that an agent's tool started, or that another graph with memory gave
+ * a message of its own, was given a task: its turn belongs to a thread beside the conversation.
+ *
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ */
+export function turnIdentity(
+  config: LangGraphRunnableConfig,
+  memory: Memory,
+  messages: readonly BaseMessage[],
+  agent: string | undefined,
+): RunIdentity {
+  const { scope, threadId: named } = runIdentity(config, memory);
+  const namespace = graphNamespace(config);
+  const turns = turnsOf(config);
+  const begun = turns?.get(namespace);
+  if (begun?.named === named) return begun.identity;
+  const said = messages.filter(opensTurn).map(({ id }) => id);
+  // Numbers count the graphs that one node started, which are beside each other.
+  const isTask = [...(turns ?? [])].some(
+    ([outer, turn]) =>
+      turn.named === named &&
+      namespace.startsWith(outer) &&
+      /^\|?[^|]*:/.test(namespace.slice(outer.length)) &&
+      said.length > 0 &&
+      !turn.said.has(said.at(-1)),
+  );
+  // The nodes' names, without LangGraph's ids of tasks.
+  const by = agent ?? namespace.replace(/:[^|]*|\|\d+(?=\||$)/g, "");
+  const threadId = isTask || isWithinTool(config) ? `${named}${delegatedMark}${by}` : named;
+  const identity = { scope, threadId };
+  turns?.set(namespace, { identity, named, said: new Set(said) });
+  return identity;
+}

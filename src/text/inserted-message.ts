@@ -1,0 +1,34 @@
+import type { BaseMessage } from "@langchain/core/messages";
+import { messageText } from "./message-text.js";
+
+const tag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
+
+/** `text` without what lies within `<system-reminder>` tags; all of it where a tag is not closed. */
+export function withoutReminders(text: string): string {
+  let depth = 0;
+  let own = "";
+  for (const [index, piece] of text.split(tag).entries()) {
+    const closes = piece.startsWith("</");
+    if (index % 2 === 1 && (depth > 0 || !closes)) depth += closes ? -1 : 1;
+    else if (depth === 0) own += piece;
+  }
+  return depth === 0 ? own : text;
+}
+
+/** Whether another middleware wrote the message: it is no user's word, whatever its type. */
+export function isInserted(message: BaseMessage): boolean {
+  if (message.additional_kwargs?.lc_source !== undefined) return true;
+  if (message.getType() !== "human") return false;
+  const text = messageText(message);
+  return text.trim() !== "" && withoutReminders(text).trim() === "";
+}
+
+/** Whether a turn begins with the message: with a user's words, or with a task. */
+export function opensTurn(message: BaseMessage): boolean {
+  return message.getType() === "human" && !isInserted(message);
+}
+
+/** Whether LangChain's `summarizationMiddleware` put the message in the place of the conversation. */
+export function isOthersSummary(message: BaseMessage): boolean {
+  return message.additional_kwargs?.lc_source === "summarization";
+}

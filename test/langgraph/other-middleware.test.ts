@@ -1,0 +1,164 @@
+import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { createAgent, createMiddleware, summarizationMiddleware } from "langchain";
+import { describe, expect, it } from "vitest";
+import { memoryMiddleware } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { eventsOf } from "../support/thread-facts.js";
+import { type AnyGraph, addressOf, answering, lines, newThread, say } from "./conversation.js";
+
+const db = useTestDatabase();
+const vegan = candidate("The user is vegan.", "The user is vegan.");
+const fromSummary = "human: Here is a summary of the conversation to date:\n\nThe user is vegan.";
+
+function learning() {
+  const model = taskModel({
+    fact_extraction: (prompt) => facts(...(prompt.includes("The user is vegan.") ? [vegan] : [])),
+  });
+  const config = { memories: { extract: true }, summaries: { afterSeq: 1, everyMessages: 2 } };
+  return { memory: db.memory({ model, config }), model };
+}
+
+const summarization = () =>
+  summarizationMiddleware({
+    model: new ScriptedChatModel({ replies: () => "The user is vegan." }),
+    ...{ trigger: { messages: 5 }, keep: { messages: 2 } },
+  } as never);
+
+const startsWithAnswer = ({ messages }: { messages: BaseMessage[] }) =>
+  messages.find((message) => message.getType() !== "system")?.getType() === "ai";
+
+describe("users M3: LangChain's summarizationMiddleware", () => {
+  it.each([
+    ["before", true],
+    ["after", false],
+  ])(
+    "users M3: its summary is shown as it is, listed %s memory, and memory summarises no more",
+    async (_, first) => {
+      const { memory, model: worker } = learning();
+      const model = answering();
+      const both = [summarization(), memoryMiddleware(memory)] as const;
+      const middleware = first ? both : both.toReversed();
+      const agent = createAgent({
+        model,
+        tools: [],
+        middleware,
+        checkpointer: memory.checkpointer(),
+      } as never);
+      const thread = newThread();
+      for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
+
+      const prompts = model.calls.map(({ messages }) =>
+        lines(messages).filter((line) => !line.startsWith("system")),
+      );
+      expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
+      expect(prompts[5]).toContain(fromSummary);
+      expect(prompts[5]!.at(-1)).toBe("human: question 6");
+      expect(model.calls.filter(startsWithAnswer)).toEqual([]);
+      const { scope, threadId } = addressOf(thread);
+      const messages = await memory.threads.messages({ scope, threadId });
+      expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
+        [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
+      );
+      expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([
+        fromSummary,
+      ]);
+      expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
+      // Of the two rounds before LangChain's summary.
+      expect(worker.prompts("conversation_summary")).toHaveLength(2);
+      const told = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) =>
+        event.includes("others"),
+      );
+      expect(told).toEqual(["create skipped others_summary"]);
+    },
+  );
+
+  it("users M2: a thread that it summarised before memory came is shown so, and its summary is no user's word", async () => {
+    const { memory, model: worker } = learning();
+    const checkpointer = memory.checkpointer();
+    const thread = newThread();
+    const before = createAgent({
+      model: answering(),
+      tools: [],
+      middleware: [summarization()],
+      checkpointer,
+    } as never);
+    for (let round = 1; round <= 3; round++) await say(before, `question ${round}`, thread);
+    const model = answering();
+    const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer });
+    for (let round = 4; round <= 6; round++) await say(agent, `question ${round}`, thread);
+
+    const { scope, threadId } = addressOf(thread);
+    expect(model.calls.map(({ messages }) => lines(messages)[0])).toEqual([
+      fromSummary,
+      fromSummary,
+      fromSummary,
+    ]);
+    const [summary, ...others] = await memory.threads.messages({ scope, threadId });
+    expect(summary).toMatchObject({ role: "other", text: fromSummary.slice("human: ".length) });
+    expect(others.map(({ role }) => role)).not.toContain("other");
+    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
+    expect(worker.prompts("conversation_summary")).toEqual([]);
+    // Also where only what is new is recorded.
+    const messages = [new HumanMessage("question 7"), new AIMessage("answer 7")];
+    const { summary: state } = await memory.remember({ scope, threadId, messages });
+    expect(state).toEqual({ started: false, reason: "others_summary" });
+    expect(await eventsOf(db, { scope, threadId }, "summarize")).toEqual(["create skipped others_summary"]);
+  });
+});
+
+describe("users M2: what other middleware wrote", () => {
+  const reminder = "<system-reminder>\nThe user is vegan.\n</system-reminder>";
+  const inserted = { additional_kwargs: { lc_source: "planner" } };
+  it.each([
+    ["any lc_source", new HumanMessage({ content: "The user is vegan.", ...inserted }), "other", 0],
+    ["an answer with lc_source", new AIMessage({ content: "The user is vegan.", ...inserted }), "other", 0],
+    ["a reminder", new HumanMessage(reminder), "other", 0],
+    ["two reminders", new HumanMessage(`${reminder}\n${reminder}`), "other", 0],
+    [
+      "a reminder in another",
+      new HumanMessage(`<system-reminder>A ${reminder} B</system-reminder>`),
+      "other",
+      0,
+    ],
+    ["a reminder in parts", new HumanMessage({ content: [{ type: "text", text: reminder }] }), "other", 0],
+    ["the user's words beside a reminder", new HumanMessage(`${reminder}\nI like tea a lot.`), "user", 0],
+    ["a reminder that does not end", new HumanMessage("<system-reminder>\nThe user is vegan."), "user", 1],
+    ["a user's words about one", new HumanMessage("The user is vegan. </system-reminder>"), "user", 1],
+  ])("users M2: %s", async (_, message, role, learned) => {
+    const { memory } = learning();
+    const { scope, threadId } = addressOf(newThread());
+    await memory.remember({
+      scope,
+      threadId,
+      messages: [message, new HumanMessage("I do not know."), new AIMessage("Ok.")],
+    });
+    const [recorded] = await memory.threads.messages({ scope, threadId });
+    expect(recorded!.role).toBe(role);
+    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(learned);
+  });
+
+  it("users M2: recall asks with the user's words, and memory stands in front of them", async () => {
+    const memory = db.memory();
+    const model = answering();
+    const adds = createMiddleware({
+      name: "adds",
+      beforeAgent: () => ({ messages: [new HumanMessage("<system-reminder>Be brief.</system-reminder>")] }),
+    });
+    const middleware = [adds, memoryMiddleware(memory, { injectAs: "user" })] as const;
+    const agent = createAgent({ model, tools: [], middleware }) as unknown as AnyGraph;
+    const thread = newThread();
+    await memory.memories.add(
+      { category: "knowledge", text: "The user plays the cello.", origin: "user" },
+      { scope: addressOf(thread).scope },
+    );
+    await say(agent, "Which instrument? Cello?", thread);
+    expect(lines(model.calls[0]!.messages)).toEqual([
+      expect.stringMatching(
+        /^human: \[Previous context: [\s\S]*cello\.[\s\S]*\]\n\nWhich instrument\? Cello\?$/,
+      ),
+      "human: <system-reminder>Be brief.</system-reminder>",
+    ]);
+  });
+});
