@@ -40,9 +40,9 @@ describe("categories", () => {
 describe("allowlists", () => {
   const open = ["instructions", "app_notes", "procedural", "relationship_dynamic"];
 
-  it("let an agent read what they name, and everyone what is written for whoever answers", () => {
+  it("let an agent read what they name, and everyone what is written for whoever answers; attacks low: an empty one nothing", () => {
     expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
-    expect([...readableCategories(policy, "executor")]).toEqual(open);
+    expect([...readableCategories(policy, "executor")]).toEqual([]);
     expect([...readableCategories(policy, "nobody")]).toEqual(open);
     expect(readableCategories(policy, null).has("garden")).toBe(true);
   });
@@ -60,7 +60,8 @@ describe("allowlists", () => {
           const listed = Object.values(allowlists).flat();
           for (const name of names) {
             const own = allowlists[agent]?.includes(name) ?? false;
-            expect(readable.has(name)).toBe(own || (open.includes(name) && !listed.includes(name)));
+            const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
+            expect(readable.has(name)).toBe(own || isOpen);
           }
         },
       ),
@@ -82,7 +83,9 @@ describe("allowlists", () => {
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
     [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
-  ])("refuse %j", (config, message) => {
+    // attacks low
+    [{ categories: { custom: Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` })) } }, /1000/],
+  ])("refuse %#", (config, message) => {
     expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message);
   });
 });
