@@ -7,7 +7,7 @@ import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { parseInput } from "../text/parse-input.js";
 import { parseJson } from "../text/plain-json.js";
-import { checkAppOptions, type MemoryAppOptions } from "./app-options.js";
+import { checkAppOptions, type LimitedRequest, type MemoryAppOptions } from "./app-options.js";
 import { isFromPage, isLocal } from "./authenticate.js";
 import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
@@ -17,7 +17,6 @@ import {
   bodyWithin,
   defaultBodyBytes,
   defaultImportBytes,
-  defaultTimeoutMs,
   readBytes,
   readRequest,
   within,
@@ -79,7 +78,7 @@ async function answerOperation(
   const caller = await admit(options, context, name);
   if (operation.operators && caller.role !== "operator") throw notThere();
   const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
-  const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes } = options;
+  const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes, timeoutMs } = options;
   const work = async () => {
     const { input, named, match } = await readRequest(operation, request, context.req.param(), maxBodyBytes);
     const whose = whoseOf(operation.reach, caller, named, input.appId as string | undefined);
@@ -92,7 +91,7 @@ async function answerOperation(
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);
   };
-  return operation.lines === "in" ? work() : within(options.timeoutMs ?? defaultTimeoutMs, work);
+  return operation.lines === "in" ? work() : within(timeoutMs, work);
 }
 
 /** @throws HttpProblem `UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED` */
@@ -108,27 +107,19 @@ async function admit(options: MemoryAppOptions, context: Context, operation: str
   const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;
   if (!caller) throw new HttpProblem("UNAUTHENTICATED", whatToDo);
   const known = parseCaller(caller);
-  await limitRate(options, known, operation, request);
+  await limitRate(options, { caller: known, operation, request });
   return known;
 }
 
 /** @throws HttpProblem `RATE_LIMITED` */
-async function limitRate(
-  { rateLimit }: MemoryAppOptions,
-  caller: Caller,
-  operation: string,
-  request: Request,
-): Promise<void> {
-  const limited = await rateLimit?.({ caller, operation, request });
+async function limitRate({ rateLimit }: MemoryAppOptions, asked: LimitedRequest): Promise<void> {
+  const limited = await rateLimit?.(asked);
   if (!limited) return;
   const seconds = Math.max(1, Math.ceil(limited.retryAfterMs / 1_000));
   throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
 }
 
 const localOnly = "This server knows no callers, so it answers programs of its own machine only.";
-
-/** The protocol's server refuses more. */
-const mostBatched = 100;
 
 async function answerMcp(
   mcp: NonNullable<MemoryAppOptions["mcp"]>,
@@ -138,13 +129,14 @@ async function answerMcp(
   const caller = await admit(options, context, "mcp");
   const { scope } = whoseOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
   const { method, url, headers } = context.req.raw;
-  const { maxBodyBytes = defaultBodyBytes, timeoutMs = defaultTimeoutMs } = options;
+  const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
   return within(timeoutMs, async () => {
     const body = method === "POST" ? await readBytes(context.req.raw, maxBodyBytes) : null;
     const batch = body && parseJson(new TextDecoder().decode(body), "The body");
-    const calls = Array.isArray(batch) ? Math.min(batch.length, mostBatched) : 1;
-    // The first was counted before the body was read.
-    for (let call = 1; call < calls; call++) await limitRate(options, caller, "mcp", context.req.raw);
+    // The first was counted before the body was read; the protocol's server refuses more than 100.
+    const calls = Array.isArray(batch) ? Math.min(batch.length, 100) : 1;
+    const asked = { caller, operation: "mcp", request: context.req.raw };
+    for (let call = 1; call < calls; call++) await limitRate(options, asked);
     return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
   });
 }

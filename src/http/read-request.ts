@@ -8,7 +8,6 @@ import { HttpProblem } from "./problem.js";
 
 /** Thousands of memories, or a turn with long messages. */
 export const defaultBodyBytes = 4_000_000;
-export const defaultTimeoutMs = 60_000;
 /** Longest wait for the next piece of a body: each holds a connection and what was read of it. */
 const mostIdleMs = 30_000;
 /** Imports are streamed, but take time and space. */
@@ -114,11 +113,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
 }
 
 /** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
-export async function within<Result>(
-  limitMs: number,
-  work: () => Promise<Result>,
-  what = "answer",
-): Promise<Result> {
+export async function within<Result>(limitMs = 60_000, work: () => Promise<Result>, what = "answer") {
   const begun = work();
   // After the limit nobody awaits it.
   begun.catch(() => {});

@@ -40,9 +40,8 @@ describe("categories", () => {
 describe("allowlists", () => {
   const open = ["instructions", "app_notes", "procedural", "relationship_dynamic"];
 
-  it("let an agent read what they name, and everyone what is written for whoever answers; attacks low: an empty one nothing", () => {
+  it("let an agent read what they name, and everyone what is written for whoever answers", () => {
     expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
-    expect([...readableCategories(policy, "executor")]).toEqual([]);
     expect([...readableCategories(policy, "nobody")]).toEqual(open);
     expect(readableCategories(policy, null).has("garden")).toBe(true);
   });
@@ -73,6 +72,21 @@ describe("allowlists", () => {
     expect(readableCategories(demo, "executor").has("constraints")).toBe(true);
   });
 
+  it("attacks low: that are empty let an agent read nothing; others still read what is written for everyone", () => {
+    expect([...readableCategories(policy, "executor")]).toEqual([]);
+    const { policy: one } = resolveConfig({ allowlists: { a: [] } });
+    expect([...readableCategories(one, "a")]).toEqual([]);
+    expect([...readableCategories(one, "b")]).toEqual(open);
+  });
+
+  it("attacks low: a configuration has at most 1,000 categories of a kind", () => {
+    const custom = Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` }));
+    expect(() => resolveConfig({ categories: { custom } })).toThrow(/1000/);
+    expect(
+      resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has("c999"),
+    ).toBe(true);
+  });
+
   it("that are not there let everyone read everything", () => {
     const open = resolveConfig({}).policy;
     expect(readableCategories(open, "anyone")).toEqual(new Set(open.categories.keys()));
@@ -83,9 +97,7 @@ describe("allowlists", () => {
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
     [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
-    // attacks low
-    [{ categories: { custom: Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` })) } }, /1000/],
-  ])("refuse %#", (config, message) => {
+  ])("refuse %j", (config, message) => {
     expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message);
   });
 });
