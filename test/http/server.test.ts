@@ -55,22 +55,16 @@ it.each([
     const socket = connect((slow.address() as AddressInfo).port, "127.0.0.1");
     let answer = "";
     socket.on("data", (piece) => (answer += piece));
-    const closed = new Promise((resolve) => socket.once("close", resolve));
     socket.write(`POST /${route}?userId=slow HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n${body}`);
     while (vi.getTimerCount() === 0) await new Promise(setImmediate);
     for (let n = 0; n < 20; n++) await new Promise(setImmediate);
     await vi.advanceTimersByTimeAsync(29_000);
     expect(answer).toBe("");
-    for (let n = 0; n < 100 && answer === ""; n++) {
-      await vi.advanceTimersByTimeAsync(1_000);
-      await new Promise(setImmediate);
-    }
-    expect(answer).toMatch(/^HTTP\/1.1 503 [\s\S]*REQUEST_TIMEOUT/);
     while (!socket.closed) {
       await vi.advanceTimersByTimeAsync(1_000);
       await new Promise(setImmediate);
     }
-    await closed;
+    expect(answer).toMatch(/^HTTP\/1.1 503 [\s\S]*REQUEST_TIMEOUT/);
   } finally {
     vi.useRealTimers();
     await new Promise((resolve) => slow.close(resolve));
