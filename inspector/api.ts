@@ -58,7 +58,8 @@ export function path(parts: TemplateStringsArray, ...ids: readonly (string | num
 /** The answer to a call. @throws ApiProblem */
 export async function send(to: string, call: Call = {}): Promise<Response> {
   const { method = "GET", body, revision, signal } = call;
-  const token = sessionStorage.getItem(tokenKey);
+  // A session's token serves all tabs: without the session's cookie it is worth nothing.
+  const token = sessionStorage.getItem(tokenKey) ?? localStorage.getItem(tokenKey);
   const response = await fetch(addressOf(to, call), {
     ...{ method, credentials: "same-origin", cache: "no-store", redirect: "error" },
     headers: {
@@ -70,6 +71,8 @@ export async function send(to: string, call: Call = {}): Promise<Response> {
     ...(signal && { signal }),
   });
   if (response.ok) return response;
+  // The session has ended: a login of another kind may be asked for at this address.
+  if (response.status === 401) localStorage.removeItem(tokenKey);
   const problem = (await response.json().catch(() => ({}))) as {
     detail?: string;
     title?: string;
@@ -84,11 +87,12 @@ export async function ask<Answer>(to: string, call: Call = {}): Promise<Answer> 
   return (await (await send(to, call)).json()) as Answer;
 }
 
-/** Exchanges the token that a command printed for a cookie. False where it is none, or was used. */
-export async function exchangeToken(token: string): Promise<boolean> {
+/** Exchanges the token that a command printed for a session. Without effect where it is none, or was used. */
+export async function exchangeToken(printed: string): Promise<void> {
   const response = await fetch("session", {
-    ...{ method: "POST", credentials: "same-origin", headers: { "content-type": "application/json" } },
-    body: JSON.stringify({ token }),
+    ...{ method: "POST", credentials: "same-origin", headers: { authorization: `Bearer ${printed}` } },
   });
-  return response.ok;
+  if (!response.ok) return;
+  const { token } = (await response.json()) as { token: string };
+  localStorage.setItem(tokenKey, token);
 }

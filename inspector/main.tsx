@@ -3,7 +3,7 @@ import { exchangeToken } from "./api.js";
 import { Shell } from "./shell.js";
 
 /**
- * Takes the token out of the address that a command printed, and exchanges it for a cookie. The address no longer has it
+ * Takes the token out of the address that a command printed, and exchanges it for a session. The address no longer has it
  * when anything else happens.
  */
 async function begin(): Promise<void> {
@@ -12,8 +12,8 @@ async function begin(): Promise<void> {
   if (token !== null) {
     given.delete("token");
     history.replaceState(null, "", `${location.pathname}#/threads?${given}`);
-    // Where it was used before, in this browser, the cookie is there already; where not, the page says so.
-    await exchangeToken(token).catch(() => false);
+    // Where it was used before, in this browser, the session is there already; where not, the page says so.
+    await exchangeToken(token).catch(() => {});
   }
   const page = document.getElementById("page");
   if (!page) return;

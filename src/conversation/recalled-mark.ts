@@ -101,10 +101,18 @@ export function withoutContext(text: string): string {
   return rest;
 }
 
+const blockEnd = "\n</memory>";
+
+/** Linear: one pattern for whole blocks reads on to the end of the text from each beginning. */
 function withoutBlocks(text: string): string {
-  return text.replace(/\n*<memory>\n[\s\S]*?\n<\/memory>/g, (block) =>
-    block.includes(dataNotice) ? "" : block,
-  );
+  const parts = text.split(blockEnd);
+  const rest = parts.pop() ?? "";
+  const kept = parts.map((part) => {
+    const begin = part.indexOf("<memory>\n");
+    const isBlock = begin >= 0 && part.includes(dataNotice, begin);
+    return isBlock ? part.slice(0, begin).replace(/(?<!\n)\n+$/, "") : part + blockEnd;
+  });
+  return kept.join("") + rest;
 }
 
 const ownWords: ReadonlyMap<string, (text: string) => string> = new Map([

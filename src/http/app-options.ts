@@ -15,7 +15,7 @@ export interface LimitedRequest {
 export interface MemoryAppOptions {
   /** Finds the caller. @default only programs of this machine, over loopback and past no proxy, as operators */
   readonly authenticate?: Authenticate;
-  /** Asked before each call: an answer refuses it with status 429. @default no limit */
+  /** Asked before each call, of a batch for each: an answer refuses it with status 429. @default no limit */
   readonly rateLimit?: (
     request: LimitedRequest,
   ) => { readonly retryAfterMs: number } | undefined | Promise<{ readonly retryAfterMs: number } | undefined>;
@@ -23,7 +23,7 @@ export interface MemoryAppOptions {
   readonly maxBodyBytes?: number;
   /** Longest import, in bytes. @default 1000000000: it is read line by line */
   readonly maxImportBytes?: number;
-  /** Milliseconds until an answer begins; imports may take longer, and late work goes on. @default 60000 */
+  /** Milliseconds until an answer begins; imports may take longer while their bodies go on, and late work goes on. @default 60000 */
   readonly timeoutMs?: number;
   /** Serves a debugging page at `/inspector/`; cross-site requests with cookies are refused. @default false */
   readonly inspector?: boolean;

@@ -54,7 +54,6 @@ export function addInspectorPage(app: Hono): void {
 
 const security = {
   "content-security-policy": pagePolicy,
-  "x-content-type-options": "nosniff",
   "referrer-policy": "no-referrer",
   "cross-origin-opener-policy": "same-origin",
   "cross-origin-resource-policy": "same-origin",

@@ -6,13 +6,21 @@ import { actorOf, type Caller, namedIds, notThere, parseCaller, whoseOf } from "
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { parseInput } from "../text/parse-input.js";
-import { checkAppOptions, type MemoryAppOptions } from "./app-options.js";
+import { parseJson } from "../text/plain-json.js";
+import { checkAppOptions, type LimitedRequest, type MemoryAppOptions } from "./app-options.js";
 import { isFromPage, isLocal } from "./authenticate.js";
 import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
 import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
-import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readRequest } from "./read-request.js";
+import {
+  bodyWithin,
+  defaultBodyBytes,
+  defaultImportBytes,
+  readBytes,
+  readRequest,
+  within,
+} from "./read-request.js";
 
 /**
  * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
@@ -30,6 +38,10 @@ import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readReques
 export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}): MemoryApp {
   checkAppOptions(options);
   const app = new Hono();
+  app.use(async (context, next) => {
+    await next();
+    context.header("x-content-type-options", "nosniff");
+  });
   const { logger = defaultLogger, mcp } = options;
   const failed = (error: unknown, operation: string): Response => {
     if (problemOf(error).problem.status >= 500) {
@@ -97,11 +109,8 @@ async function answerOperation(
 }
 
 /** @throws HttpProblem `UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED` */
-async function admit(
-  { authenticate, rateLimit, inspector }: MemoryAppOptions,
-  context: Context,
-  operation: string,
-): Promise<Caller> {
+async function admit(options: MemoryAppOptions, context: Context, operation: string): Promise<Caller> {
+  const { authenticate, inspector } = options;
   const request = context.req.raw;
   // The page's user may have a cookie, which browsers send for other sites too.
   if (inspector && request.headers.has("cookie") && !isFromPage(request)) {
@@ -112,8 +121,14 @@ async function admit(
   const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;
   if (!caller) throw new HttpProblem("UNAUTHENTICATED", whatToDo);
   const known = parseCaller(caller);
-  const limited = await rateLimit?.({ caller: known, operation, request });
-  if (!limited) return known;
+  await limitRate(options, { caller: known, operation, request });
+  return known;
+}
+
+/** @throws HttpProblem `RATE_LIMITED` */
+async function limitRate({ rateLimit }: MemoryAppOptions, asked: LimitedRequest): Promise<void> {
+  const limited = await rateLimit?.(asked);
+  if (!limited) return;
   const seconds = Math.max(1, Math.ceil(limited.retryAfterMs / 1_000));
   throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
 }
@@ -131,6 +146,11 @@ async function answerMcp(
   const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
   return within(timeoutMs, async () => {
     const body = method === "POST" ? await readBytes(context.req.raw, maxBodyBytes) : null;
+    const batch = body && parseJson(new TextDecoder().decode(body), "The body");
+    // The first was counted before the body was read; the protocol's server refuses more than 100.
+    const calls = Array.isArray(batch) ? Math.min(batch.length, 100) : 1;
+    const asked = { caller, operation: "mcp", request: context.req.raw };
+    for (let call = 1; call < calls; call++) await limitRate(options, asked);
     return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
   });
 }
@@ -147,19 +167,6 @@ function addProbes(app: Hono, memory: Memory): void {
       return context.json({ status: "unavailable", code }, 503);
     }
   });
-}
-
-/** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
-async function within<Result>(limitMs = 60_000, work: () => Promise<Result>): Promise<Result> {
-  const begun = work();
-  // After the limit nobody awaits it.
-  begun.catch(() => {});
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_, reject) => {
-    const message = `There was no answer within ${limitMs} ms.`;
-    timer = setTimeout(() => reject(new HttpProblem("REQUEST_TIMEOUT", message, 1)), limitMs);
-  });
-  return Promise.race([begun, late]).finally(() => clearTimeout(timer));
 }
 
 /** JSON, with the revision as ETag and the next page as Link. */

@@ -3,10 +3,13 @@ import { MemoryError } from "../errors.js";
 import { namedIds } from "../operations/caller.js";
 import { inputParts, type Operation } from "../operations/operation.js";
 import { parseInput } from "../text/parse-input.js";
+import { parseJson } from "../text/plain-json.js";
 import { HttpProblem } from "./problem.js";
 
 /** Thousands of memories, or a turn with long messages. */
 export const defaultBodyBytes = 4_000_000;
+/** Longest wait for the next piece of a body: each holds a connection and what was read of it. */
+const mostIdleMs = 30_000;
 /** Imports are streamed, but take time and space. */
 export const defaultImportBytes = 1_000_000_000;
 
@@ -79,11 +82,7 @@ async function readJson(request: Request, maxBodyBytes: number): Promise<unknown
     const detail = "The body must be JSON: send Content-Type: application/json.";
     throw new HttpProblem("UNSUPPORTED_MEDIA_TYPE", detail);
   }
-  try {
-    return JSON.parse(text);
-  } catch (cause) {
-    throw new MemoryError("INVALID_INPUT", "The body is no JSON.", { cause });
-  }
+  return parseJson(text, "The body");
 }
 
 /** @throws HttpProblem `TOO_LARGE` */
@@ -93,15 +92,35 @@ export async function readBytes(request: Request, maxBytes: number): Promise<Uin
   return Buffer.concat(pieces);
 }
 
-/** @throws HttpProblem `TOO_LARGE`, before reading where the request states its length. */
+/** @throws HttpProblem `TOO_LARGE`, before reading where the request states its length; `REQUEST_TIMEOUT` */
 export async function* bodyWithin(request: Request, maxBytes: number): AsyncGenerator<Uint8Array> {
   const tooLarge = () => new HttpProblem("TOO_LARGE", `The body is longer than ${maxBytes} bytes.`);
   if (Number(request.headers.get("content-length") ?? 0) > maxBytes) throw tooLarge();
   if (request.body === null) return;
+  const reader = request.body.getReader();
+  const next = () => within(mostIdleMs, () => reader.read(), "more of the body");
   let bytes = 0;
-  for await (const piece of request.body as AsyncIterable<Uint8Array>) {
-    bytes += piece.byteLength;
-    if (bytes > maxBytes) throw tooLarge();
-    yield piece;
+  try {
+    for (let piece = await next(); !piece.done; piece = await next()) {
+      bytes += piece.value.byteLength;
+      if (bytes > maxBytes) throw tooLarge();
+      yield piece.value;
+    }
+  } finally {
+    // Nobody waits for it: a sender that stalls may not answer this either.
+    reader.cancel().catch(() => {});
   }
+}
+
+/** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
+export async function within<Result>(limitMs = 60_000, work: () => Promise<Result>, what = "answer") {
+  const begun = work();
+  // After the limit nobody awaits it.
+  begun.catch(() => {});
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_, reject) => {
+    const message = `There was no ${what} within ${limitMs} ms.`;
+    timer = setTimeout(() => reject(new HttpProblem("REQUEST_TIMEOUT", message, 1)), limitMs);
+  });
+  return Promise.race([begun, late]).finally(() => clearTimeout(timer));
 }

@@ -20,7 +20,7 @@ import {
   memoryStates,
 } from "./item/memory.js";
 import { momentField } from "./item/memory-fields.js";
-import { metadataField } from "./item/memory-metadata.rule.js";
+import { metadataFilter } from "./item/memory-metadata.rule.js";
 import {
   findMemory,
   listMemories,
@@ -137,7 +137,7 @@ const listingSchema = z.strictObject({
   contains: storableText.min(1).max(1_000).optional(),
   sort: z.enum(memorySorts).optional(),
   states: z.array(z.enum(memoryStates)).optional(),
-  metadata: metadataField.optional(),
+  metadata: metadataFilter.optional(),
   limit: pageRows,
   after: z.string().optional(),
 });

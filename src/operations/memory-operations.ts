@@ -65,6 +65,9 @@ const patch = z.strictObject({
   ...{ threadId: z.string().optional(), reason: z.string().optional() },
 });
 
+/** Others wait for the seconds that thousands take. */
+const mostUserDrafts = 500;
+
 const consent = { consent: z.literal("given").optional() };
 
 export const memoryOperations = {
@@ -89,6 +92,10 @@ export const memoryOperations = {
     }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
     async call({ memory, caller, whose, actor }, { memories, ...how }) {
+      if (caller.role === "user" && memories.length > mostUserDrafts) {
+        const problem = `a request of a user has at most ${mostUserDrafts}, and this one has ${memories.length}`;
+        throw new MemoryError("INVALID_INPUT", `Invalid memories: ${problem}. Send them in several.`);
+      }
       const drafts = memories.map((given) => draftFrom(caller, given));
       const outcomes = await memory.memories.add(drafts, { ...whose, ...how, actor });
       return { outcomes: outcomes.map((outcome) => ({ ...outcome, problems: [...outcome.problems] })) };

@@ -35,7 +35,7 @@ export interface Operation<
   readonly input: Input;
   /** With `lines: "out"`, each line. */
   readonly answer: Answer;
-  /** JSON lines in or out: streamed, and without a time limit on the way in. */
+  /** JSON lines in or out: streamed; on the way in only a stalled body is ended. */
   readonly lines?: "in" | "out";
   /** Whether only operators may call it. @default by its reach */
   readonly operators?: true;

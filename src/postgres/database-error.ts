@@ -25,6 +25,8 @@ export function brokenConstraint(error: unknown): string | undefined {
 /** Whether the connection is lost, so that the statement may be repeated on another. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
+  // A protocol violation that leaves the session open is the statement's own fault; poolers end theirs with it.
+  if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
   // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections, before
   // any statement.
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;

@@ -28,6 +28,9 @@ const ignore = () => {};
 
 const statements = channel("mnemograph:statement");
 
+/** The protocol counts them in two bytes, and wraps around. */
+const mostParameters = 65_535;
+
 /** A server that answers reports its own timeout first. */
 const graceMs = 1_000;
 
@@ -111,6 +114,13 @@ async function askWithin(
   statement: QueryConfig,
   timeoutMs: number,
 ): Promise<QueryResult> {
+  const parameters = statement.values?.length ?? 0;
+  if (parameters > mostParameters) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `This takes one statement of ${parameters} parameters, and PostgreSQL accepts ${mostParameters}: ask for less at once.`,
+    );
+  }
   statements.publish(statement.text);
   try {
     return await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });

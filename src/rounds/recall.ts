@@ -164,12 +164,15 @@ function categoriesShown(
   };
 }
 
+/** The newest ones show a state's branch. */
+export const mostMessageIds = 10_000;
+
 const inputSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   query: z.string().optional(),
   agent: z.string().optional(),
-  messageIds: z.array(z.string()).optional(),
+  messageIds: z.array(z.string()).max(mostMessageIds).optional(),
   mode: recallModeSchema.optional(),
 });
 

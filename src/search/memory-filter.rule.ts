@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { metadataField } from "../memories/item/memory-metadata.rule.js";
+import { metadataFilter } from "../memories/item/memory-metadata.rule.js";
 import type { Scope } from "../scope/scope.js";
 import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
 
@@ -21,7 +21,7 @@ export const memoryFilterSchema = z.strictObject({
   updated_after: dateOrMoment.nullish(),
   updated_before: dateOrMoment.nullish(),
   /** What a memory's metadata must contain: `{ source: "crm" }` finds every memory with that, whatever else is noted. */
-  metadata: metadataField.nullish(),
+  metadata: metadataFilter.nullish(),
 });
 
 /** Which memories are asked for. Unset fields filter nothing. */

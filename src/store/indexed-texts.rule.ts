@@ -5,6 +5,9 @@ import { headOf } from "../text/storable-text.js";
 /** Most texts of one item that are searched, each with a vector of its own. */
 const mostTexts = 200;
 
+/** Longest text that is searched, as of messages: of a longer value its beginning. */
+const mostSearched = 100_000;
+
 /** Longest text that is made a vector of: models take some 8,000 tokens, and of Chinese a character is one. */
 const mostCharacters = 8_000;
 
@@ -17,8 +20,15 @@ interface Indexed {
 /** Texts of the item's indexed fields, without blank ones; null where no query finds it. */
 export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
   if (value === null || indexFields === null) return null;
-  const texts = indexFields.flatMap((field) => valuesAt(value, stepsOf(field)).map(readable));
-  return texts.filter((text) => text.trim() !== "").slice(0, mostTexts);
+  const texts: string[] = [];
+  for (const field of indexFields) {
+    for (const part of valuesAt(value, stepsOf(field))) {
+      if (texts.length === mostTexts) return texts;
+      const text = readable(part);
+      if (text.trim() !== "") texts.push(text);
+    }
+  }
+  return texts;
 }
 
 export function itemTerms(item: Indexed, language: string): string | null {
@@ -42,9 +52,10 @@ function stepsOf(field: string): Step[] {
   });
 }
 
-function valuesAt(value: Json, [step, ...steps]: readonly Step[]): Json[] {
-  if (step === undefined) return value === null ? [] : [value];
-  return partsAt(value, step).flatMap((part) => valuesAt(part, steps));
+/** One by one: a value may have millions of parts. */
+function* valuesAt(value: Json, [step, ...steps]: readonly Step[]): Generator<Json> {
+  if (step !== undefined) for (const part of partsAt(value, step)) yield* valuesAt(part, steps);
+  else if (value !== null) yield value;
 }
 
 function partsAt(value: Json, step: Step): Json[] {
@@ -60,13 +71,17 @@ function partsAt(value: Json, step: Step): Json[] {
 
 /** As words and models read it: of objects and lists a line for each text, with its name. */
 function readable(value: Json): string {
-  if (typeof value === "string") return value;
-  return linesOf(value, "").join("\n");
+  if (typeof value === "string") return headOf(value, mostSearched);
+  let text = "";
+  for (const line of linesOf(value, "")) {
+    if (text.length >= mostSearched) break;
+    text += text === "" ? line : `\n${line}`;
+  }
+  return headOf(text, mostSearched);
 }
 
-function linesOf(value: Json, name: string): string[] {
-  if (Array.isArray(value)) return value.flatMap((part) => linesOf(part, name));
-  if (isJsonObject(value)) return Object.entries(value).flatMap(([key, part]) => linesOf(part, key));
-  if (value === null || value === "") return [];
-  return [name === "" ? String(value) : `${name}: ${value}`];
+function* linesOf(value: Json, name: string): Generator<string> {
+  if (Array.isArray(value)) for (const part of value) yield* linesOf(part, name);
+  else if (isJsonObject(value)) for (const [key, part] of Object.entries(value)) yield* linesOf(part, key);
+  else if (value !== null && value !== "") yield name === "" ? String(value) : `${name}: ${value}`;
 }

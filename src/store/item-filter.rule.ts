@@ -1,7 +1,8 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { nearestName } from "../text/parse-input.js";
+import { mostConditions, nearestName } from "../text/parse-input.js";
 import { isJsonObject, type Json } from "../text/plain-json.js";
+import { isStorable } from "../text/storable-text.js";
 import { storableJson } from "./storable-json.rule.js";
 
 const operators = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"] as const;
@@ -24,10 +25,17 @@ export function parseFilter(filter: unknown): FilterCondition[] {
   if (!z.record(z.string(), z.unknown()).safeParse(filter).success) {
     throw invalid('it must be an object of fields, as in { status: "open" }.');
   }
-  return Object.entries(filter).flatMap(([field, condition]) => conditionsOn(field, condition));
+  const conditions = Object.entries(filter).flatMap(([field, condition]) => conditionsOn(field, condition));
+  if (conditions.length <= mostConditions) return conditions;
+  throw invalid(`it has ${conditions.length} conditions, and ${mostConditions} are accepted.`);
 }
 
 function conditionsOn(field: string, condition: unknown): FilterCondition[] {
+  if (!isStorable(field)) {
+    throw invalid(
+      `${JSON.stringify(field)} has characters that cannot be stored: NUL, or half of a surrogate pair.`,
+    );
+  }
   const operand = storableJson(condition, `filter on "${field}"`);
   if (!isJsonObject(operand)) return [{ field, operator: "$eq", operand }];
   const names = Object.keys(condition as object);

@@ -68,6 +68,9 @@ export const spanMs = z.number().min(0).max(longestSpanMs);
 /** A number that a column of 4 bytes holds. */
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
+/** Most conditions of a filter: each is asked of each row. */
+export const mostConditions = 100;
+
 /** `MemoryItem.revision`. */
 export const revisionNumber = z.int().min(1);
 

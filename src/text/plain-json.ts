@@ -1,3 +1,4 @@
+import { MemoryError } from "../errors.js";
 import { headOf } from "./storable-text.js";
 
 const quote = 0x22;
@@ -17,6 +18,17 @@ export function isDeeper(text: string, most: number): boolean {
     }
   }
   return false;
+}
+
+/** Strangers' text, in which `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
+export function parseJson(text: string, what: string): unknown {
+  if (isDeeper(text, 500))
+    throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
+  try {
+    return JSON.parse(text);
+  } catch (cause) {
+    throw new MemoryError("INVALID_INPUT", `${what} is no JSON.`, { cause });
+  }
 }
 
 function endOfString(text: string, start: number): number {

@@ -22,12 +22,18 @@ function inspected() {
   const app = createMemoryApp(memory, { authenticate, inspector: true, logger: silentLogger });
   const serve = session.before((request) => app.fetch(request));
   const ask = async (path: string, init: RequestInit = {}) => serve(new Request(origin + path, init));
-  const exchange = (token: string, headers: Record<string, string> = {}) =>
+  const exchange = (token: string, headers: Record<string, string> = {}, body?: ReadableStream) =>
     ask("/inspector/session", {
-      ...{ method: "POST", body: JSON.stringify({ token }) },
-      headers: { "content-type": "application/json", ...headers },
-    });
-  return { session, ask, exchange };
+      ...{ method: "POST", headers: { authorization: `Bearer ${token}`, ...headers }, duplex: "half" },
+      ...(body && { body }),
+    } as RequestInit);
+  const opened = async (headers: Record<string, string> = {}) => {
+    const answer = await exchange(session.token, headers);
+    const set = answer.headers.get("set-cookie") ?? "";
+    const { token } = (await answer.json()) as { token: string };
+    return { set, cookie: set.split(";")[0] ?? "", authorization: `Bearer ${token}` };
+  };
+  return { session, ask, exchange, opened };
 }
 
 describe("the inspector's page", () => {
@@ -65,36 +71,53 @@ describe("the inspector's page", () => {
 
 describe("the session of `mnemograph inspect`", () => {
   it("exchanges its token once for a cookie that scripts cannot read, and knows nobody before", async () => {
-    const { session, ask, exchange } = inspected();
+    const { session, ask, exchange, opened } = inspected();
     expect((await ask("/users")).status).toBe(401);
     expect((await exchange("a-guess")).status).toBe(401);
-    const answer = await exchange(session.token);
-    expect(answer.status).toBe(204);
-    const set = answer.headers.get("set-cookie") ?? "";
+    const { set, cookie, authorization } = await opened();
     expect(set).toMatch(/^mnemograph-inspector-8123=[\w-]{43}; HttpOnly; SameSite=Strict; Path=\/$/);
-    const [cookie = ""] = set.split(";");
-    expect((await ask("/users", { headers: { cookie } })).status).toBe(200);
+    const status = async (headers: Record<string, string>) => (await ask("/users", { headers })).status;
+    expect(await status({ cookie, authorization })).toBe(200);
     expect((await exchange(session.token)).status).toBe(401);
-    expect((await ask("/users", { headers: { cookie } })).status).toBe(200);
-    expect((await ask("/users", { headers: { cookie: `${cookie}x` } })).status).toBe(401);
-    expect((await ask("/users", { headers: { authorization: `Bearer ${session.token}` } })).status).toBe(401);
+    expect(await status({ cookie, authorization })).toBe(200);
+    expect(await status({ cookie: `${cookie}x`, authorization })).toBe(401);
+    const printed = `Bearer ${session.token}`;
+    for (const other of [printed, `${authorization}x`])
+      expect(await status({ cookie, authorization: other })).toBe(401);
+  });
+
+  it("attacks low: is of no use to servers at other ports, which are sent its cookie, nor to who has its token alone", async () => {
+    const { ask, opened } = inspected();
+    const { cookie, authorization } = await opened();
+    for (const headers of [{ cookie }, { authorization }] as Record<string, string>[])
+      expect((await ask("/users", { headers })).status).toBe(401);
+  });
+
+  it("attacks low: reads no body before the token is checked", async () => {
+    const { exchange } = inspected();
+    let sent = 0;
+    const endless = new ReadableStream({ pull: (controller) => controller.enqueue(new Uint8Array(++sent)) });
+    expect((await exchange("a-guess", {}, endless)).status).toBe(401);
+    expect(sent).toBeLessThan(3);
   });
 
   it("refuses what pages of other sites send, with the token or with the cookie", async () => {
-    const { session, ask, exchange } = inspected();
+    const { session, ask, exchange, opened } = inspected();
     const foreign: Record<string, string>[] = [
       ...["cross-site", "same-site"].map((site) => ({ "sec-fetch-site": site })),
       ...["https://evil.example", "http://127.0.0.1:9999", "null"].map((origin) => ({ origin })),
     ];
     for (const headers of foreign) expect((await exchange(session.token, headers)).status).toBe(403);
-    expect((await exchange(session.token, { "content-type": "text/plain" })).status).toBe(401);
-    const answer = await exchange(session.token, { origin, "sec-fetch-site": "same-origin" });
-    const [cookie = ""] = (answer.headers.get("set-cookie") ?? "").split(";");
+    const { cookie, authorization } = await opened({ origin, "sec-fetch-site": "same-origin" });
     for (const headers of foreign) {
-      const refused = await ask("/forget?userId=ana", { method: "POST", headers: { ...headers, cookie } });
+      const refused = await ask("/forget?userId=ana", {
+        ...{ method: "POST", headers: { ...headers, cookie, authorization } },
+      });
       expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, "FORBIDDEN"]);
     }
-    const own = await ask("/users", { headers: { cookie, origin, "sec-fetch-site": "same-origin" } });
+    const own = await ask("/users", {
+      headers: { cookie, authorization, origin, "sec-fetch-site": "same-origin" },
+    });
     expect(own.status).toBe(200);
   });
 });

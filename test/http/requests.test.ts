@@ -164,6 +164,36 @@ describe("what is wrong with a request", () => {
     expect(seen).toEqual(["user recall", "user listMemories"]);
   });
 
+  it("attacks S7: is that a user brings more than 500 memories at once; operators may, and nobody is written in part", async () => {
+    const memories = Array.from({ length: 501 }, (_, n) => ({ text: `Ana saw plant ${n}.`, kind: "fact" }));
+    const refused = await api.ana("POST", "/memories", { memories });
+    expect(refused).toMatchObject({ status: 400, body: { code: "INVALID_INPUT" } });
+    expect(refused.body.detail).toMatch(/500.*501/);
+    expect((await api.ana("GET", "/memories?contains=saw%20plant")).body.memories).toEqual([]);
+    const few = { memories: memories.slice(0, 500) };
+    expect((await api.ana("POST", "/memories", few)).body.outcomes).toHaveLength(500);
+    expect((await api.operator("POST", "/memories?userId=bob", { memories })).status).toBe(200);
+  });
+
+  it("attacks low: is that it is nested a million levels deep, or names 200,000 messages; answers are not sniffed", async () => {
+    const begun = performance.now();
+    const deep = await api.ana("POST", "/query", "[".repeat(2_000_000));
+    expect(deep).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_INPUT", detail: expect.stringContaining("500 levels") },
+    });
+    expect(performance.now() - begun).toBeLessThan(500);
+    const messageIds = Array.from({ length: 200_000 }, (_, n) => `m${n}`);
+    const many = await api.ana("POST", "/recall", { threadId: "t", messageIds });
+    expect(many).toMatchObject({
+      status: 400,
+      body: { code: "INVALID_INPUT", detail: expect.stringContaining("10000") },
+    });
+    const good = await api.ana("GET", "/memories");
+    for (const { headers } of [deep, good, await api.ana("GET", "/nothing")])
+      expect(headers.get("x-content-type-options")).toBe("nosniff");
+  });
+
   it("is that its sender is too slow", async () => {
     const { app, token } = httpClients(memory, callers, { timeoutMs: 50 });
     const never = new ReadableStream({ pull: () => new Promise(() => {}) });

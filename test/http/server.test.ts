@@ -2,7 +2,7 @@ import { type AddressInfo, connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import pg from "pg";
-import { afterAll, beforeAll, expect, inject, it } from "vitest";
+import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
 import { silentLogger } from "../support/silent-logger.js";
@@ -39,6 +39,36 @@ it("is whole where it is mounted in another app", async () => {
   const forget = await fetch(`${base}/forget?userId=nobody`, { method: "POST" });
   expect(await forget.json()).toMatchObject({ total: 0, complete: true });
   expect((await (await fetch(`${base}/openapi.json`)).json()) as object).toMatchObject({ openapi: "3.1.0" });
+});
+
+/** Node's own timers stay real. */
+it.each([
+  ["import", "first line", "Content-Type: application/x-ndjson\r\nContent-Length: 900\r\n"],
+  ["import", "400\r\nfirst line", "Transfer-Encoding: chunked\r\n"],
+  ["query", '{"query":', "Content-Type: application/json\r\nContent-Length: 900\r\n"],
+])("attacks S7: ends a body that sends nothing for 30 s: %s of %j", async (route, body, headers) => {
+  const patient = createMemoryApp(memory, { logger: silentLogger, timeoutMs: 120_000 });
+  const slow = createAdaptorServer({ fetch: patient.fetch });
+  await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+  vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
+  try {
+    const socket = connect((slow.address() as AddressInfo).port, "127.0.0.1");
+    let answer = "";
+    socket.on("data", (piece) => (answer += piece));
+    socket.write(`POST /${route}?userId=slow HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n${body}`);
+    while (vi.getTimerCount() === 0) await new Promise(setImmediate);
+    for (let n = 0; n < 20; n++) await new Promise(setImmediate);
+    await vi.advanceTimersByTimeAsync(29_000);
+    expect(answer).toBe("");
+    while (!socket.closed) {
+      await vi.advanceTimersByTimeAsync(1_000);
+      await new Promise(setImmediate);
+    }
+    expect(answer).toMatch(/^HTTP\/1.1 503 [\s\S]*REQUEST_TIMEOUT/);
+  } finally {
+    vi.useRealTimers();
+    await new Promise((resolve) => slow.close(resolve));
+  }
 });
 
 it("leaks no connection to callers that go away or do not read", async () => {

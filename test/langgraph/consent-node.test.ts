@@ -1,3 +1,4 @@
+import { monitorEventLoopDelay } from "node:perf_hooks";
 import { Command, MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
@@ -169,6 +170,24 @@ describe("the consent node", () => {
     const done = await resume(answer);
     expect(done).not.toHaveProperty("__interrupt__");
     expect((await known(memory, thread)).toSorted()).toEqual(remembered);
+  });
+
+  it.each([
+    ["dots", (n: number) => `${".".repeat(n)}x`],
+    ["brackets", (n: number) => "[".repeat(n)],
+    ["a mark and line breaks", (n: number) => `?${"\n".repeat(n)}x`],
+    ["a decision", (n: number) => ({ decisions: [{ id: ".".repeat(n), decision: "approve" }] })],
+    ["an edit", (n: number) => ({ type: "edit", args: { args: { text: `${"-.".repeat(n)}z` } } })],
+    ["an edited value", (n: number) => ({ type: "edit", args: { args: { value: `a${"\n ".repeat(n)}z` } } })],
+  ])("attacks S4: blocks the process at no answer of any length: %s", async (_, answer) => {
+    const { memory, graph, thread, resume } = asking();
+    await propose(memory, thread, slot("city", "Porto"));
+    await say(graph, "hello", thread);
+    const delay = monitorEventLoopDelay();
+    delay.enable();
+    await resume(answer(1_000_000)).catch(() => {});
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(3_000);
   });
 
   it("lets what is put off or left out rest for a day", async () => {

@@ -6,6 +6,7 @@ import { modelView, rememberNode, withMemory } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { processorMs } from "../support/timing.js";
 import { addressOf, newThread, say, toolAgent } from "./conversation.js";
 
 const database = useTestDatabase();
@@ -31,6 +32,16 @@ describe("a mark", () => {
       new AIMessage({ id: "1", content: message.content, response_metadata }),
     ])
       expect(isRecalled(other)).toBe(false);
+  });
+
+  it.each([
+    ["line breaks", (n: number) => `${"\n".repeat(n)}x`],
+    ["beginnings", (n: number) => "<memory>\n".repeat(n / 10)],
+    ["ends", (n: number) => "\n</memory>".repeat(n / 10)],
+    ["blocks", (n: number) => "\n<memory>\n\n</memory>".repeat(n / 20)],
+  ])("attacks S4: is looked for in linear time: %s", (_, text) => {
+    const messages = [SystemMessage, HumanMessage].map((Message) => new Message(text(1_000_000)));
+    expect(processorMs(() => messages.map(saidMessage), 1_000)).toBeLessThan(1_000);
   });
 
   it.each(forged)("that a client writes has no effect: %j", async (response_metadata) => {

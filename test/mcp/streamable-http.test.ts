@@ -1,4 +1,5 @@
 import { beforeAll, describe, expect, it } from "vitest";
+import type { MemoryAppOptions } from "../../src/http/app-options.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
 import type { Memory } from "../../src/memory.js";
@@ -23,13 +24,15 @@ interface Sent {
   readonly body?: string;
   readonly origins?: readonly string[];
   readonly authenticated?: boolean;
+  readonly rateLimit?: MemoryAppOptions["rateLimit"];
 }
 
 /** Sends a request of the protocol from this machine, as clients do. */
 async function send(method: string, params: object = {}, sent: Sent = {}): Promise<Response> {
-  const { origins, authenticated, httpMethod = "POST" } = sent;
+  const { origins, authenticated, rateLimit, httpMethod = "POST" } = sent;
   const app = createMemoryApp(memory, {
     mcp: mcpHandler(memory, { ...(origins && { origins }) }),
+    ...(rateLimit && { rateLimit }),
     ...(authenticated && { authenticate: () => ({ role: "operator" as const }) }),
   });
   const id = method.startsWith("notifications/") ? {} : { id: 1 };
@@ -82,6 +85,20 @@ describe("the protocol over streamable HTTP", () => {
     }
     const { resourceTemplates } = (await result("resources/templates/list")).result;
     expect(resourceTemplates).toMatchObject([{ uriTemplate: "memory://threads/{threadId}/summary" }]);
+  });
+
+  it("attacks S7: counts a batch by call for rateLimit, and refuses what is nested too deep", async () => {
+    let calls = 0;
+    const rateLimit = () => (++calls > 5 ? { retryAfterMs: 1_000 } : undefined);
+    const batch = (many: number) =>
+      JSON.stringify(Array.from({ length: many }, (_, id) => ({ jsonrpc: "2.0", id, method: "ping" })));
+    const counted = async (body: string) => {
+      calls = 0;
+      return (await send("ping", {}, { body, rateLimit })).status;
+    };
+    expect([await counted(batch(5)), calls]).toEqual([200, 5]);
+    expect([await counted(batch(6)), calls]).toEqual([429, 6]);
+    expect([await counted("[".repeat(2_000_000)), calls]).toEqual([400, 1]);
   });
 
   it("answers a failure of a tool as its result, and a method or an address that is not there as an error", async () => {

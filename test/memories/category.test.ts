@@ -42,7 +42,6 @@ describe("allowlists", () => {
 
   it("let an agent read what they name, and everyone what is written for whoever answers", () => {
     expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
-    expect([...readableCategories(policy, "executor")]).toEqual(open);
     expect([...readableCategories(policy, "nobody")]).toEqual(open);
     expect(readableCategories(policy, null).has("garden")).toBe(true);
   });
@@ -60,7 +59,8 @@ describe("allowlists", () => {
           const listed = Object.values(allowlists).flat();
           for (const name of names) {
             const own = allowlists[agent]?.includes(name) ?? false;
-            expect(readable.has(name)).toBe(own || (open.includes(name) && !listed.includes(name)));
+            const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
+            expect(readable.has(name)).toBe(own || isOpen);
           }
         },
       ),
@@ -70,6 +70,21 @@ describe("allowlists", () => {
       expect([...readableCategories(demo, agent)]).toEqual(expect.arrayContaining(open));
     expect(readableCategories(demo, "supervisor").has("constraints")).toBe(false);
     expect(readableCategories(demo, "executor").has("constraints")).toBe(true);
+  });
+
+  it("attacks low: that are empty let an agent read nothing; others still read what is written for everyone", () => {
+    expect([...readableCategories(policy, "executor")]).toEqual([]);
+    const { policy: one } = resolveConfig({ allowlists: { a: [] } });
+    expect([...readableCategories(one, "a")]).toEqual([]);
+    expect([...readableCategories(one, "b")]).toEqual(open);
+  });
+
+  it("attacks low: a configuration has at most 1,000 categories of a kind", () => {
+    const custom = Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` }));
+    expect(() => resolveConfig({ categories: { custom } })).toThrow(/1000/);
+    expect(
+      resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has("c999"),
+    ).toBe(true);
   });
 
   it("that are not there let everyone read everything", () => {

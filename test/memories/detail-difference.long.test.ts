@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { detailDifference } from "../../src/memories/compare/detail-difference.js";
 import { contentHash } from "../../src/text/normal-value.js";
+import { processorMs } from "../support/timing.js";
 
 const both = (first: string, second: string) => [
   detailDifference(first, second),
@@ -51,6 +52,23 @@ describe("statements differ in their time or mood", () => {
   ])("but not in %s %s", (first, second) => {
     expect(both(first, second)).toEqual([null, null]);
   });
+});
+
+it.each([
+  [
+    "kana",
+    (n: number) => Array.from({ length: n }, (_, at) => String.fromCharCode(0x3042 + ((at * 7) % 80))),
+  ],
+  ["figures", (n: number) => [..."12 ".repeat(n / 3)]],
+  [
+    "words",
+    (n: number) => [
+      ...Array.from({ length: n / 5 }, (_, at) => ((at * 7919) % 1_000).toString(36)).join(" "),
+    ],
+  ],
+])("attacks low: statements of 20,000 characters are compared in time: %s", (_, characters) => {
+  const [one, other] = [characters(20_000).join(""), characters(20_000).reverse().join("")];
+  expect(processorMs(() => expect(both(one, other)).not.toContain(null), 2_000)).toBeLessThan(2_000);
 });
 
 describe("statements differ in a contrary", () => {

@@ -38,6 +38,18 @@ describe("metadata", () => {
     expect(reverted.metadata).toEqual(metadata);
   });
 
+  it("attacks S3: asks at most 100 conditions of a filter, in queries and lists", async () => {
+    const memory = db.memory();
+    const metadata = Object.fromEntries(Array.from({ length: 101 }, (_, n) => [`f${n}`, n]));
+    const refused = expect.objectContaining({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("101"),
+    });
+    const query = { ...of("ana"), query: "drinks", filters: { metadata } };
+    await expect(memory.query(query)).rejects.toThrow(refused);
+    await expect(memory.memories.list({ ...of("ana"), metadata })).rejects.toThrow(refused);
+  });
+
   it("of what is said again is both notes, of several drafts in one call too", async () => {
     const memory = db.memory();
     const ben = of("ben");

@@ -1,6 +1,11 @@
+import { subscribe, unsubscribe } from "node:diagnostics_channel";
+import sql, { raw } from "sql-template-tag";
 import { expect, it } from "vitest";
 import { MemoryError } from "../../src/errors.js";
-import { brokenConstraint } from "../../src/postgres/database-error.js";
+import { brokenConstraint, isConnectionError } from "../../src/postgres/database-error.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
 
 const refusedBy = (constraint: string) => new MemoryError("DATABASE_ERROR", "", { cause: { constraint } });
 
@@ -9,4 +14,17 @@ it("names a broken constraint without the shard's number that Citus appends", ()
   expect(brokenConstraint(refusedBy("memory_slot_103283"))).toBe("memory_slot");
   expect(brokenConstraint(new MemoryError("DATABASE_ERROR", ""))).toBeUndefined();
   expect(brokenConstraint(undefined)).toBeUndefined();
+});
+
+it("attacks S3: a statement's own fault is no lost connection: asked once, and reported as what it is", async () => {
+  const asked: unknown[] = [];
+  const note = (text: unknown) => asked.push(text);
+  subscribe("mnemograph:statement", note);
+  const wrong = sql`select ${1}::int, ${raw("$2")}::int as wrong`;
+  const error: unknown = await db.database.query(wrong).catch((failed: unknown) => failed);
+  unsubscribe("mnemograph:statement", note);
+  expect(error).toMatchObject({ code: "DATABASE_ERROR", cause: { code: "08P01" } });
+  expect(asked.filter((text) => String(text).includes("wrong"))).toHaveLength(1);
+  // Poolers end a session with the same code.
+  expect(isConnectionError(Object.assign(new Error(), { code: "08P01", severity: "FATAL" }))).toBe(true);
 });

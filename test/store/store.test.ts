@@ -6,9 +6,11 @@ import type { BaseStore } from "@langchain/langgraph-checkpoint";
 import { createAgent, type ToolRuntime } from "langchain";
 import { beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
+import { indexedTexts } from "../../src/store/indexed-texts.rule.js";
 import { HashingEmbeddings, ScriptedChatModel } from "../../src/testing/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { processorMs } from "../support/timing.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
@@ -94,6 +96,8 @@ describe("operations", () => {
       () => store.search(["a"], { filter: { a: { $in: 1 } } }),
       () => store.search(["a"], { filter: { a: {} } }),
       () => store.search(["a"], { filter: "a" as never }),
+      () => store.search(["a"], { filter: { "nul \u0000": 1 } }),
+      () => store.search(["a"], { filter: { "half \ud800": { $exists: true } } }),
       () => store.listNamespaces({ maxDepth: 0 }),
       () => store.batch([{ unknown: true } as never]),
     ];
@@ -102,6 +106,37 @@ describe("operations", () => {
     expect(() => db.memory().store({ scope: { userId: "" } })).toThrow(code("SCOPE_REQUIRED"));
     expect(() => db.memory().store({ scope: undefined })).toThrow(code("SCOPE_REQUIRED"));
     expect(() => db.memory().store({ ttl: 5 } as never)).toThrow(/ttlMinutes/);
+  });
+
+  it("attacks S3: have at most 100 conditions, and one statement at most 65,535 parameters; no pause follows", async () => {
+    const memory = db.memory();
+    const store = memory.store(user());
+    const conditions = (many: number) =>
+      Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
+    expect(await store.search(["a"], { filter: conditions(100) })).toEqual([]);
+    for (const filter of [conditions(101), conditions(33_000)]) {
+      const refused = expect.objectContaining({
+        code: "INVALID_INPUT",
+        message: expect.stringContaining("100"),
+      });
+      await expect(store.search(["a"], { filter })).rejects.toThrow(refused);
+    }
+    const prefix = Array.from({ length: 33_000 }, (_, n) => `l${n}`);
+    const tooMany = expect.objectContaining({
+      code: "INVALID_INPUT",
+      message: expect.stringContaining("65535"),
+    });
+    for (let n = 0; n < 3; n++) await expect(store.listNamespaces({ prefix })).rejects.toThrow(tooMany);
+    expect(await memory.databaseStatus()).toMatchObject({ state: "up", failures: 0 });
+  });
+
+  it("attacks low: index the first 100,000 characters of a value, so that millions of numbers block nobody", async () => {
+    const many = Array.from({ length: 1_000_000 }, (_, n) => n);
+    const item = { value: { many, text: "x".repeat(1_000_000) }, indexFields: ["$", "many[*]", "text"] };
+    const texts = indexedTexts(item) ?? [];
+    expect(processorMs(() => indexedTexts(item), 300)).toBeLessThan(300);
+    expect([texts.length, Math.max(...texts.map(({ length }) => length))]).toEqual([200, 100_000]);
+    expect(texts[0]).toMatch(/^many: 0\nmany: 1\n/);
   });
 
   it("keep values as they are: escapes, numbers, names that JavaScript minds", async () => {

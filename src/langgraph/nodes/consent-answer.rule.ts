@@ -1,5 +1,6 @@
 import type { JSONSchema } from "@langchain/core/utils/json_schema";
 import { z } from "zod";
+import { parseJson } from "../../text/plain-json.js";
 
 const decision = z.strictObject({
   id: z.string().describe("The proposal's id."),
@@ -125,7 +126,7 @@ export function readConsentAnswer(
 
 function fromJson(text: string): unknown {
   try {
-    return JSON.parse(text);
+    return parseJson(text, "The answer");
   } catch {
     return text;
   }

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import type { RecallInput } from "../../rounds/recall.js";
+import { mostMessageIds, type RecallInput } from "../../rounds/recall.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
@@ -109,7 +109,8 @@ async function recallForState(
   const input = { ...identity, ...reader, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
   if (fits(latest, talk)) return latest;
-  return memory.recall({ ...input, messageIds: talk.flatMap((message) => message.id ?? []) });
+  const messageIds = talk.flatMap((message) => message.id ?? []).slice(-mostMessageIds);
+  return memory.recall({ ...input, messageIds });
 }
 
 /** Whether the summary's end is in the state, or the state holds nothing that old. */

@@ -34,6 +34,9 @@ const french: ReadonlySet<string> = new Set("l' d' utilisateur utilisatrice elle
 /** Only accents, which `plainWords` removes, tell "a travaillé" from "travaille". */
 const frenchPast: ReadonlySet<string> = new Set(["a"]);
 
+/** Pairs of words that are compared: statements that differ in more say different things anyway. */
+const mostPairs = 10_000;
+
 /** Whether the words that only one has differ in tense: "drank", "drinks"; "wird arbeiten", "arbeitet". */
 export function differInTense(
   left: readonly ReadWord[],
@@ -41,6 +44,7 @@ export function differInTense(
   all: readonly ReadWord[],
 ): boolean {
   return (
+    left.length * right.length > mostPairs ||
     left.some(({ plain }) =>
       right.some((word) => isOtherTenseOf(plain, word.plain) || isOtherTenseOf(word.plain, plain)),
     ) ||

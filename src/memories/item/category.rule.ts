@@ -13,12 +13,16 @@ const categorySchema = z.strictObject({
   level: z.enum(["user", "app"]).default("user"),
 });
 
+/** Each recall and each prompt names them. */
+const mostCategories = 1_000;
+const categoryList = z.array(categorySchema).max(mostCategories).default([]);
+
 /** Categories and allowlists, as in YAML. */
 export const categoryConfigSchema = z.strictObject({
   /** Categories of the application. @default none */
-  system: z.array(categorySchema).default([]),
+  system: categoryList,
   /** The same; your own name for them. @default none */
-  custom: z.array(categorySchema).default([]),
+  custom: categoryList,
 });
 
 /** Categories beside the default ones. */
@@ -109,13 +113,15 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
  * The categories that `agent` may read: all of them without allowlists, or without an agent.
  *
  * With allowlists, an agent reads what its own list names. "instructions", "app_notes", "procedural" and
- * "relationship_dynamic" stay open to every agent unless a list names them.
+ * "relationship_dynamic" stay open to every agent unless a list names them. An empty list reads nothing.
  */
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
   const { categories, allowlists } = policy;
   if (allowlists === null || agent === null) return new Set(categories.keys());
+  const own = allowlists.get(agent);
+  if (own?.size === 0) return own;
   const named = (name: string) => [...allowlists.values()].some((list) => list.has(name));
-  return new Set([...(allowlists.get(agent) ?? []), ...forEveryAgent.filter((name) => !named(name))]);
+  return new Set([...(own ?? []), ...forEveryAgent.filter((name) => !named(name))]);
 }
 
 /** Counts memories by category. False once a "rag" category has its `rag_length`; then it does not count. */

@@ -1,4 +1,5 @@
 import { z } from "zod";
+import { mostConditions } from "../../text/parse-input.js";
 import { isDeeper } from "../../text/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
@@ -10,10 +11,19 @@ const mostCharacters = 8_000;
 
 const mostLevels = 10;
 
-/** Metadata, or what metadata must contain. */
 export const metadataField = z.custom<MemoryMetadata>().superRefine((value, context) => {
   const problem = metadataProblem(value);
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
+});
+
+/** What metadata must contain. */
+export const metadataFilter = metadataField.superRefine((value, context) => {
+  const { length } = Object.keys(value ?? {});
+  if (length <= mostConditions) return;
+  context.addIssue({
+    code: "custom",
+    message: `has ${length} conditions, and ${mostConditions} are accepted`,
+  });
 });
 
 function metadataProblem(value: unknown): string | null {

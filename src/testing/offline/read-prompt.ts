@@ -10,7 +10,7 @@ export function promptBlocks(prompt: string, name: string) {
   const blocks = prompt.matchAll(new RegExp(`<${name}(\\s[^>]*)?>([\\s\\S]*?)</${name}>`, "g"));
   return [...blocks].map(([, written = "", text = ""]) => {
     const attributes: Readonly<Record<string, string>> = Object.fromEntries(
-      [...written.matchAll(/([\w-]+)="([^"]*)"/g)].map(([, key = "", value = ""]) => [
+      [...written.matchAll(/([\w-]{1,60})="([^"]*)"/g)].map(([, key = "", value = ""]) => [
         key,
         unescapeEntities(value),
       ]),

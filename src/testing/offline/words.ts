@@ -27,7 +27,7 @@ export function isStopWord(word: string): boolean {
 
 /** "liked", "likes" and "liking" become one string, which need not be a word. */
 export function stem(word: string): string {
-  if (!/^[a-z]{4,}$/.test(word)) return word;
+  if (!/^[a-z]{4,60}$/.test(word)) return word;
   const singular = word
     .replace(/ies$/, "y")
     .replace(/(s|x|z|ch|sh)es$/, "$1")
