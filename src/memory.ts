@@ -25,7 +25,7 @@ import type { defineCompaction } from "./notes/define-compaction.js";
 import type { defineNotes } from "./notes/define-notes.js";
 import type { NotesApi } from "./notes/notes-api.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
-import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
+import type { DatabaseStatus } from "./postgres/outage.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
 import type { Recalled } from "./rounds/recalled.js";

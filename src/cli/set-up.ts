@@ -61,19 +61,16 @@ async function readContents(database: Database) {
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
   const summaries = await countSummaries(database);
-  return { ...counts, ...summaries, ...state, energy: await usedToday(database) };
+  return { ...counts, summaries, ...state, energy: await usedToday(database) };
 }
 
-/** Stuck: processing for five minutes, twice the lease. */
 async function countSummaries(db: Connection) {
-  const [row] = await db.query<{ completed: number; processing: number; failed: number; stuck: number }>(sql`
+  const [row] = await db.query<{ completed: number; processing: number; failed: number }>(sql`
     select count(*) filter (where status = 'completed')::int as completed,
       count(*) filter (where status = 'processing')::int as processing,
-      count(*) filter (where status = 'failed')::int as failed,
-      count(*) filter (where status = 'processing' and created_at <= ${db.now()} - interval '5 minutes')::int as stuck
+      count(*) filter (where status = 'failed')::int as failed
     from ${db.schema}.summary`);
-  const { stuck = 0, ...summaries } = row ?? { completed: 0, processing: 0, failed: 0 };
-  return { summaries, stuck };
+  return row ?? { completed: 0, processing: 0, failed: 0 };
 }
 
 interface MemoryCounts {
@@ -104,6 +101,16 @@ async function readBacklog(db: Connection) {
     select kind, count(*)::int as count, min(coalesce(lease_until, retry_at)) as since
     from ${schema}.work
     where coalesce(lease_until, retry_at) <= ${db.now()} group by kind order by since`);
+  const taken = await db.query<{
+    kind: WorkKind;
+    worker: string;
+    count: number;
+    since: Date;
+    stuck: boolean;
+  }>(sql`
+    select kind, coalesce(worker, 'unknown') as worker, count(*)::int as count, min(taken_at) as since,
+      lease_until <= ${db.now()} as stuck
+    from ${schema}.work where lease_until is not null group by 1, 2, 5 order by since`);
   const [row] = await db.query<{
     pgvector: string | null;
     vectors: boolean;
@@ -120,7 +127,7 @@ async function readBacklog(db: Connection) {
       (select count(*)::int from ${schema}.memory m where ${isExpired(db)}) as expired`);
   const { vectors = false, pgvector = null, consents = 0, quarantine = 0, expired = 0 } = row ?? {};
   const missingVectors = vectors ? await findMissingVectors(db) : null;
-  return { due, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
+  return { due, taken, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
 }
 
 function findMissingVectors(db: Connection) {

@@ -42,7 +42,8 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
     ["Messages", contents.messages],
     ["Memories", listed(contents.memories, ({ kind, state, count }) => `${count} ${kind} ${state}`)],
     ["Summaries", listed(Object.entries(summaries), ([status, count]) => `${count} ${status}`)],
-    ["Stuck", `${contents.stuck} (processing for more than 5 minutes)`],
+    ["Running", takenLine(contents, false)],
+    ["Stuck", takenLine(contents, true)],
     ["Given up", listed(contents.deadLetters, ({ kind, count }) => `${count} ${kind}`)],
     ["Due", listed(contents.due, (due) => `${due.count} ${due.kind} since ${due.since.toISOString()}`)],
     ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
@@ -61,6 +62,15 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       ]),
   );
   return aligned(rows).join("\n");
+}
+
+/** Stuck: the worker stopped, and no other has taken the work over. */
+function takenLine({ taken }: NonNullable<SetupStatus["contents"]>, isStuck: boolean): string {
+  const rows = taken.filter(({ stuck }) => stuck === isStuck);
+  return listed(
+    rows,
+    ({ count, kind, worker, since }) => `${count} ${kind} by ${worker} since ${since?.toISOString()}`,
+  );
 }
 
 function megabytes(bytes: number): string {

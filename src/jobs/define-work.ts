@@ -10,9 +10,15 @@ import type { JobAddress, JobStatus } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
 import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
 
+/** How a piece of work ended, and whose it was. */
+export interface WorkEnd {
+  readonly status: JobStatus;
+  readonly work: JobAddress | null;
+}
+
 export type Within = (
   span: { readonly name: string; readonly step: EventStep; readonly op: EventOp },
-  piece: () => Promise<{ status: JobStatus }>,
+  piece: () => Promise<WorkEnd>,
 ) => Promise<unknown>;
 
 /** A kind of background work, as runners know it. */

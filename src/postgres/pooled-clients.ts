@@ -10,6 +10,7 @@ import {
   requireTenancy,
   tenantSetting,
 } from "./isolation.js";
+import type { OutageWatch } from "./outage.js";
 import { type Ask, deadlineSettings, type LocalSetting, type SessionKind } from "./session-settings.js";
 
 export interface ClientSettings {
@@ -18,6 +19,7 @@ export interface ClientSettings {
   readonly sessions: SessionKind;
   /** Longest time of a statement, which our own sessions have set. @default none */
   readonly statementTimeoutMs: number | undefined;
+  readonly watch: Pick<OutageWatch, "answered" | "failed">;
   readonly end: () => Promise<void>;
 }
 
@@ -35,17 +37,21 @@ const graceMs = 1_000;
 const patientMs = 3_600_000;
 
 export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
-  const { schemaName, isolation, sessions, statementTimeoutMs, end } = settings;
+  const { schemaName, isolation, sessions, statementTimeoutMs, watch, end } = settings;
   const waiting = new Set<Promise<pg.PoolClient>>();
   let closing: Promise<void> | undefined;
   let status: Promise<IsolationStatus> | undefined;
 
   const acquire = async () => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
+    const askedAt = performance.now();
     const acquired = pool.connect();
     waiting.add(acquired);
     try {
       return await acquired;
+    } catch (error) {
+      watch.failed(error, askedAt);
+      throw error;
     } finally {
       waiting.delete(acquired);
     }
@@ -83,7 +89,17 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     asking(client: ClientBase, deadlineMs: number | undefined): Ask {
       const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
-      return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs);
+      return async (statement) => {
+        const askedAt = performance.now();
+        try {
+          const result = await askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs);
+          watch.answered();
+          return result;
+        } catch (error) {
+          watch.failed(error, askedAt);
+          throw error;
+        }
+      };
     },
     /** The settings of statements that begin now; synchronous, since the tenancy follows the call. */
     settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [

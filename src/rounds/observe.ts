@@ -1,8 +1,12 @@
+import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { type EventStep, eventNode } from "../events/event-log.js";
+import type { WorkEnd } from "../jobs/define-work.js";
 import { bestSimilarity } from "../memories/item/memory.js";
+import { spanTokens } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
+import type { Scope } from "../scope/scope.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
@@ -78,8 +82,26 @@ export async function withSpan<Result>(
   });
 }
 
+export const spansOptionsSchema = z.strictObject({
+  /**
+   * Whether spans carry the ids of thread, tenant, app and agent, to find a conversation in a trace store. Forgetting
+   * does not reach them there. @default false
+   */
+  ids: z.boolean().default(false),
+});
+
+export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
+
+/** Whose work a span is. */
+interface SpanPlace {
+  readonly scope?: Scope | undefined;
+  readonly threadId?: string | null | undefined;
+  readonly agent?: string | null | undefined;
+}
+
 /** Counts, names and numbers of a result, never texts. */
 export interface SpanReport {
+  readonly place?: SpanPlace | null | undefined;
   readonly status?: "ok" | "error" | "skipped";
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
 }
@@ -102,28 +124,37 @@ export type Observe = <Result>(
   observed: Observed,
   work: (db: Database) => Promise<Result>,
   report?: (result: Result) => SpanReport,
+  place?: SpanPlace,
 ) => Promise<Result>;
 
 /**
- * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips` and those
- * of the report.
+ * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips`,
+ * `.input_tokens`, `.output_tokens` and those of the report; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
  */
-export function createObserve(db: Database): Observe {
-  return (observed, work, report) =>
+export function createObserve(db: Database, { ids }: z.output<typeof spansOptionsSchema>): Observe {
+  // Callers' input is not checked yet.
+  const placed = (place: SpanPlace | null | undefined) => {
+    const { scope, threadId: thread_id, agent } = (ids && place) || {};
+    return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };
+  };
+  return (observed, work, report, place) =>
     withSpan(`mnemograph.${observed.name}`, async (span) => {
       if (!span.recording) return work(db);
       const { step, op } = observed;
-      span.set(prefixed({ op, step, node: eventNode(step) }));
+      span.set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
       const counting = countRoundTrips(db);
+      const tokens = { inputTokens: 0, outputTokens: 0 };
       try {
-        const result = await work(counting.db);
-        const { status = "ok", attributes = {} } = report?.(result) ?? {};
-        span.set(prefixed({ ...attributes, status }));
+        const result = await spanTokens.run(tokens, () => work(counting.db));
+        const { status = "ok", attributes = {}, place: found } = report?.(result) ?? {};
+        span.set(prefixed({ ...attributes, ...placed(found), status }));
         return result;
       } finally {
         // Background graphs have their own connection.
         const roundTrips = counting.roundTrips();
         if (roundTrips > 0) span.set(prefixed({ round_trips: roundTrips }));
+        const { inputTokens: input_tokens, outputTokens: output_tokens } = tokens;
+        if (input_tokens > 0) span.set(prefixed({ input_tokens, output_tokens }));
       }
     });
 }
@@ -166,8 +197,8 @@ export function reportRemembered({ remembered }: { readonly remembered: Remember
   return { attributes: { recorded, summary: summary.started ? "started" : summary.reason } };
 }
 
-export function reportWork({ status }: { readonly status?: string }): SpanReport {
-  if (status === "failed" || status === "dead_letter")
-    return { status: "error", attributes: { outcome: status } };
-  return { status: status === "completed" ? "ok" : "skipped", attributes: { outcome: status } };
+export function reportWork({ status: outcome, work: place }: WorkEnd): SpanReport {
+  const failed = outcome === "failed" || outcome === "dead_letter";
+  const status = failed ? "error" : outcome === "completed" ? "ok" : "skipped";
+  return { status, place, attributes: { outcome } };
 }

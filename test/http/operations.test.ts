@@ -173,6 +173,17 @@ describe("its description", () => {
     }
   });
 
+  it("operators M1, M2: has what operators watch, by name and with what it means", async () => {
+    const { operator } = api;
+    const { body } = await operator("GET", "/stats");
+    const work = { backlog: 0, oldestDueAt: null, stuck: 0, givenUp: 0 };
+    expect(body).toMatchObject({ ...work, breaker: { state: "up", silentMs: null, retryInMs: null } });
+    const { paths } = (await (await api.app.request("/openapi.json")).json()) as Record<string, object>;
+    const text = JSON.stringify(paths);
+    for (const name of [...Object.keys(work), "breaker", "worker", "since", "leaseUntil"])
+      expect(text).toMatch(new RegExp(`"${name}":\\{[^}]*\\}?[^}]*"description":"`));
+  });
+
   it("has every path on its page", () => {
     const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
     const heads = operationList.map(([, { path }]) => /^\/[^/]+/.exec(path)?.[0] ?? path);
