@@ -298,7 +298,7 @@ export interface Memory {
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /**
-   * Whether the database answers, as this memory's own calls have found it; it asks nothing. For health checks.
+   * Whether the database answers, as this memory's own statements have found it; it asks nothing. For health checks.
    *
    * @example
    * ```ts

@@ -1,6 +1,7 @@
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { countTranscripts } from "../conversation/list-threads.js";
+import type { ListedJob } from "../jobs/jobs-api.js";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
@@ -97,20 +98,16 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
 /** `missingVectors` is null without tables of vectors. */
 async function readBacklog(db: Connection) {
   const { schema } = db;
-  const due = await db.query<{ kind: WorkKind; count: number; since: Date }>(sql`
-    select kind, count(*)::int as count, min(coalesce(lease_until, retry_at)) as since
-    from ${schema}.work
-    where coalesce(lease_until, retry_at) <= ${db.now()} group by kind order by since`);
-  const taken = await db.query<{
-    kind: WorkKind;
-    worker: string;
-    count: number;
-    since: Date;
-    stuck: boolean;
-  }>(sql`
-    select kind, coalesce(worker, 'unknown') as worker, count(*)::int as count, min(taken_at) as since,
-      lease_until <= ${db.now()} as stuck
-    from ${schema}.work where lease_until is not null group by 1, 2, 5 order by since`);
+  // Stuck: its worker stopped, and no other has taken it over.
+  const work = await db.query<
+    Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date }
+  >(sql`
+    select kind, state, worker, count(*)::int as count, min(since) as since from (
+      select kind, case when lease_until is not null then worker end as worker,
+        case when lease_until is null then 'due' when lease_until > ${db.now()} then 'running' else 'stuck' end as state,
+        case when lease_until is null then retry_at else coalesce(taken_at, lease_until) end as since
+      from ${schema}.work where lease_until is not null or retry_at <= ${db.now()}
+    ) k group by kind, state, worker order by since`);
   const [row] = await db.query<{
     pgvector: string | null;
     vectors: boolean;
@@ -127,7 +124,7 @@ async function readBacklog(db: Connection) {
       (select count(*)::int from ${schema}.memory m where ${isExpired(db)}) as expired`);
   const { vectors = false, pgvector = null, consents = 0, quarantine = 0, expired = 0 } = row ?? {};
   const missingVectors = vectors ? await findMissingVectors(db) : null;
-  return { due, taken, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
+  return { work, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
 }
 
 function findMissingVectors(db: Connection) {

@@ -166,17 +166,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
 /** A count by day or app; `key` is "" for all together, and without an app. */
 interface Count {
   readonly [column: string]: unknown;
-  readonly what:
-    | "event"
-    | "memory"
-    | "dead"
-    | "turn"
-    | "searched"
-    | "recall"
-    | "talk"
-    | "usage"
-    | "spent"
-    | "work";
+  readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "now";
   readonly key: string;
   readonly name: string;
   readonly sums: Readonly<Record<string, number | null>>;
@@ -220,11 +210,9 @@ function countsOf(
 }
 
 function workOf(found: readonly Count[]) {
-  const { backlog, oldestDueMs, stuck, givenUp } = found.find(({ what }) => what === "work")?.sums ?? {};
-  return {
-    ...{ backlog: backlog ?? 0, stuck: stuck ?? 0, givenUp: givenUp ?? 0 },
-    oldestDueAt: oldestDueMs == null ? null : new Date(oldestDueMs),
-  };
+  const of = (name: string) => sumOf(found, "now", name);
+  const oldestDueAt = of("oldestDueMs") === 0 ? null : new Date(of("oldestDueMs"));
+  return { oldestDueAt, backlog: of("backlog"), stuck: of("stuck"), givenUp: of("givenUp") };
 }
 
 function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
@@ -233,7 +221,7 @@ function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats[
     return { kind, calls, inputTokens: sum("input"), outputTokens: sum("output"), units: sum("units") };
   });
   return {
-    level: energyLevel(sumOf(found, "spent"), options).level,
+    level: energyLevel(sumOf(found, "now", "spent"), options).level,
     ...{ unitsToday: sumOf(found, "usage", "unitsToday"), callsToday: sumOf(found, "usage", "today") },
     kinds: kinds.toSorted((one, other) => other.units - one.units),
   };
@@ -290,7 +278,6 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       coalesce(t.user_id, o.user_id) as user_id, coalesce(t.app_id, o.app_id) as app_id
     from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
   ) x`;
-  const isDue = sql`x.given_up_at is null and x.due_at <= ${db.now()}`;
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
     counted(selection, "event", {
@@ -350,16 +337,16 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
         'today', count(*) ${isToday}, 'unitsToday', sum(x.units::numeric) ${isToday}`,
       from: sql`${schema}.usage x where x.created_at >= ${since}`,
     }),
-    sql`select 'work', '', '', json_build_object('backlog', count(*) filter (where ${isDue}),
-        'oldestDueMs', extract(epoch from min(x.due_at) filter (where ${isDue})) * 1000,
-        'stuck', count(*) filter (where ${isDue} and x.lease_until is not null), 'givenUp', count(x.given_up_at))
+    sql`select 'now', '', '', json_build_object('backlog', count(x.due_at), 'stuck', count(x.lease_until),
+      'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
+        select max(u.units) from (
+          select sum(x.units::numeric) as units from ${schema}.usage x
+          where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
+            and ${within({ ...selection, scope: undefined, tenantId }, "x")}
+          group by x.tenant_id
+        ) u
+      ))
       from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${within(selection, "x")}`,
-    sql`select 'spent', '', '', json_build_object('n', max(u.units)) from (
-      select sum(x.units::numeric) as units from ${schema}.usage x
-      where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
-        and ${within({ ...selection, scope: undefined, tenantId }, "x")}
-      group by x.tenant_id
-    ) u`,
   ];
   return db.query<Count>(join(selects, " union all "));
 }

@@ -28,10 +28,7 @@ export interface ListedJob {
   readonly givenUpAt: Date | null;
   /** Null while it runs, and when it is not tried again. */
   readonly dueAt: Date | null;
-  /**
-   * The process that took it, as "host:pid", and when; null when no worker has it. Another takes it over after
-   * `leaseUntil`: a worker that is alive extends that.
-   */
+  /** The process that took it, "host:pid". A worker that is alive extends `leaseUntil`; after it another takes over. */
   readonly worker: string | null;
   readonly since: Date | null;
   readonly leaseUntil: Date | null;

@@ -8,8 +8,8 @@ export interface TokenUsage {
   readonly outputTokens: number;
 }
 
-/** The sum of the calls within a span. */
-export const spanTokens = new AsyncLocalStorage<{ inputTokens: number; outputTokens: number }>();
+/** Receives the tokens of the calls within a span. */
+export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 

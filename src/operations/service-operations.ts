@@ -37,6 +37,8 @@ const memoryCounts = z.strictObject({
   ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
   recallLatencyMs: z.strictObject(each(z.number(), "p50", "p95")).nullable(),
 });
+const inMs = each(z.number().nullable(), "silentMs", "retryInMs");
+const breaker = z.strictObject({ state: z.enum(["up", "paused"]), ...inMs });
 const used = each(z.number(), "calls", "inputTokens", "outputTokens", "units");
 const stats = memoryCounts.extend({
   since: time,
@@ -51,10 +53,7 @@ const stats = memoryCounts.extend({
   stuck: about(z.number(), "Those of them whose worker stopped: its lease ran out."),
   givenUp: about(z.number(), "Background jobs that were given up, and that nobody has retried."),
   breaker: about(
-    z.strictObject({
-      state: z.enum(["up", "paused"]),
-      ...each(z.number().nullable(), "silentMs", "retryInMs"),
-    }),
+    breaker,
     "Whether the database answers this process; while it is paused, calls fail at once.",
   ),
 });

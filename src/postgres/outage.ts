@@ -31,31 +31,35 @@ export const patienceMs = 3_000;
 /** An outage costs turns two seconds more than it lasts. */
 export const probeEveryMs = 2_000;
 
+/** Of a server that stays silent, a probe may wait long for a connection; half of a pool is left to calls. */
+const mostProbes = 5;
+
 /** After three seconds without an answer to any statement, calls fail at once, until the database answers a probe. */
 export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   let answeredAt = performance.now();
   let silentSince: number | undefined;
   let outage: { probeAt: number; refused: number } | undefined;
   let last: unknown;
+  let probes = 0;
   let timer: NodeJS.Timeout | undefined;
 
   const silentMs = () => (silentSince === undefined ? null : Math.round(performance.now() - silentSince));
   const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.probeAt - performance.now())) : null);
-  const probeUntilBack = async (paused: NonNullable<typeof outage>) => {
-    const next = performance.now() + probeEveryMs;
-    await probe().catch(() => {});
-    if (outage !== paused) return;
-    paused.probeAt = Math.max(next, performance.now());
-    timer = setTimeout(() => void probeUntilBack(paused), retryInMs() ?? 0).unref();
+  const probeUntilBack = (paused: NonNullable<typeof outage>) => {
+    paused.probeAt = performance.now() + probeEveryMs;
+    timer = setTimeout(() => probeUntilBack(paused), probeEveryMs).unref();
+    if (probes >= mostProbes) return;
+    probes++;
+    void probe()
+      .catch(() => {})
+      .finally(() => probes--);
   };
   const answered = () => {
-    const durationMs = silentMs() ?? 0;
+    const over = outage && { durationMs: silentMs() ?? 0, refused: outage.refused };
     answeredAt = performance.now();
     silentSince = undefined;
-    if (!outage) return;
-    const { refused } = outage;
     stop();
-    onBack?.({ durationMs, refused });
+    if (over) onBack?.(over);
   };
   const stop = () => {
     outage = undefined;
@@ -72,9 +76,9 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
       silentSince ??= Math.max(sentAt, answeredAt);
       const ms = silentMs() ?? 0;
       if (outage || ms < patienceMs) return;
-      outage = { probeAt: performance.now(), refused: 0 };
+      outage = { probeAt: 0, refused: 0 };
+      probeUntilBack(outage);
       onPause?.(ms, error);
-      void probeUntilBack(outage);
     },
     /** @throws MemoryError `DATABASE_UNAVAILABLE` during a pause, with `details.retryInMs` */
     requireUp() {
@@ -90,11 +94,10 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
 }
 
 function pausedError(silentMs: number, retryInMs: number, cause: unknown): MemoryError {
-  const next = retryInMs > 0 ? `in ${Math.ceil(retryInMs / 1_000)} s` : "now";
   return new MemoryError(
     "DATABASE_UNAVAILABLE",
     `The database has not answered for ${Math.round(silentMs / 1_000)} s (the last error: ${databaseWords(cause)}), so ` +
-      `calls fail at once until it does. The next probe is ${next}. Check that it runs and can be reached.`,
+      `calls fail at once until it does. The next probe is in ${Math.ceil(retryInMs / 1_000)} s. Check that it runs and can be reached.`,
     { cause, details: { retryInMs } },
   );
 }

@@ -89,17 +89,7 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     asking(client: ClientBase, deadlineMs: number | undefined): Ask {
       const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
-      return async (statement) => {
-        const askedAt = performance.now();
-        try {
-          const result = await askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs);
-          watch.answered();
-          return result;
-        } catch (error) {
-          watch.failed(error, askedAt);
-          throw error;
-        }
-      };
+      return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
     },
     /** The settings of statements that begin now; synchronous, since the tenancy follows the call. */
     settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [
@@ -126,11 +116,16 @@ async function askWithin(
   client: ClientBase,
   statement: QueryConfig,
   timeoutMs: number,
+  watch: ClientSettings["watch"],
 ): Promise<QueryResult> {
   statements.publish(statement.text);
+  const askedAt = performance.now();
   try {
-    return await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
+    const result = await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
+    watch.answered();
+    return result;
   } catch (error) {
+    watch.failed(error, askedAt);
     // Its answer may come later: nobody else can use the connection.
     if (isReadTimeout(error)) void (client as pg.Client).end().catch(ignore);
     throw error;

@@ -3,10 +3,10 @@ import { MemoryError } from "../errors.js";
 import { type EventStep, eventNode } from "../events/event-log.js";
 import type { WorkEnd } from "../jobs/define-work.js";
 import { bestSimilarity } from "../memories/item/memory.js";
-import { spanTokens } from "../models/token-usage.js";
+import { spanTokens, type TokenUsage } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import type { Scope } from "../scope/scope.js";
+import type { MemoryQuery } from "../search/query-memories.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
@@ -34,13 +34,7 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
 }
 
 /** Declared here: the declarations of an optional package may be absent. */
-type SpanAttributes = Record<string, string | number | boolean | string[] | undefined>;
-
-export interface OpenSpan {
-  /** False spares costly attributes. */
-  readonly recording: boolean;
-  set(attributes: SpanAttributes): void;
-}
+type SetAttributes = (attributes: Record<string, string | number | boolean | undefined>) => void;
 
 type Api = typeof import("@opentelemetry/api");
 
@@ -48,29 +42,24 @@ type Api = typeof import("@opentelemetry/api");
 let api: Api | null | undefined;
 let loading: Promise<Api | null> | undefined;
 
-const deaf: OpenSpan = { recording: false, set: () => {} };
-
 /**
- * Runs `work` within a span of OpenTelemetry's provider; without `@opentelemetry/api`, or a provider, just `work`.
+ * Runs `work` within a span of OpenTelemetry's provider; without `@opentelemetry/api`, or a provider, just `work` with null.
  *
  * A failure is `mnemograph.status` "error" and its code, never its message: providers quote prompts in theirs.
  */
 export async function withSpan<Result>(
   name: string,
-  work: (span: OpenSpan) => Promise<Result>,
+  work: (set: SetAttributes | null) => Promise<Result>,
 ): Promise<Result> {
   if (api === undefined) {
     loading ??= import("@opentelemetry/api").catch(() => null);
     api = await loading;
   }
-  if (api === null) return work(deaf);
+  if (api === null) return work(null);
   const { SpanStatusCode, trace } = api;
   return trace.getTracer("mnemograph").startActiveSpan(name, async (span) => {
     try {
-      return await work({
-        recording: span.isRecording(),
-        set: (attributes) => void span.setAttributes(attributes),
-      });
+      return await work(span.isRecording() ? (attributes) => void span.setAttributes(attributes) : null);
     } catch (error) {
       const code = MemoryError.is(error) ? error.code : "UNEXPECTED";
       span.setAttributes({ "mnemograph.status": "error", "mnemograph.error": code });
@@ -93,11 +82,7 @@ export const spansOptionsSchema = z.strictObject({
 export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
 
 /** Whose work a span is. */
-interface SpanPlace {
-  readonly scope?: Scope | undefined;
-  readonly threadId?: string | null | undefined;
-  readonly agent?: string | null | undefined;
-}
+type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
 
 /** Counts, names and numbers of a result, never texts. */
 export interface SpanReport {
@@ -138,23 +123,26 @@ export function createObserve(db: Database, { ids }: z.output<typeof spansOption
     return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };
   };
   return (observed, work, report, place) =>
-    withSpan(`mnemograph.${observed.name}`, async (span) => {
-      if (!span.recording) return work(db);
+    withSpan(`mnemograph.${observed.name}`, async (set) => {
+      if (!set) return work(db);
       const { step, op } = observed;
-      span.set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
+      set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
       const counting = countRoundTrips(db);
-      const tokens = { inputTokens: 0, outputTokens: 0 };
+      const tokens = { input_tokens: 0, output_tokens: 0 };
+      const count = ({ inputTokens, outputTokens }: TokenUsage) => {
+        tokens.input_tokens += inputTokens;
+        tokens.output_tokens += outputTokens;
+      };
       try {
-        const result = await spanTokens.run(tokens, () => work(counting.db));
+        const result = await spanTokens.run(count, () => work(counting.db));
         const { status = "ok", attributes = {}, place: found } = report?.(result) ?? {};
-        span.set(prefixed({ ...attributes, ...placed(found), status }));
+        set(prefixed({ ...attributes, ...placed(found), status }));
         return result;
       } finally {
         // Background graphs have their own connection.
         const roundTrips = counting.roundTrips();
-        if (roundTrips > 0) span.set(prefixed({ round_trips: roundTrips }));
-        const { inputTokens: input_tokens, outputTokens: output_tokens } = tokens;
-        if (input_tokens > 0) span.set(prefixed({ input_tokens, output_tokens }));
+        if (roundTrips > 0) set(prefixed({ round_trips: roundTrips }));
+        if (tokens.input_tokens > 0) set(prefixed(tokens));
       }
     });
 }

@@ -36,11 +36,7 @@ export function createUsage({
       ({ scope, threadId, kind }) =>
       async (tokens) => {
         unpolledTokens += tokens.inputTokens + tokens.outputTokens;
-        const ofSpan = spanTokens.getStore();
-        if (ofSpan) {
-          ofSpan.inputTokens += tokens.inputTokens;
-          ofSpan.outputTokens += tokens.outputTokens;
-        }
+        spanTokens.getStore()?.(tokens);
         const call = { id: randomUUID(), scope, threadId, kind, ...tokens };
         try {
           await asTenant(scope.tenantId, () => chargeCall(db, call));

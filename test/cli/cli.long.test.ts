@@ -109,13 +109,8 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
       ...[`Database: ${place}`, "Schema: mnemograph"],
       ...["Version of core: 2", "Version of vector: not installed", "Version of isolation: not installed"],
       ...["Threads: 1", "Messages: 6", "Memories: none"],
-      ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none"],
-      ...[
-        "Given up: none",
-        "Due: none",
-        "Waiting: 0 for consent, 0 in quarantine",
-        "Expired: 0 not swept yet",
-      ],
+      ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none", "Due: none"],
+      ...["Given up: none", "Waiting: 0 for consent, 0 in quarantine", "Expired: 0 not swept yet"],
       ...["pgvector: not installed", "Without vector: no vectors are kept"],
       expect.stringMatching(/^Used today: \d+ units in 1 calls$/),
       expect.stringMatching(/^Size: \d+\.\d MB with indexes$/),
@@ -168,7 +163,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
         newer: false,
         locks: [],
       },
-      ...{ threads: 0, messages: 0, memories: [], deadLetters: [], taken: [], due: [], expired: 0 },
+      ...{ threads: 0, messages: 0, memories: [], deadLetters: [], work: [], expired: 0 },
       summaries: { completed: 0, processing: 0, failed: 0 },
       ...{ missingVectors: null, waiting: { consents: 0, quarantine: 0 } },
       energy: { units: 0, calls: 0 },
@@ -180,5 +175,22 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(newer.err).toMatch(/set up by a newer mnemograph.*version 9.*Update the package\.$/);
     expect((await run(["migrate", "--schema", schema], server())).code).toBe(1);
     await db.pool.query(`drop schema "${schema}" cascade`);
+  }, 120_000);
+
+  it("operators M2: says who has work and who left it, by the kinds that jobs are listed and asked for by", async () => {
+    const [scope, threadId] = [{ userId: "ana" }, "t"];
+    await db.memory().record({ scope, threadId, messages: round("1") });
+    await db.pool.query(
+      `insert into "${db.schema}".work (kind, thread_ref, done_until, worker, taken_at, lease_until)
+       select k.kind, t.id, -1, 'host:7', now(), now() + k.lease from "${db.schema}".thread t, (
+         values ('facts', interval '1 minute'), ('notes', interval '-1 minute')) k (kind, lease)`,
+    );
+    const { out } = await run(["status", "--schema", db.schema], server());
+    expect(out).toMatch(/^Running +1 facts by host:7 since 20/m);
+    expect(out).toMatch(/^Stuck +1 notes by host:7 since 20/m);
+    const asked = ["call", "listJobs", "--schema", db.schema, "--json", '{"kind":"facts"}'];
+    expect(JSON.parse((await run(asked, server())).out)).toMatchObject({
+      jobs: [{ worker: "host:7", since: expect.any(String), leaseUntil: expect.any(String) }],
+    });
   }, 120_000);
 });
