@@ -1,5 +1,11 @@
 import { MemoryError } from "../errors.js";
-import { databaseWords, errorCodeOf, isConnectionError, isPoolBusy } from "./database-error.js";
+import {
+  databaseWords,
+  errorCodeOf,
+  isConnectionError,
+  isPoolBusy,
+  isReadTimeout,
+} from "./database-error.js";
 
 /** Whether a database answers the statements of one memory. */
 export interface DatabaseStatus {
@@ -73,7 +79,8 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
       // Only a database that answers gives an SQLSTATE.
       if (!isConnectionError(error)) return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
       last = error;
-      silentSince ??= Math.max(sentAt, answeredAt);
+      // A statement may also have waited for a lock: its own wait proves nothing.
+      silentSince ??= isReadTimeout(error) ? performance.now() : Math.max(sentAt, answeredAt);
       const ms = silentMs() ?? 0;
       if (outage || ms < patienceMs) return;
       outage = { probeAt: 0, refused: 0 };
