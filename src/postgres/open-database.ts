@@ -2,7 +2,7 @@ import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { errorLine, type Logger } from "../logger.js";
+import type { Logger } from "../logger.js";
 import { timerOption } from "../text/parse-input.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
 import { databaseWords } from "./database-error.js";
@@ -62,7 +62,7 @@ function outageLines({ onBack }: OpenSettings, logger: Logger): DatabaseSettings
     onPause(silentMs, error) {
       logger.warn(
         `the database has not answered for ${Math.round(silentMs / 1_000)} s: turns go on without memory, and it is ` +
-          `probed every ${probeEveryMs / 1_000} s (${errorLine(error)})`,
+          `probed every ${probeEveryMs / 1_000} s (${databaseWords(error)})`,
       );
     },
     onBack(outage) {
