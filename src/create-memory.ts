@@ -32,12 +32,12 @@ import { createNotesApi } from "./notes/notes-api.js";
 import { leavesNotes } from "./notes/notes-options.js";
 import { type ChangedConstants, type ResolvedConfig, resolveConfig } from "./options.js";
 import { createAppsApi, createUsersApi } from "./owners/users-api.js";
-import type { Outage } from "./postgres/circuit-breaker.js";
 import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
 import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
 import { openDatabase } from "./postgres/open-database.js";
+import type { Outage } from "./postgres/outage.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import {
   createObserve,
@@ -92,7 +92,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
-  const observe = createObserve(db);
+  const observe = createObserve(db, config.spans);
   const maintenance: Maintenance = createMaintenance(runtime, patient, observe, options.jobs ?? "background");
   const { runner } = maintenance;
   const startNote = (ref: ThreadRef) => runner.start({ kind: "notes", ref });
@@ -230,12 +230,13 @@ function createRounds(
       return { recorded, lastSeq };
     },
     recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled),
+      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled, input),
     async remember(input) {
       const { remembered, due } = await observe(
         spans.remember,
         (seen) => remember({ ...runtime, db: seen }, input),
         reportRemembered,
+        input,
       );
       await start(due);
       // The first turn also looks for what a dead process left behind; it costs that turn nothing.
@@ -250,6 +251,7 @@ function createRounds(
         spans.query,
         (seen) => queryMemories({ ...runtime, db: seen }, input),
         reportHits,
+        input,
       );
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],

@@ -25,7 +25,7 @@ import type { defineCompaction } from "./notes/define-compaction.js";
 import type { defineNotes } from "./notes/define-notes.js";
 import type { NotesApi } from "./notes/notes-api.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
-import type { DatabaseStatus } from "./postgres/circuit-breaker.js";
+import type { DatabaseStatus } from "./postgres/outage.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
 import type { Recalled } from "./rounds/recalled.js";
@@ -298,7 +298,7 @@ export interface Memory {
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
   /**
-   * Whether the database answers, as this memory's own calls have found it; it asks nothing. For health checks.
+   * Whether the database answers, as this memory's own statements have found it; it asks nothing. For health checks.
    *
    * @example
    * ```ts

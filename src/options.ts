@@ -30,6 +30,7 @@ import { type CategoryConfig, categoryConfigSchema, categoryPolicy } from "./mem
 import { type MemoriesConfig, memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
 import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
+import { type SpansConfig, spansOptionsSchema } from "./rounds/observe.js";
 import {
   type RetrievalConfig,
   retrievalConstants,
@@ -61,6 +62,7 @@ export const configSchema = z.strictObject({
   jobs: jobsOptionsSchema.prefault({}),
   energy: energyOptionsSchema.prefault({}),
   store: storeOptionsSchema.prefault({}),
+  spans: spansOptionsSchema.prefault({}),
 });
 
 /** Everything tunable. Each setting says its default. */
@@ -97,6 +99,8 @@ export interface MemoryConfig {
   readonly energy?: EnergyConfig | undefined;
   /** How `memory.store()`, a store for LangGraph, keeps and finds items. */
   readonly store?: StoreConfig | undefined;
+  /** What OpenTelemetry spans carry. */
+  readonly spans?: SpansConfig | undefined;
 }
 
 /** Numbers that are no settings, each with its reason where it belongs. Tests make some of them smaller. */

@@ -1,6 +1,7 @@
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { countTranscripts } from "../conversation/list-threads.js";
+import type { ListedJob } from "../jobs/jobs-api.js";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
 import { defaultLogger } from "../logger.js";
@@ -61,19 +62,16 @@ async function readContents(database: Database) {
   const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
   const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
   const summaries = await countSummaries(database);
-  return { ...counts, ...summaries, ...state, energy: await usedToday(database) };
+  return { ...counts, summaries, ...state, energy: await usedToday(database) };
 }
 
-/** Stuck: processing for five minutes, twice the lease. */
 async function countSummaries(db: Connection) {
-  const [row] = await db.query<{ completed: number; processing: number; failed: number; stuck: number }>(sql`
+  const [row] = await db.query<{ completed: number; processing: number; failed: number }>(sql`
     select count(*) filter (where status = 'completed')::int as completed,
       count(*) filter (where status = 'processing')::int as processing,
-      count(*) filter (where status = 'failed')::int as failed,
-      count(*) filter (where status = 'processing' and created_at <= ${db.now()} - interval '5 minutes')::int as stuck
+      count(*) filter (where status = 'failed')::int as failed
     from ${db.schema}.summary`);
-  const { stuck = 0, ...summaries } = row ?? { completed: 0, processing: 0, failed: 0 };
-  return { summaries, stuck };
+  return row ?? { completed: 0, processing: 0, failed: 0 };
 }
 
 interface MemoryCounts {
@@ -100,10 +98,16 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
 /** `missingVectors` is null without tables of vectors. */
 async function readBacklog(db: Connection) {
   const { schema } = db;
-  const due = await db.query<{ kind: WorkKind; count: number; since: Date }>(sql`
-    select kind, count(*)::int as count, min(coalesce(lease_until, retry_at)) as since
-    from ${schema}.work
-    where coalesce(lease_until, retry_at) <= ${db.now()} group by kind order by since`);
+  // Stuck: its worker stopped, and no other has taken it over.
+  const work = await db.query<
+    Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date }
+  >(sql`
+    select kind, state, worker, count(*)::int as count, min(since) as since from (
+      select kind, case when lease_until is not null then worker end as worker,
+        case when lease_until is null then 'due' when lease_until > ${db.now()} then 'running' else 'stuck' end as state,
+        case when lease_until is null then retry_at else coalesce(taken_at, lease_until) end as since
+      from ${schema}.work where lease_until is not null or retry_at <= ${db.now()}
+    ) k group by kind, state, worker order by since`);
   const [row] = await db.query<{
     pgvector: string | null;
     vectors: boolean;
@@ -120,7 +124,7 @@ async function readBacklog(db: Connection) {
       (select count(*)::int from ${schema}.memory m where ${isExpired(db)}) as expired`);
   const { vectors = false, pgvector = null, consents = 0, quarantine = 0, expired = 0 } = row ?? {};
   const missingVectors = vectors ? await findMissingVectors(db) : null;
-  return { due, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
+  return { work, missingVectors, pgvector, waiting: { consents, quarantine }, expired };
 }
 
 function findMissingVectors(db: Connection) {

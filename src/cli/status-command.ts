@@ -36,15 +36,24 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
   ];
   if (contents === null) return aligned(rows).join("\n");
   const { summaries, waiting, missingVectors: missing, pgvector, energy, tables } = contents;
+  const workLine = (name: string) => {
+    const rows = contents.work.filter(({ state }) => state === name);
+    const who = (worker: string | null) => (worker === null ? "" : ` by ${worker}`);
+    return listed(
+      rows,
+      (row) => `${row.count} ${row.kind}${who(row.worker)} since ${row.since.toISOString()}`,
+    );
+  };
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
   rows.push(
     ["Threads", contents.threads],
     ["Messages", contents.messages],
     ["Memories", listed(contents.memories, ({ kind, state, count }) => `${count} ${kind} ${state}`)],
     ["Summaries", listed(Object.entries(summaries), ([status, count]) => `${count} ${status}`)],
-    ["Stuck", `${contents.stuck} (processing for more than 5 minutes)`],
+    ["Running", workLine("running")],
+    ["Stuck", workLine("stuck")],
+    ["Due", workLine("due")],
     ["Given up", listed(contents.deadLetters, ({ kind, count }) => `${count} ${kind}`)],
-    ["Due", listed(contents.due, (due) => `${due.count} ${due.kind} since ${due.since.toISOString()}`)],
     ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
     ["Expired", `${contents.expired} not swept yet`],
     ["pgvector", pgvector ?? "not installed"],

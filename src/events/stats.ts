@@ -74,6 +74,14 @@ interface UsedByKind {
 
 export interface MemoryStats extends MemoryCounts {
   readonly since: Date;
+  /** Background jobs that are due now and that no worker has. */
+  readonly backlog: number;
+  /** When the oldest of them became due; null without any. */
+  readonly oldestDueAt: Date | null;
+  /** Those of them whose worker stopped: its lease ran out. */
+  readonly stuck: number;
+  /** Background jobs that were given up, of any time, and that nobody has retried. */
+  readonly givenUp: number;
   readonly energy: {
     /** 0 to 100: of a scope its tenant's level, else the lowest. */
     readonly level: number;
@@ -129,8 +137,8 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     const firstMs = Math.floor(nowMs / dayMs - days + 1) * dayMs;
     const since = new Date(by === "day" ? firstMs : nowMs - days * dayMs);
     const found = await asListed(selection, () => findCounts(db, { ...selection, ...runtime, since }));
-    const energy = energyOf(found, runtime.energy);
-    if (by === undefined) return { since, energy, ...countsOf(found, { days }) };
+    const now = { ...workOf(found), energy: energyOf(found, runtime.energy) };
+    if (by === undefined) return { since, ...now, ...countsOf(found, { days }) };
     const ofKey = new Map<string, Count[]>();
     for (const row of found) ofKey.set(row.key, [...(ofKey.get(row.key) ?? []), row]);
     if (by === "day") {
@@ -139,7 +147,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
         const kept = found.filter(({ what, key }) => what === "memory" && key <= day);
         return { day, ...countsOf(ofKey.get(day) ?? [], { kept, days: 1 }) };
       });
-      return { since, energy, ...countsOf(found, { days }), rows, appsWithNotesShare: null };
+      return { since, ...now, ...countsOf(found, { days }), rows, appsWithNotesShare: null };
     }
     ofKey.delete("");
     const rows = [...ofKey].map(([key, ofApp]) => {
@@ -148,7 +156,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     });
     const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
     return {
-      ...{ since, energy, ...together },
+      ...{ since, ...now, ...together },
       rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
       appsWithNotesShare: share(rows.filter(({ memories }) => memories.note).length, rows.length),
     };
@@ -158,7 +166,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
 /** A count by day or app; `key` is "" for all together, and without an app. */
 interface Count {
   readonly [column: string]: unknown;
-  readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "spent";
+  readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "now";
   readonly key: string;
   readonly name: string;
   readonly sums: Readonly<Record<string, number | null>>;
@@ -201,13 +209,19 @@ function countsOf(
   };
 }
 
+function workOf(found: readonly Count[]) {
+  const of = (name: string) => sumOf(found, "now", name);
+  const oldestDueAt = of("oldestDueMs") === 0 ? null : new Date(of("oldestDueMs"));
+  return { oldestDueAt, backlog: of("backlog"), stuck: of("stuck"), givenUp: of("givenUp") };
+}
+
 function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats["energy"] {
   const kinds = Object.entries(byName(found, "usage")).map(([kind, calls]): UsedByKind => {
     const sum = (name: string) => sumOf(named(found, kind), "usage", name);
     return { kind, calls, inputTokens: sum("input"), outputTokens: sum("output"), units: sum("units") };
   });
   return {
-    level: energyLevel(sumOf(found, "spent"), options).level,
+    level: energyLevel(sumOf(found, "now", "spent"), options).level,
     ...{ unitsToday: sumOf(found, "usage", "unitsToday"), callsToday: sumOf(found, "usage", "today") },
     kinds: kinds.toSorted((one, other) => other.units - one.units),
   };
@@ -259,6 +273,11 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   const { schema } = db;
   const { scope, since, formProblems } = selection;
   const isToday = sql`filter (where x.created_at >= ${today(db)})`;
+  const works = sql`(
+    select k.given_up_at, k.lease_until, coalesce(k.lease_until, k.retry_at) as due_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id,
+      coalesce(t.user_id, o.user_id) as user_id, coalesce(t.app_id, o.app_id) as app_id
+    from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
+  ) x`;
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
     counted(selection, "event", {
@@ -275,15 +294,9 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
     counted(selection, "dead", {
-      ...{ row: "x", at: sql`x.created_at` },
+      ...{ row: "x", at: sql`x.given_up_at` },
       sums: sql`'n', count(*)`,
-      from: sql`(
-        select k.given_up_at as created_at, coalesce(t.tenant_id, o.tenant_id) as tenant_id, coalesce(t.user_id, o.user_id) as user_id,
-          coalesce(t.app_id, o.app_id) as app_id
-        from ${schema}.work k left join ${schema}.thread t on t.id = k.thread_ref
-          left join ${schema}.owner o on o.id = k.owner_ref
-        where k.given_up_at is not null
-      ) x where x.created_at >= ${since}`,
+      from: sql`${works} where x.given_up_at >= ${since}`,
     }),
     counted(selection, "turn", {
       ...{ row: "t", at: sql`m.created_at` },
@@ -324,12 +337,16 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
         'today', count(*) ${isToday}, 'unitsToday', sum(x.units::numeric) ${isToday}`,
       from: sql`${schema}.usage x where x.created_at >= ${since}`,
     }),
-    sql`select 'spent', '', '', json_build_object('n', max(u.units)) from (
-      select sum(x.units::numeric) as units from ${schema}.usage x
-      where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
-        and ${within({ ...selection, scope: undefined, tenantId }, "x")}
-      group by x.tenant_id
-    ) u`,
+    sql`select 'now', '', '', json_build_object('backlog', count(x.due_at), 'stuck', count(x.lease_until),
+      'oldestDueMs', extract(epoch from min(x.due_at)) * 1000, 'givenUp', count(x.given_up_at), 'spent', (
+        select max(u.units) from (
+          select sum(x.units::numeric) as units from ${schema}.usage x
+          where x.created_at > ${db.now()} - ${refillMs}::float8 * interval '1 millisecond' and x.created_at <= ${db.now()}
+            and ${within({ ...selection, scope: undefined, tenantId }, "x")}
+          group by x.tenant_id
+        ) u
+      ))
+      from ${works} where (x.given_up_at is not null or x.due_at <= ${db.now()}) and ${within(selection, "x")}`,
   ];
   return db.query<Count>(join(selects, " union all "));
 }

@@ -6,13 +6,16 @@ import type { UsageKind } from "../usage/usage-statements.js";
 import { type BackgroundGraph, backgroundGraph, isTraced } from "./background-graph.js";
 import { guardedSteps, type JobInput, type JobState, runSteps, type WorkSteps } from "./job-steps.js";
 import type { JobRuntime } from "./jobs-options.js";
-import type { JobAddress, JobStatus } from "./settle-failure.js";
+import type { JobAddress } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
 import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
 
+/** How a piece of work ended, and whose it was. */
+export type WorkEnd = Pick<JobState<JobAddress>, "status" | "work">;
+
 export type Within = (
   span: { readonly name: string; readonly step: EventStep; readonly op: EventOp },
-  piece: () => Promise<{ status: JobStatus }>,
+  piece: () => Promise<WorkEnd>,
 ) => Promise<unknown>;
 
 /** A kind of background work, as runners know it. */

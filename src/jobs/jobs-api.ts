@@ -28,6 +28,10 @@ export interface ListedJob {
   readonly givenUpAt: Date | null;
   /** Null while it runs, and when it is not tried again. */
   readonly dueAt: Date | null;
+  /** The process that took it, "host:pid". A worker that is alive extends `leaseUntil`; after it another takes over. */
+  readonly worker: string | null;
+  readonly since: Date | null;
+  readonly leaseUntil: Date | null;
 }
 
 interface ListJobs {
@@ -130,7 +134,9 @@ async function findJobs(
         coalesce(t.app_id, o.app_id) as app_id, t.thread_id as "threadId", k.error, k.given_up_at as "givenUpAt",
         case when k.given_up_at is null then k.attempts end as attempts,
         case when k.lease_until > ${now()} then 'running' when k.error is not null then 'failed' else 'waiting' end as state,
-        case when k.lease_until > ${now()} then null else coalesce(k.lease_until, k.retry_at) end as "dueAt"
+        case when k.lease_until > ${now()} then null else coalesce(k.lease_until, k.retry_at) end as "dueAt",
+        case when k.lease_until is not null then k.worker end as worker,
+        case when k.lease_until is not null then k.taken_at end as since, k.lease_until as "leaseUntil"
       from ${schema}.work k
       left join ${schema}.thread t on t.id = k.thread_ref left join ${schema}.owner o on o.id = k.owner_ref
       where (k.retry_at is not null or k.lease_until is not null or k.error is not null)

@@ -1,3 +1,4 @@
+import { hostname } from "node:os";
 import sql, { empty, raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
@@ -21,6 +22,9 @@ export interface Claim {
   /** For facts and notes a seq, for episodes a turn, for an owner's work its revision. */
   readonly doneUntil: number;
 }
+
+/** This process, for people who look for the worker of a job. */
+export const workerName = `${hostname()}:${process.pid}`;
 
 /** Another worker has taken the work over. It ends quietly: no user's call fails so. */
 export class LeaseLost extends Error {
@@ -83,11 +87,11 @@ export async function takeWork(
   leaseMs: number,
   lease?: number,
 ): Promise<Claim | null> {
-  const until = sql`lease_until = ${leaseEnd(db, leaseMs)}`;
+  const taken = sql`lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}`;
   const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
     sql`
     update ${db.schema}.work
-    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, retry_at = null, error = null,` : empty} ${until}
+    set ${lease === undefined ? sql`attempts = attempts + 1, lease = lease + 1, retry_at = null, error = null,` : empty} ${taken}
     where ${isOf(key)} and ${lease === undefined ? isDue(db) : sql`lease = ${lease} and lease_until is not null`}
     returning id, lease, attempts, done_until`,
     { prepare: true },

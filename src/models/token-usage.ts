@@ -1,3 +1,4 @@
+import { AsyncLocalStorage } from "node:async_hooks";
 import type { BaseMessage } from "@langchain/core/messages";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { propertyOf } from "../text/plain-json.js";
@@ -6,6 +7,9 @@ export interface TokenUsage {
   readonly inputTokens: number;
   readonly outputTokens: number;
 }
+
+/** Receives the tokens of the calls within a span. */
+export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 

@@ -26,6 +26,13 @@ export function overJson({ type }: { readonly type: string }, check: z.ZodType, 
   return check.safeParse(undefined).success ? orNull.optional() : orNull;
 }
 
+/** A copy of `type` with a description. */
+export function about<Type extends z.ZodType>(type: Type, description: string): Type {
+  const copy = type.clone();
+  described.add(copy, { description });
+  return copy;
+}
+
 export const rowNumber = z.int().min(0);
 
 export const optionalText = z.string().nullable();

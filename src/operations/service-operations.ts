@@ -4,6 +4,7 @@ import type { StatsOf } from "../events/stats.js";
 import { jobStates, type ListedJob } from "../jobs/jobs-api.js";
 import { workKinds } from "../jobs/work-kinds.rule.js";
 import {
+  about,
   anyObject,
   each,
   moment,
@@ -36,6 +37,8 @@ const memoryCounts = z.strictObject({
   ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
   recallLatencyMs: z.strictObject(each(z.number(), "p50", "p95")).nullable(),
 });
+const inMs = each(z.number().nullable(), "silentMs", "retryInMs");
+const breaker = z.strictObject({ state: z.enum(["up", "paused"]), ...inMs });
 const used = each(z.number(), "calls", "inputTokens", "outputTokens", "units");
 const stats = memoryCounts.extend({
   since: time,
@@ -45,6 +48,14 @@ const stats = memoryCounts.extend({
   }),
   rows: z.array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() })).optional(),
   appsWithNotesShare: z.number().nullable().optional(),
+  backlog: about(z.number(), "Background jobs that are due and that no worker has."),
+  oldestDueAt: about(time.nullable(), "When the oldest of them became due."),
+  stuck: about(z.number(), "Those of them whose worker stopped: its lease ran out."),
+  givenUp: about(z.number(), "Background jobs that were given up, and that nobody has retried."),
+  breaker: about(
+    breaker,
+    "Whether the database answers this process; while it is paused, calls fail at once.",
+  ),
 });
 
 const event = z.strictObject({
@@ -58,6 +69,9 @@ const job = z.strictObject({
   ...{ id: z.string(), kind: jobKind, state: z.enum(jobStates), key: z.string(), scope },
   ...{ ...each(optionalText, "threadId", "error"), attempts: z.number().nullable() },
   ...each(time.nullable(), "givenUpAt", "dueAt"),
+  worker: about(optionalText, "The process that took it, as host:pid."),
+  since: about(time.nullable(), "When it was taken."),
+  leaseUntil: about(time.nullable(), "Another worker takes it over then, unless this one extends it."),
 });
 
 /** What memory did and took, and the work that operators ask for. */
@@ -69,7 +83,10 @@ export const serviceOperations = {
       days: z.int().min(1).max(90).optional(),
     }),
     answer: stats,
-    call: ({ memory, whose }, input) => memory.stats({ ...whose, ...input } as StatsOf<undefined>),
+    async call({ memory, whose }, input) {
+      const found = await memory.stats({ ...whose, ...input } as StatsOf<undefined>);
+      return { ...found, breaker: memory.databaseStatus() };
+    },
   }),
   listEvents: operation("get", "/events", "counted", {
     does: "What happened, without content, latest first",

@@ -2,9 +2,9 @@ import type pg from "pg";
 import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import type { Clock } from "../clock.js";
-import { type BreakerSettings, createCircuitBreaker, type DatabaseStatus } from "./circuit-breaker.js";
 import { type Connection, identifier } from "./connection.js";
 import { isEmbeddedPool } from "./embedded-pool.js";
+import { type DatabaseStatus, type OutageSettings, probeEveryMs, watchForOutages } from "./outage.js";
 import { pooledClients } from "./pooled-clients.js";
 import { type Statements, statementsOn } from "./run-statement.js";
 import type { SessionKind } from "./session-settings.js";
@@ -37,7 +37,7 @@ export interface DatabaseSettings {
   /** @default the caller's */
   readonly sessions?: SessionKind | undefined;
   /** Called when an outage begins and ends. */
-  readonly onOutage?: Omit<BreakerSettings, "probe"> | undefined;
+  readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
 }
 
 export function createDatabase(
@@ -49,28 +49,28 @@ export function createDatabase(
   const { statementTimeoutMs } = settings;
   const isEmbedded = isEmbeddedPool(pool);
   const sessions = isEmbedded ? "embedded" : (settings.sessions ?? "callers");
-  const clients = pooledClients(pool, { schemaName, isolation, sessions, statementTimeoutMs, end });
-  const probe = () =>
-    clients.use((client) => clients.asking(client, statementTimeoutMs)({ text: "select 1" }));
-  const breaker = createCircuitBreaker({ probe, ...settings.onOutage });
+  const probe = () => clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
+  const watch = watchForOutages({ probe, ...settings.onOutage });
+  const clients = pooledClients(pool, { schemaName, isolation, sessions, statementTimeoutMs, watch, end });
   const schema = identifier(schemaName);
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const surroundings = { schemaName, schema, language, now, prepare };
   const common: Omit<Database, keyof Statements | "patient"> = {
     ...{ schemaName, schema, language, now },
-    ...{ isEmbedded, withClient: clients.use, status: breaker.status },
+    ...{ isEmbedded, withClient: clients.use, status: watch.status },
     mayCrossTenants: clients.mayCrossTenants,
     close() {
-      breaker.stop();
+      watch.stop();
       return clients.close();
     },
   };
   const patient: Database = {
     ...common,
-    ...statementsOn(clients, surroundings, undefined, breaker.watch),
+    ...statementsOn(clients, surroundings, undefined, () => {}),
     get patient() {
       return patient;
     },
   };
-  return { ...common, ...statementsOn(clients, surroundings, statementTimeoutMs, breaker.guard), patient };
+  const statements = statementsOn(clients, surroundings, statementTimeoutMs, watch.requireUp);
+  return { ...common, ...statements, patient };
 }

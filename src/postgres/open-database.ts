@@ -2,12 +2,12 @@ import { resolve } from "node:path";
 import pg from "pg";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { errorLine, type Logger } from "../logger.js";
+import type { Logger } from "../logger.js";
 import { timerOption } from "../text/parse-input.js";
-import { type Outage, probeAfterMs } from "./circuit-breaker.js";
 import { createDatabase, type Database, type DatabaseSettings } from "./database.js";
 import { databaseWords } from "./database-error.js";
 import { openEmbeddedPool } from "./embedded-pool.js";
+import { type Outage, probeEveryMs } from "./outage.js";
 import { prepareSession } from "./session-settings.js";
 
 // Without pg's declarations: those of two versions are different types, and without any every value would be
@@ -59,10 +59,10 @@ function isPool(option: unknown): option is pg.Pool & PostgresPool {
 
 function outageLines({ onBack }: OpenSettings, logger: Logger): DatabaseSettings["onOutage"] {
   return {
-    onPause(failures, error) {
+    onPause(silentMs, error) {
       logger.warn(
-        `the database did not answer ${failures} times in a row: turns go on without memory, and it is tried again ` +
-          `every ${probeAfterMs / 1_000} s (${errorLine(error)})`,
+        `the database has not answered for ${Math.round(silentMs / 1_000)} s: turns go on without memory, and it is ` +
+          `probed every ${probeEveryMs / 1_000} s (${databaseWords(error)})`,
       );
     },
     onBack(outage) {

@@ -10,6 +10,7 @@ import {
   requireTenancy,
   tenantSetting,
 } from "./isolation.js";
+import type { OutageWatch } from "./outage.js";
 import { type Ask, deadlineSettings, type LocalSetting, type SessionKind } from "./session-settings.js";
 
 export interface ClientSettings {
@@ -18,6 +19,7 @@ export interface ClientSettings {
   readonly sessions: SessionKind;
   /** Longest time of a statement, which our own sessions have set. @default none */
   readonly statementTimeoutMs: number | undefined;
+  readonly watch: Pick<OutageWatch, "answered" | "failed">;
   readonly end: () => Promise<void>;
 }
 
@@ -38,17 +40,21 @@ const graceMs = 1_000;
 const patientMs = 3_600_000;
 
 export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
-  const { schemaName, isolation, sessions, statementTimeoutMs, end } = settings;
+  const { schemaName, isolation, sessions, statementTimeoutMs, watch, end } = settings;
   const waiting = new Set<Promise<pg.PoolClient>>();
   let closing: Promise<void> | undefined;
   let status: Promise<IsolationStatus> | undefined;
 
   const acquire = async () => {
     if (closing) throw new MemoryError("CLOSED", "This memory was closed; create a new one.");
+    const askedAt = performance.now();
     const acquired = pool.connect();
     waiting.add(acquired);
     try {
       return await acquired;
+    } catch (error) {
+      watch.failed(error, askedAt);
+      throw error;
     } finally {
       waiting.delete(acquired);
     }
@@ -86,7 +92,7 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     asking(client: ClientBase, deadlineMs: number | undefined): Ask {
       const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
-      return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs);
+      return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
     },
     /** The settings of statements that begin now; synchronous, since the tenancy follows the call. */
     settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [
@@ -113,6 +119,7 @@ async function askWithin(
   client: ClientBase,
   statement: QueryConfig,
   timeoutMs: number,
+  watch: ClientSettings["watch"],
 ): Promise<QueryResult> {
   const parameters = statement.values?.length ?? 0;
   if (parameters > mostParameters) {
@@ -122,9 +129,13 @@ async function askWithin(
     );
   }
   statements.publish(statement.text);
+  const askedAt = performance.now();
   try {
-    return await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
+    const result = await client.query({ ...statement, ...(timeoutMs > 0 && { query_timeout: timeoutMs }) });
+    watch.answered();
+    return result;
   } catch (error) {
+    watch.failed(error, askedAt);
     // Its answer may come later: nobody else can use the connection.
     if (isReadTimeout(error)) void (client as pg.Client).end().catch(ignore);
     throw error;

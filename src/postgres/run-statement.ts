@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { ClientBase, QueryResult, QueryResultRow } from "pg";
 import type { Sql } from "sql-template-tag";
-import type { CircuitBreaker } from "./circuit-breaker.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { toMemoryError } from "./database-error.js";
 import type { PooledClients } from "./pooled-clients.js";
@@ -27,12 +26,12 @@ interface Surroundings extends Omit<Connection, "query"> {
   readonly prepare: boolean;
 }
 
-/** Statements with a default deadline of `deadlineMs`; `through` observes whether the database answers. */
+/** Statements with a default deadline of `deadlineMs`; `admit` throws where they are not to be tried. */
 export function statementsOn(
   clients: PooledClients,
   { schemaName, prepare, ...connection }: Surroundings,
   deadlineMs: number | undefined,
-  through: CircuitBreaker["guard"],
+  admit: () => void,
 ): Statements {
   const reported = (error: unknown): never => {
     throw toMemoryError(error, schemaName);
@@ -45,16 +44,18 @@ export function statementsOn(
     async query<Row extends QueryResultRow>(asked: Sql, options: QueryOptions = {}) {
       const { timeoutMs = deadlineMs } = options;
       const settings = clients.settingsNow(timeoutMs);
+      admit();
       const run = () =>
         clients.use(async (client): Promise<QueryResult<Row>> => {
           await clients.requireIsolated(client);
           const ask = clients.asking(client, timeoutMs);
           return queryWith(client, ask, settings, statementOf(asked, options));
         });
-      return (await through(() => retrying(run, reconnect).catch(reported))).rows;
+      return (await retrying(run, reconnect).catch(reported)).rows;
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
+      admit();
       /** Errors of `work` itself pass through unchanged. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
@@ -78,14 +79,13 @@ export function statementsOn(
           throw error;
         }
       };
-      return through(() =>
-        clients.use(run).catch((error: unknown) => {
-          if (failure?.error === error) throw error;
-          return reported(error);
-        }),
-      );
+      return clients.use(run).catch((error: unknown) => {
+        if (failure?.error === error) throw error;
+        return reported(error);
+      });
     },
-    repeatable(work) {
+    async repeatable(work) {
+      admit();
       const run = (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);
         // On a lost connection the rollback fails as well: the first error says why.
@@ -103,7 +103,7 @@ export function statementsOn(
             }),
         });
       };
-      return through(() => retrying(() => clients.use(run), reconnect).catch(reported));
+      return retrying(() => clients.use(run), reconnect).catch(reported);
     },
   };
 }

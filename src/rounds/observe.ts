@@ -1,8 +1,12 @@
+import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { type EventStep, eventNode } from "../events/event-log.js";
+import type { WorkEnd } from "../jobs/define-work.js";
 import { bestSimilarity } from "../memories/item/memory.js";
+import { spanTokens, type TokenUsage } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
+import type { MemoryQuery } from "../search/query-memories.js";
 import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
@@ -30,13 +34,7 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
 }
 
 /** Declared here: the declarations of an optional package may be absent. */
-type SpanAttributes = Record<string, string | number | boolean | string[] | undefined>;
-
-export interface OpenSpan {
-  /** False spares costly attributes. */
-  readonly recording: boolean;
-  set(attributes: SpanAttributes): void;
-}
+type SetAttributes = (attributes: Record<string, string | number | boolean | undefined>) => void;
 
 type Api = typeof import("@opentelemetry/api");
 
@@ -44,29 +42,24 @@ type Api = typeof import("@opentelemetry/api");
 let api: Api | null | undefined;
 let loading: Promise<Api | null> | undefined;
 
-const deaf: OpenSpan = { recording: false, set: () => {} };
-
 /**
- * Runs `work` within a span of OpenTelemetry's provider; without `@opentelemetry/api`, or a provider, just `work`.
+ * Runs `work` within a span of OpenTelemetry's provider; without `@opentelemetry/api`, or a provider, just `work` with null.
  *
  * A failure is `mnemograph.status` "error" and its code, never its message: providers quote prompts in theirs.
  */
 export async function withSpan<Result>(
   name: string,
-  work: (span: OpenSpan) => Promise<Result>,
+  work: (set: SetAttributes | null) => Promise<Result>,
 ): Promise<Result> {
   if (api === undefined) {
     loading ??= import("@opentelemetry/api").catch(() => null);
     api = await loading;
   }
-  if (api === null) return work(deaf);
+  if (api === null) return work(null);
   const { SpanStatusCode, trace } = api;
   return trace.getTracer("mnemograph").startActiveSpan(name, async (span) => {
     try {
-      return await work({
-        recording: span.isRecording(),
-        set: (attributes) => void span.setAttributes(attributes),
-      });
+      return await work(span.isRecording() ? (attributes) => void span.setAttributes(attributes) : null);
     } catch (error) {
       const code = MemoryError.is(error) ? error.code : "UNEXPECTED";
       span.setAttributes({ "mnemograph.status": "error", "mnemograph.error": code });
@@ -78,8 +71,22 @@ export async function withSpan<Result>(
   });
 }
 
+export const spansOptionsSchema = z.strictObject({
+  /**
+   * Whether spans carry the ids of thread, tenant, app and agent, to find a conversation in a trace store. Forgetting
+   * does not reach them there. @default false
+   */
+  ids: z.boolean().default(false),
+});
+
+export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
+
+/** Whose work a span is. */
+type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
+
 /** Counts, names and numbers of a result, never texts. */
 export interface SpanReport {
+  readonly place?: SpanPlace | null | undefined;
   readonly status?: "ok" | "error" | "skipped";
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
 }
@@ -102,28 +109,40 @@ export type Observe = <Result>(
   observed: Observed,
   work: (db: Database) => Promise<Result>,
   report?: (result: Result) => SpanReport,
+  place?: SpanPlace,
 ) => Promise<Result>;
 
 /**
- * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips` and those
- * of the report.
+ * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips`,
+ * `.input_tokens`, `.output_tokens` and those of the report; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
  */
-export function createObserve(db: Database): Observe {
-  return (observed, work, report) =>
-    withSpan(`mnemograph.${observed.name}`, async (span) => {
-      if (!span.recording) return work(db);
+export function createObserve(db: Database, { ids }: z.output<typeof spansOptionsSchema>): Observe {
+  // Callers' input is not checked yet.
+  const placed = (place: SpanPlace | null | undefined) => {
+    const { scope, threadId: thread_id, agent } = (ids && place) || {};
+    return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };
+  };
+  return (observed, work, report, place) =>
+    withSpan(`mnemograph.${observed.name}`, async (set) => {
+      if (!set) return work(db);
       const { step, op } = observed;
-      span.set(prefixed({ op, step, node: eventNode(step) }));
+      set(prefixed({ op, step, node: eventNode(step), ...placed(place) }));
       const counting = countRoundTrips(db);
+      const tokens = { input_tokens: 0, output_tokens: 0 };
+      const count = ({ inputTokens, outputTokens }: TokenUsage) => {
+        tokens.input_tokens += inputTokens;
+        tokens.output_tokens += outputTokens;
+      };
       try {
-        const result = await work(counting.db);
-        const { status = "ok", attributes = {} } = report?.(result) ?? {};
-        span.set(prefixed({ ...attributes, status }));
+        const result = await spanTokens.run(count, () => work(counting.db));
+        const { status = "ok", attributes = {}, place: found } = report?.(result) ?? {};
+        set(prefixed({ ...attributes, ...placed(found), status }));
         return result;
       } finally {
         // Background graphs have their own connection.
         const roundTrips = counting.roundTrips();
-        if (roundTrips > 0) span.set(prefixed({ round_trips: roundTrips }));
+        if (roundTrips > 0) set(prefixed({ round_trips: roundTrips }));
+        if (tokens.input_tokens > 0) set(prefixed(tokens));
       }
     });
 }
@@ -166,8 +185,8 @@ export function reportRemembered({ remembered }: { readonly remembered: Remember
   return { attributes: { recorded, summary: summary.started ? "started" : summary.reason } };
 }
 
-export function reportWork({ status }: { readonly status?: string }): SpanReport {
-  if (status === "failed" || status === "dead_letter")
-    return { status: "error", attributes: { outcome: status } };
-  return { status: status === "completed" ? "ok" : "skipped", attributes: { outcome: status } };
+export function reportWork({ status: outcome, work: place }: WorkEnd): SpanReport {
+  const failed = outcome === "failed" || outcome === "dead_letter";
+  const status = failed ? "error" : outcome === "completed" ? "ok" : "skipped";
+  return { status, place, attributes: { outcome } };
 }

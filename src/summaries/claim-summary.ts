@@ -1,7 +1,7 @@
 import sql from "sql-template-tag";
 import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import { type Claim, completeWork, isHeld, leaseEnd } from "../jobs/work-table.js";
+import { type Claim, completeWork, isHeld, leaseEnd, workerName } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
@@ -137,12 +137,13 @@ export async function claimSummary(
       ) m
     ),
     taken as (
-      insert into ${schema}.work as k (kind, thread_ref, done_until, attempts, lease, lease_until)
-      select 'summaries', ${threadRef}::bigint, coalesce((select end_seq from base), -1), 1, 1, ${leaseEnd(db, leaseMs)}
+      insert into ${schema}.work as k (kind, thread_ref, done_until, attempts, lease, lease_until, worker, taken_at)
+      select 'summaries', ${threadRef}::bigint, coalesce((select end_seq from base), -1), 1, 1, ${leaseEnd(db, leaseMs)},
+        ${workerName}::text, ${db.now()}
       where not exists (select from base where end_seq >= ${window.endSeq})
       on conflict (thread_ref, kind) where given_up_at is null do update
         set attempts = 1, lease = k.lease + 1, lease_until = excluded.lease_until, retry_at = null, error = null,
-          done_until = greatest(k.done_until, excluded.done_until)
+          worker = excluded.worker, taken_at = excluded.taken_at, done_until = greatest(k.done_until, excluded.done_until)
         -- Whose lease has run out, told without the time, which Citus does not take here.
         where k.done_until < ${window.endSeq} and (
           k.lease_until is null or excluded.lease_until - k.lease_until >= ${leaseMs} * interval '1 millisecond'

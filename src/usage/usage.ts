@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { errorLine, type Logger } from "../logger.js";
-import type { Charge } from "../models/token-usage.js";
+import { type Charge, spanTokens } from "../models/token-usage.js";
 import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import type { Scope } from "../scope/scope.js";
@@ -56,6 +56,7 @@ export function createUsage({
       ({ scope, threadId, kind }) =>
       async (tokens) => {
         unpolledTokens += tokens.inputTokens + tokens.outputTokens;
+        spanTokens.getStore()?.(tokens);
         const call = { id: randomUUID(), scope, threadId, kind, ...tokens };
         try {
           await asTenant(scope.tenantId, () => chargeCall(db, call));

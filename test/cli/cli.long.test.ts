@@ -87,7 +87,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const place = join(folder, "data");
     expect(first).toEqual({
       code: 0,
-      out: `Applied to "mnemograph" in ${place}: 0001_tables`,
+      out: `Applied to "mnemograph" in ${place}: 0001_tables, 0002_work_worker`,
       err: `mnemograph: creating an embedded PostgreSQL in ${place}; this takes some seconds, once`,
     });
 
@@ -107,15 +107,10 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const lines = status.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
     expect(lines).toEqual([
       ...[`Database: ${place}`, "Schema: mnemograph"],
-      ...["Version of core: 1", "Version of vector: not installed", "Version of isolation: not installed"],
+      ...["Version of core: 2", "Version of vector: not installed", "Version of isolation: not installed"],
       ...["Threads: 1", "Messages: 6", "Memories: none"],
-      ...["Summaries: 1 completed, 0 processing, 0 failed", "Stuck: 0 (processing for more than 5 minutes)"],
-      ...[
-        "Given up: none",
-        "Due: none",
-        "Waiting: 0 for consent, 0 in quarantine",
-        "Expired: 0 not swept yet",
-      ],
+      ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none", "Due: none"],
+      ...["Given up: none", "Waiting: 0 for consent, 0 in quarantine", "Expired: 0 not swept yet"],
       ...["pgvector: not installed", "Without vector: no vectors are kept"],
       expect.stringMatching(/^Used today: \d+ units? in 1 call$/),
       expect.stringMatching(/^Size: \d+\.\d MB with indexes$/),
@@ -134,13 +129,22 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(before.code).toBe(1);
     expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
     expect(JSON.parse(before.out)).toMatchObject({
-      migrations: { sets: [{ set: "core", version: null, pending: ["0001_tables"] }, {}, {}], locks: [] },
+      migrations: {
+        sets: [{ set: "core", version: null, pending: ["0001_tables", "0002_work_worker"] }, {}, {}],
+        locks: [],
+      },
     });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
-    expect(plan.out).toBe("To apply: 0001_tables\nIt locks no table that is there already.");
+    expect(plan.out).toBe(
+      "To apply: 0001_tables, 0002_work_worker\nIt locks no table that is there already.",
+    );
 
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
-    expect(migrated).toEqual({ code: 0, out: JSON.stringify({ schema, applied: ["0001_tables"] }), err: "" });
+    expect(migrated).toEqual({
+      code: 0,
+      out: JSON.stringify({ schema, applied: ["0001_tables", "0002_work_worker"] }),
+      err: "",
+    });
     const url = server().DATABASE_URL;
     const status = await run(["status", "--schema", schema, "--database", url, "--json"]);
     const { host, pathname } = new URL(url);
@@ -152,14 +156,14 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       schema,
       migrations: {
         sets: [
-          { set: "core", version: 1, pending: [] },
+          { set: "core", version: 2, pending: [] },
           { set: "vector", version: null, pending: [] },
           { set: "isolation", version: null, pending: [] },
         ],
         newer: false,
         locks: [],
       },
-      ...{ threads: 0, messages: 0, memories: [], deadLetters: [], stuck: 0, due: [], expired: 0 },
+      ...{ threads: 0, messages: 0, memories: [], deadLetters: [], work: [], expired: 0 },
       summaries: { completed: 0, processing: 0, failed: 0 },
       ...{ missingVectors: null, waiting: { consents: 0, quarantine: 0 } },
       energy: { units: 0, calls: 0 },
@@ -171,5 +175,22 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(newer.err).toMatch(/set up by a newer mnemograph.*version 9.*Update the package\.$/);
     expect((await run(["migrate", "--schema", schema], server())).code).toBe(1);
     await db.pool.query(`drop schema "${schema}" cascade`);
+  }, 120_000);
+
+  it("operators M2: says who has work and who left it, by the kinds that jobs are listed and asked for by", async () => {
+    const [scope, threadId] = [{ userId: "ana" }, "t"];
+    await db.memory().record({ scope, threadId, messages: round("1") });
+    await db.pool.query(
+      `insert into "${db.schema}".work (kind, thread_ref, done_until, worker, taken_at, lease_until)
+       select k.kind, t.id, -1, 'host:7', now(), now() + k.lease from "${db.schema}".thread t, (
+         values ('facts', interval '1 minute'), ('notes', interval '-1 minute')) k (kind, lease)`,
+    );
+    const { out } = await run(["status", "--schema", db.schema], server());
+    expect(out).toMatch(/^Running +1 facts by host:7 since 20/m);
+    expect(out).toMatch(/^Stuck +1 notes by host:7 since 20/m);
+    const asked = ["call", "listJobs", "--schema", db.schema, "--json", '{"kind":"facts"}'];
+    expect(JSON.parse((await run(asked, server())).out)).toMatchObject({
+      jobs: [{ worker: "host:7", since: expect.any(String), leaseUntil: expect.any(String) }],
+    });
   }, 120_000);
 });

@@ -30,7 +30,7 @@ afterAll(() => {
 const attributesOf = (name: string) =>
   exporter.getFinishedSpans().find((span) => span.name === name)?.attributes;
 
-async function aConversation() {
+async function aConversation(spans = {}) {
   const model = taskModel({
     fact_extraction: () => facts(candidate(`The user went to ${secret}.`, secret)),
     conversation_summary: () => new Error(`The provider quotes: ${secret}`),
@@ -40,9 +40,11 @@ async function aConversation() {
     config: {
       memories: { extract: true, episodes: false },
       summaries: { afterSeq: 1, maxAttempts: 1 },
+      spans,
     },
   });
-  const thread = newAddress();
+  const { threadId, scope } = newAddress();
+  const thread = { threadId, scope: { ...scope, tenantId: "acme", appId: "desk" } };
   await memory.remember({
     ...thread,
     messages: [new HumanMessage(`I went to ${secret}.`), new AIMessage(`Tell me of ${secret}.`)],
@@ -90,6 +92,23 @@ describe("spans", () => {
     expect(attributesOf("mnemograph.summarize")).toMatchObject({
       ...{ "mnemograph.status": "error", "mnemograph.outcome": "failed" },
     });
+  });
+
+  it("operators M1: carry tokens, and who and where only with `spans.ids`", async () => {
+    const ids = ["thread_id", "tenant_id", "app_id", "agent"].map((name) => `mnemograph.${name}`);
+    const idsOf = (name: string) => ids.map((id) => attributesOf(`mnemograph.${name}`)?.[id]);
+    const names = ["recall", "remember", "query", "extract", "summarize"];
+    await aConversation();
+    for (const name of names) expect(idsOf(name)).toEqual(ids.map(() => undefined));
+    exporter.reset();
+    const { memory, thread } = await aConversation({ ids: true });
+    for (const name of names) expect(idsOf(name)).toEqual([thread.threadId, "acme", "desk", undefined]);
+    await memory.query({ ...thread, query: "", agent: "guide" });
+    expect(exporter.getFinishedSpans().at(-1)?.attributes).toMatchObject({ "mnemograph.agent": "guide" });
+    const count = expect.any(Number);
+    const tokens = { "mnemograph.input_tokens": count, "mnemograph.output_tokens": count };
+    expect(attributesOf("mnemograph.extract")).toMatchObject(tokens);
+    expect(attributesOf("mnemograph.recall")).not.toHaveProperty(["mnemograph.input_tokens"]);
   });
 
   it("of what failed say the code, and nothing of the message", async () => {

@@ -35,6 +35,7 @@ const nothing = {
   },
   ...{ notesCreated: 0, notesCreatedPerHour: 0, compactions: 0, compactionsPerDay: 0 },
   ...{ energyUnits: 0, notesEnergyUnits: 0, since: expect.any(Date) },
+  ...{ backlog: 0, oldestDueAt: null, stuck: 0, givenUp: 0 },
   energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] },
 };
 
@@ -47,6 +48,33 @@ it("statistics begin empty, and count what is of the scope asked for or of all",
   const one = { ...nothing, conversations: 1, conversationsWithNotesShare: 0, recallToolShare: 0 };
   expect(await memory.stats({ scope: thread.scope })).toEqual(one);
   expect(await memory.stats()).toEqual(one);
+});
+
+it("operators M1: the backlog, the oldest due, the stuck and what was given up are counted as they are now", async () => {
+  const memory = db.memory({ config });
+  const [thread, other] = [newAddress(), newAddress()];
+  for (const address of [thread, other])
+    await memory.remember({ ...address, messages: [new HumanMessage("I hike."), new AIMessage("Nice.")] });
+  for (const [kind, { scope }, column, at] of [
+    ["summaries", thread, "retry_at", "- interval '2 hours'"],
+    ["episodes", thread, "retry_at", "+ interval '1 hour'"],
+    ["notes", thread, "lease_until", "+ interval '1 minute'"],
+    ["facts", thread, "lease_until", "- interval '1 hour'"],
+    ["facts", thread, "given_up_at", "- interval '80 days'"],
+    ["facts", other, "given_up_at", ""],
+  ] as const)
+    await db.pool.query(
+      `insert into "${db.schema}".work (kind, thread_ref, done_until, ${column})
+       select $1, id, -1, now() ${at} from "${db.schema}".thread where user_id = $2`,
+      [kind, scope.userId],
+    );
+  const now = { backlog: 2, oldestDueAt: expect.any(Date), stuck: 1, givenUp: 1 };
+  const { scope } = thread;
+  for (const of of [{ scope }, { scope, by: "day" as const }, { scope, days: 1 }])
+    expect(await memory.stats(of as { scope: typeof scope })).toMatchObject(now);
+  const { oldestDueAt } = await memory.stats({ scope });
+  expect(Date.now() - (oldestDueAt?.getTime() ?? 0)).toBeGreaterThan(7_000_000);
+  expect(await memory.stats({ scope: other.scope })).toMatchObject({ backlog: 0, stuck: 0, givenUp: 1 });
 });
 
 it("the first-pass rate counts what met the writing constraints as it came", async () => {

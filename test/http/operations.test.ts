@@ -196,6 +196,20 @@ describe("its description", () => {
     }
   });
 
+  it("operators M1, M2: has what operators watch, by name and with what it means", async () => {
+    const { operator } = api;
+    const { body } = await operator("GET", "/stats");
+    expect(body).toMatchObject({ breaker: { state: "up", silentMs: null, retryInMs: null } });
+    const counted = ["backlog", "oldestDueAt", "stuck", "givenUp"];
+    expect(Object.keys(body)).toEqual(expect.arrayContaining(counted));
+    const document = JSON.stringify(await (await api.app.request("/openapi.json")).json());
+    for (const name of [...counted, "breaker", "worker", "since", "leaseUntil"])
+      expect(
+        document.split(`"${name}":`).some((of) => /^.{1,230}"description":"\w/.test(of)),
+        name,
+      ).toBe(true);
+  });
+
   it("has every path on its page", () => {
     const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
     const heads = operationList.map(([, { path }]) => /^\/[^/]+/.exec(path)?.[0] ?? path);

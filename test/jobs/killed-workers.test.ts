@@ -1,4 +1,5 @@
 import { randomUUID } from "node:crypto";
+import { hostname } from "node:os";
 import { describe, expect, inject, it } from "vitest";
 import { createGate } from "../../src/testing/index.js";
 import { newTalk } from "../notes/note-model.js";
@@ -22,42 +23,53 @@ function leased({ config, ...options }: TestOptions, clock: () => Date): TestOpt
 }
 
 describe("work whose worker stands still in the middle", () => {
-  it.for(workCases)("is another's once its lease ran out, and done once: $kind", async (each: WorkCase) => {
-    let now = new Date();
-    const clock = () => now;
-    const talk = freshTalk();
-    const { tenantId } = talk.scope;
-    const gate = createGate();
-    const standing = db.memory({
-      ...leased(
-        optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked))),
-        clock,
-      ),
-      jobs: "background",
-    });
-    const begun = each.begin(standing, talk);
-    await expect.poll(() => gate.waiting).toBe(1);
+  it.for(workCases)(
+    "operators M2: says who has it and until when, and is another's once its lease ran out, and done once: $kind",
+    async (each: WorkCase) => {
+      let now = new Date();
+      const clock = () => now;
+      const talk = freshTalk();
+      const { tenantId } = talk.scope;
+      const gate = createGate();
+      const standing = db.memory({
+        ...leased(
+          optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked))),
+          clock,
+        ),
+        jobs: "background",
+      });
+      const begun = each.begin(standing, talk);
+      await expect.poll(() => gate.waiting).toBe(1);
 
-    const other = db.memory(leased(optionsOf(each, each.reply), clock));
-    const upkeep = () => other.upkeep({ kinds: [each.kind] });
-    now = new Date(now.getTime() + leaseMs - 1);
-    await upkeep();
-    expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
-      { state: "running", attempts: 1 },
-    ]);
-    expect(await each.effects(other, talk)).not.toEqual(each.done);
-    now = new Date(now.getTime() + 2);
-    expect(await upkeep()).toBe(1);
-    expect(await each.effects(other, talk)).toEqual(each.done);
+      const other = db.memory(leased(optionsOf(each, each.reply), clock));
+      const upkeep = () => other.upkeep({ kinds: [each.kind] });
+      now = new Date(now.getTime() + leaseMs - 1);
+      await upkeep();
+      expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
+        {
+          ...{
+            state: "running",
+            attempts: 1,
+            worker: `${hostname()}:${process.pid}`,
+            since: expect.any(Date),
+          },
+          leaseUntil: new Date(now.getTime() + 1),
+        },
+      ]);
+      expect(await each.effects(other, talk)).not.toEqual(each.done);
+      now = new Date(now.getTime() + 2);
+      expect(await upkeep()).toBe(1);
+      expect(await each.effects(other, talk)).toEqual(each.done);
 
-    gate.open();
-    await Promise.all([begun, standing.idle()]);
-    expect(await each.effects(other, talk)).toEqual(each.done);
-    expect(await upkeep()).toBe(0);
-    expect(await other.jobs.list({ tenantId, kind: each.kind })).toEqual([]);
-    expect(await brokenInvariants(db)).toEqual([]);
-    await standing.close();
-  });
+      gate.open();
+      await Promise.all([begun, standing.idle()]);
+      expect(await each.effects(other, talk)).toEqual(each.done);
+      expect(await upkeep()).toBe(0);
+      expect(await other.jobs.list({ tenantId, kind: each.kind })).toEqual([]);
+      expect(await brokenInvariants(db)).toEqual([]);
+      await standing.close();
+    },
+  );
 
   it.for(workCases)("is given up when workers die of it again and again: $kind", async (each: WorkCase) => {
     let now = new Date();
@@ -91,23 +103,33 @@ describe("work whose worker stands still in the middle", () => {
 });
 
 describe.skipIf(!onServer())("work whose process was killed in the middle (server only)", () => {
-  it.for(workCases)("is found again, and done once: $kind", { timeout: limitsMs.long }, async (each) => {
-    const talk = freshTalk();
-    const { scope, threadId } = talk;
-    const url = inject("databaseUrl") ?? "";
-    const killed = start("work-until-killed", [
-      ...[url, db.schema, each.kind, `${leaseMs}`],
-      ...[scope.tenantId ?? "", scope.userId, scope.appId, threadId],
-    ]);
-    await killed.line("deep enough");
-    await killed.kill();
-    const memory = db.memory(optionsOf(each, each.reply));
-    expect(await each.effects(memory, talk)).not.toEqual(each.done);
-    await expect
-      .poll(() => memory.upkeep({ kinds: [each.kind] }), { timeout: limitsMs.step, interval: 100 })
-      .toBeGreaterThan(0);
-    await expect.poll(() => each.effects(memory, talk)).toEqual(each.done);
-    expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toEqual([]);
-    expect(await brokenInvariants(db)).toEqual([]);
-  });
+  it.for(workCases)(
+    "operators M2: names its worker, is found again, and done once: $kind",
+    { timeout: limitsMs.long },
+    async (each) => {
+      const talk = freshTalk();
+      const { scope, threadId } = talk;
+      const url = inject("databaseUrl") ?? "";
+      const killed = start("work-until-killed", [
+        ...[url, db.schema, each.kind, `${leaseMs}`],
+        ...[scope.tenantId ?? "", scope.userId, scope.appId, threadId],
+      ]);
+      await killed.line("deep enough");
+      await killed.kill();
+      const memory = db.memory(optionsOf(each, each.reply));
+      expect(await each.effects(memory, talk)).not.toEqual(each.done);
+      const left = {
+        worker: `${hostname()}:${killed.pid}`,
+        since: expect.any(Date),
+        leaseUntil: expect.any(Date),
+      };
+      expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toMatchObject([left]);
+      await expect
+        .poll(() => memory.upkeep({ kinds: [each.kind] }), { timeout: limitsMs.step, interval: 100 })
+        .toBeGreaterThan(0);
+      await expect.poll(() => each.effects(memory, talk)).toEqual(each.done);
+      expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toEqual([]);
+      expect(await brokenInvariants(db)).toEqual([]);
+    },
+  );
 });

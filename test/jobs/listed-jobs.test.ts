@@ -66,6 +66,7 @@ describe("background work that is not done", () => {
     await memory.remember({ scope, threadId: "letter", messages: [{ role: "user", content }] });
     const [letter] = await memory.jobs.list({ kind: "facts" });
     expect(letter).toMatchObject({ state: "failed", attempts: null, dueAt: null, scope, threadId: "letter" });
+    expect(letter).toMatchObject({ worker: null, since: null, leaseUntil: null });
     expect(await memory.memories.list({ scope })).toEqual([]);
     broken = false;
     const table = `"${db.schema}".work`;

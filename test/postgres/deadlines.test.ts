@@ -172,7 +172,7 @@ describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
       expect.objectContaining({ code: "DATABASE_UNAVAILABLE" }),
     );
     proxy.silent = false;
-    await memory.threads.list({ scope });
+    await expect.poll(() => memory.threads.list({ scope }), { timeout: 4_000 }).toEqual(expect.any(Array));
   });
 });
 

@@ -96,6 +96,7 @@ describe("a database of before version 1", () => {
       "0001_tables",
       "vector",
       "isolation",
+      "0002_work_worker",
     ]);
     expect(await countsOf(schema, kept)).toEqual(before);
     const tables = await tablesOf(schema);

@@ -91,6 +91,52 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     await memory.close();
     await probe.end();
   });
+
+  it("operators H4: stopped hard for seven seconds, costs six conversations those and at most three more", async () => {
+    const database = await postgres("start");
+    const memory = createTestMemory({ database, logger: silentLogger, config: summariesOnly });
+    await memory.setup();
+    const superuser = new pg.Client(database);
+    superuser.on("error", () => {});
+    await superuser.connect();
+    const { rows } = await superuser.query(
+      "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid",
+    );
+    const turns: { readonly endedAt: number; readonly ok: boolean }[] = [];
+    let talking = true;
+    const conversations = Array.from({ length: 6 }, async (_, n) => {
+      const thread = { scope: { userId: "ben" }, threadId: `talk ${n}` };
+      const configurable = { thread_id: thread.threadId, user_id: "ben" };
+      for (let number = 0; talking; number++) {
+        const turn = async () => {
+          await memory.checkpointer().getTuple({ configurable });
+          await memory.recall(thread);
+          await memory.remember({ ...thread, messages: round(`${n}-${number}`) });
+        };
+        const ok = await turn().then(
+          () => true,
+          () => false,
+        );
+        turns.push({ endedAt: performance.now(), ok });
+        await sleep(50);
+      }
+    });
+    const answeredAfter = (at: number) => turns.filter(({ ok, endedAt }) => ok && endedAt > at).length;
+    await expect.poll(() => answeredAfter(0)).toBeGreaterThan(12);
+    process.kill(Number(rows[0].pid), "SIGQUIT");
+    await sleep(7_000);
+    expect(memory.databaseStatus().state).toBe("paused");
+    await postgres("start");
+    const backAt = performance.now();
+    await sleep(4_000);
+    talking = false;
+    await Promise.all(conversations);
+    expect(answeredAfter(backAt)).toBeGreaterThan(12);
+    const lastFailure = Math.max(...turns.filter(({ ok }) => !ok).map(({ endedAt }) => endedAt));
+    expect(lastFailure - backAt).toBeLessThan(3_000);
+    expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
+    await memory.close();
+  });
 });
 
 /** Tries again while the database is away, as a caller that must not lose anything would. */

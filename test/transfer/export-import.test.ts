@@ -84,7 +84,7 @@ describe("export and import", () => {
       summary: ["id"],
       work: [
         ...["id", "lease", "lease_until", "attempts", "done_at", "progress"],
-        ...["error", "output", "given_up_at"],
+        ...["error", "output", "given_up_at", "worker", "taken_at"],
       ],
       memory: ["ref", "content_hash", "accessed_on", "revision"],
       history: ["id", "memory_revision"],

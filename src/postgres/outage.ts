@@ -1,0 +1,110 @@
+import { MemoryError } from "../errors.js";
+import {
+  databaseWords,
+  errorCodeOf,
+  isConnectionError,
+  isPoolBusy,
+  isReadTimeout,
+} from "./database-error.js";
+
+/** Whether a database answers the statements of one memory. */
+export interface DatabaseStatus {
+  /** "paused": after three seconds without an answer calls fail at once, until the database answers a probe. */
+  readonly state: "up" | "paused";
+  /** Milliseconds without an answer, since a statement or connection failed; null after an answer. */
+  readonly silentMs: number | null;
+  /** Milliseconds until the next probe; null while it is up. */
+  readonly retryInMs: number | null;
+}
+
+export interface Outage {
+  readonly durationMs: number;
+  /** Calls that failed at once meanwhile. */
+  readonly refused: number;
+}
+
+export interface OutageSettings {
+  readonly probe: () => Promise<unknown>;
+  readonly onPause?: ((silentMs: number, error: unknown) => void) | undefined;
+  readonly onBack?: ((outage: Outage) => void) | undefined;
+}
+
+export type OutageWatch = ReturnType<typeof watchForOutages>;
+
+/** As long as a lost connection is retried: a fast restart is over by then. */
+export const patienceMs = 3_000;
+
+/** An outage costs turns two seconds more than it lasts. */
+export const probeEveryMs = 2_000;
+
+/** Of a server that stays silent, a probe may wait long for a connection; half of a pool is left to calls. */
+const mostProbes = 5;
+
+/** After three seconds without an answer to any statement, calls fail at once, until the database answers a probe. */
+export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
+  let answeredAt = performance.now();
+  let silentSince: number | undefined;
+  let outage: { probeAt: number; refused: number } | undefined;
+  let last: unknown;
+  let probes = 0;
+  let timer: NodeJS.Timeout | undefined;
+
+  const silentMs = () => (silentSince === undefined ? null : Math.round(performance.now() - silentSince));
+  const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.probeAt - performance.now())) : null);
+  const probeUntilBack = (paused: NonNullable<typeof outage>) => {
+    paused.probeAt = performance.now() + probeEveryMs;
+    timer = setTimeout(() => probeUntilBack(paused), probeEveryMs).unref();
+    if (probes >= mostProbes) return;
+    probes++;
+    void probe()
+      .catch(() => {})
+      .finally(() => probes--);
+  };
+  const answered = () => {
+    const over = outage && { durationMs: silentMs() ?? 0, refused: outage.refused };
+    answeredAt = performance.now();
+    silentSince = undefined;
+    stop();
+    if (over) onBack?.(over);
+  };
+  const stop = () => {
+    outage = undefined;
+    clearTimeout(timer);
+  };
+  return {
+    answered,
+    /** @param sentAt when what failed began, by `performance.now()` */
+    failed(error: unknown, sentAt: number) {
+      if (isPoolBusy(error)) return;
+      // Only a database that answers gives an SQLSTATE.
+      if (!isConnectionError(error)) return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
+      last = error;
+      // A statement may also have waited for a lock: its own wait proves nothing.
+      silentSince ??= isReadTimeout(error) ? performance.now() : Math.max(sentAt, answeredAt);
+      const ms = silentMs() ?? 0;
+      if (outage || ms < patienceMs) return;
+      outage = { probeAt: 0, refused: 0 };
+      probeUntilBack(outage);
+      onPause?.(ms, error);
+    },
+    /** @throws MemoryError `DATABASE_UNAVAILABLE` during a pause, with `details.retryInMs` */
+    requireUp() {
+      if (!outage) return;
+      outage.refused++;
+      throw pausedError(silentMs() ?? 0, retryInMs() ?? 0, last);
+    },
+    status: (): DatabaseStatus => ({
+      ...{ state: outage ? "paused" : "up", silentMs: silentMs(), retryInMs: retryInMs() },
+    }),
+    stop,
+  };
+}
+
+function pausedError(silentMs: number, retryInMs: number, cause: unknown): MemoryError {
+  return new MemoryError(
+    "DATABASE_UNAVAILABLE",
+    `The database has not answered for ${Math.round(silentMs / 1_000)} s (the last error: ${databaseWords(cause)}), so ` +
+      `calls fail at once until it does. The next probe is in ${Math.ceil(retryInMs / 1_000)} s. Check that it runs and can be reached.`,
+    { cause, details: { retryInMs } },
+  );
+}
