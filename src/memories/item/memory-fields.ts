@@ -6,7 +6,9 @@ import { isStorable, visibleText } from "../../text/storable-text.js";
 import {
   type MemoryDraft,
   type MemoryItem,
+  type MemoryKind,
   type MemoryPatch,
+  type MemorySource,
   type MemoryVersion,
   memoryKinds,
   memoryOrigins,
@@ -228,6 +230,18 @@ export function contentOf(memory: MemoryWords): object {
   const words = kept.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
   const { key = null, origin } = memory;
   return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
+}
+
+/** For the audit trail, which outlasts the row: the messages of a fact that is forgotten are left out of searches. */
+export function learnedFrom({
+  kind,
+  source,
+}: {
+  readonly kind: MemoryKind;
+  readonly source?: MemorySource | null | undefined;
+}): object {
+  if (kind !== "fact" || !source?.seqs?.length) return {};
+  return { source: { threadId: source.threadId, seqs: source.seqs } };
 }
 
 /** A memory, a draft or a line of an export, read by field name. */
