@@ -149,37 +149,43 @@ wanted as materialized (
 -- Messages that are to be forgotten. One that other facts came from lends them no words, and can be found.
 forgotten_message as materialized (
   select thread_ref, seq from (
-    select turn.thread_ref, turn.seq, bool_and(not exists (
+    select t.id as thread_ref, a.seq, turn.wholly
+    from seen_owner o
+    join "memory".history h
+    on h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
+    cross join lateral (
+      select e.new #>> '{source,threadId}' as thread_id, e.new #> '{source,seqs}' as seqs
+      from "memory".history e where e.memory_id = h.memory_id and e.new #> '{source,seqs}' is not null
+      union
+      select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}')
+      where h.new #> '{evidence,seq}' is not null
+    ) told
+    -- One by one: joined, all threads are hashed for each of them.
+    cross join lateral (
+      select t.id from "memory".thread t where sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) = sha256(replace(told.thread_id, E'\\', E'\\\\')::bytea) and t.thread_id = told.thread_id and t.owner_ref = o.id
+      limit 1
+    ) t
+    cross join lateral (
+      select c.seq::integer as first, not exists (
         select from "memory".memory_source s
         cross join lateral (select * from "memory".memory where ref = s.memory_ref limit 1) m
-        where s.thread_ref = turn.thread_ref and s.seq in (turn.start, turn.seq)
-        and m.kind = 'fact' and m.state = 'active'
-    )) as wholly
-    from (
-      select t.id as thread_ref, cited.seq::integer as start, m.seq
-      from seen_owner o
-      join "memory".history h
-      on h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
-      cross join lateral (
-        select e.new #>> '{source,threadId}' as thread_id, e.new #> '{source,seqs}' as seqs
-        from "memory".history e where e.memory_id = h.memory_id and e.new #> '{source,seqs}' is not null
-        union all
-        select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}')
-        where h.new #> '{evidence,seq}' is not null
-      ) told
-      join "memory".thread t on t.owner_ref = o.id and sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) = sha256(replace(told.thread_id, E'\\', E'\\\\')::bytea) and t.thread_id = told.thread_id
-      cross join lateral jsonb_array_elements_text(told.seqs) as cited (seq)
-      join "memory".message m on m.thread_ref = t.id and m.seq >= cited.seq::integer and m.seq < coalesce((
-          select min(n.seq) from "memory".message n
-          where n.thread_ref = t.id and n.role = 'user' and n.seq > cited.seq::integer
-        ), 'infinity'::float8)
-      -- Restored or reverted since.
-      where not exists (
-        select from "memory".history r
-        where r.memory_id = h.memory_id and r.id > h.id and r.event <> 'DELETE' and r.old ->> 'state' = 'soft_deleted'
-      )
+        where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active'
+      ) as wholly
+      from jsonb_array_elements_text(told.seqs) c (seq) offset 0
     ) turn
-    group by turn.thread_ref, turn.seq) f
+    cross join lateral (
+      select min(m.seq) as seq from "memory".message m
+      where m.thread_ref = t.id and m.role = 'user' and m.seq > turn.first
+    ) next
+    cross join lateral (
+      select m.seq from "memory".message m
+      where m.thread_ref = t.id and m.seq >= turn.first and m.seq < coalesce(next.seq, 2147483647) offset 0
+    ) a
+    -- Restored or reverted since.
+    where not exists (
+      select from "memory".history r
+      where r.memory_id = h.memory_id and r.id > h.id and r.event <> 'DELETE' and r.old ->> 'state' = 'soft_deleted'
+  )) f
 ),
 -- What each term is worth among messages.
 message_weight as materialized (

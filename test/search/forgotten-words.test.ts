@@ -179,7 +179,10 @@ it("users M9: a model is shown nothing that is hardly alike", async () => {
   const thread = newAddress();
   const { scope } = thread;
   const texts = ["Alpha beta gamma delta epsilon zeta.", "Something else that has one word of these: zeta."];
-  const filler = Array.from({ length: 30 }, (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`);
+  const filler = Array.from(
+    { length: 30 },
+    (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`,
+  );
   await memory.memories.add(
     [...texts, ...filler].map((text) => ({ text })),
     { scope },
