@@ -166,11 +166,11 @@ forgotten_message as materialized (
       limit 1
     ) t
     cross join lateral (
-      select c.seq::integer as first, not exists (
-        select from "memory".memory_source s
+      select c.seq::integer as first, (
+        select true from "memory".memory_source s
         cross join lateral (select * from "memory".memory where ref = s.memory_ref limit 1) m
-        where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active'
-      ) as wholly
+        where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active' limit 1
+      ) is null as wholly
       from jsonb_array_elements_text(told.seqs) c (seq) offset 0
     ) turn
     cross join lateral (

@@ -6,7 +6,6 @@ import { isStorable, visibleText } from "../../text/storable-text.js";
 import {
   type MemoryDraft,
   type MemoryItem,
-  type MemoryKind,
   type MemoryPatch,
   type MemorySource,
   type MemoryVersion,
@@ -233,13 +232,10 @@ export function contentOf(memory: MemoryWords): object {
 }
 
 /** For the audit trail, which outlasts the row: the messages of a fact that is forgotten are left out of searches. */
-export function learnedFrom({
-  kind,
-  source,
-}: {
-  readonly kind: MemoryKind;
-  readonly source?: MemorySource | null | undefined;
-}): object {
+export function learnedFrom(
+  memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined },
+): object {
+  const { kind, source } = memory;
   if (kind !== "fact" || !source?.seqs?.length) return {};
   return { source: { threadId: source.threadId, seqs: source.seqs } };
 }
