@@ -42,7 +42,7 @@ const mayImport = {
   ],
   checkpoints: ["text", "postgres", "scope", "conversation"],
   summaries: ["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-  search: ["text", "postgres", "scope", "models", "memories/item"],
+  search: ["text", "postgres", "scope", "models", "conversation", "memories/item"],
   store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],

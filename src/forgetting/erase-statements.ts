@@ -108,8 +108,11 @@ export async function forgetWords(tx: Connection, scope: ErasureScope, threadId:
     where c.owner_ref = ${ownerRef}::bigint
       and ${threadId} in (draft #>> '{source,threadId}', evidence ->> 'threadId')`);
   await tx.query(sql`
-    update ${tx.schema}.history h set new = jsonb_set(h.new, '{evidence}', 'null')
-    where h.owner_ref = ${ownerRef}::bigint and h.event = 'CONSENT' and h.new #>> '{evidence,threadId}' = ${threadId}`);
+    update ${tx.schema}.history h
+    set new = case when h.new #>> '{evidence,threadId}' = ${threadId} then jsonb_set(h.new, '{evidence}', 'null') else h.new end
+      - case when h.new #>> '{source,threadId}' = ${threadId} then 'source' else '' end
+    where h.owner_ref = ${ownerRef}::bigint
+      and ${threadId} in (h.new #>> '{evidence,threadId}', h.new #>> '{source,threadId}')`);
 }
 
 /** Subtracts memories about to go from their locked owner's counts. One statement. */

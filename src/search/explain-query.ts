@@ -24,7 +24,7 @@ import {
   weighMemories,
 } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
-import { defaultFloor, type SearchRuntime } from "./retrieval-options.js";
+import type { SearchRuntime } from "./retrieval-options.js";
 
 interface ExplainedHit extends MemoryHit {
   /** From 1. */
@@ -89,13 +89,13 @@ const mostHidden = 20;
  */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
-  const { search, threshold, shape } = query;
+  const { search, threshold, floor, shape } = query;
   const question = await embedQuestion(deps, query.text);
   const { candidates, important } = await searchMemories(deps.db, question, search);
   const { lexemes, hidden } = await findHidden(deps.db, question, search);
   const explanation = {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: important.length > 0 },
-    floor: threshold ?? defaultFloor,
+    floor: threshold ?? floor,
     budgetTokens: shape.budgetTokens,
   };
   if (important.length > 0) {
@@ -108,7 +108,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
       leftOut: listed.filter((hit) => !isShown(hit)).map((hit) => leftByRank(hit, listed, query)),
     };
   }
-  const ranking = rankedFor(deps, question, threshold);
+  const ranking = rankedFor(deps, question, query);
   const weighed = weighMemories(candidates, ranking);
   const ordered = orderWeighed(weighed, ranking);
   const ranked = withRelated(ordered.slice(0, search.most), candidates);

@@ -120,7 +120,7 @@ export function memoryHits(
     ${sources.ctes},
     ${rest(search, signals, sizes)},
     ${candidates(search, signals, sizes)},
-    ${hitsAndLinks(search, messages.threads, least)}`,
+    ${hitsAndLinks(search, { ...messages, sources: sources.sources, least })}`,
   };
 }
 
@@ -153,7 +153,14 @@ function candidates(search: MemorySearch, { words, near, sources }: FoundBySigna
     )`;
 }
 
-function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql, least: Sql): Sql {
+function hitsAndLinks(
+  { db, selection: { vector } }: MemorySearch,
+  {
+    threads,
+    sources,
+    least,
+  }: { readonly threads: Sql; readonly sources: Cte<"ref" | "own">; readonly least: Sql },
+): Sql {
   const { schema } = db;
   return sql`
     -- With their memories.
@@ -181,7 +188,8 @@ function hitsAndLinks({ db, selection: { vector } }: MemorySearch, threads: Sql,
     found as (
       select 'hit' as list, c.ref::float8 as ref, json_build_array(
         c.lexical, c.source, coalesce(h.score, 0), ${vector ? similarityOf(db, vector) : sql`null`},
-        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${least}
+        coalesce(b.relation, 0), coalesce(b.linked, '{}'), ${least},
+        c.ref in (select ref from ${sources} where own > 0 union all select ref from rest_source)
       ) as signals, c.memory
       from hit c
       left join ${threads} h on h.thread_ref = c.thread_ref
@@ -221,9 +229,10 @@ export function candidatesOf(
     .filter(({ list }) => list === "hit")
     .toSorted((first, second) => first.ref - second.ref)
     .map((row) => {
-      const [lexical, source, thread, similarity, relation, linked, leastSimilarity] = row.signals as Signals;
+      const [lexical, source, thread, similarity, relation, linked, leastSimilarity, worded] =
+        row.signals as Signals;
       return {
-        ...{ lexical, source, thread, similarity, relation, leastSimilarity },
+        ...{ lexical, source, thread, similarity, relation, leastSimilarity, worded },
         memory: memories.get(row.ref) as MemoryItem,
         linked: linked.flatMap((ref) => memories.get(ref) ?? []),
       };
@@ -242,6 +251,7 @@ type Signals = readonly [
   relation: number,
   linked: readonly number[],
   leastSimilarity: number | null,
+  worded: boolean,
 ];
 
 function nearnessOf({ from }: SearchedVector): Sql {

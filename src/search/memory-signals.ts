@@ -124,15 +124,15 @@ export function bestSources(
   { db, owners }: MemorySearch,
   { messages }: MessageScores,
   most: Sql,
-): { readonly ctes: Sql; readonly sources: RankedMemories } {
+): { readonly ctes: Sql; readonly sources: Cte<"ref" | "value" | "own"> } {
   const { schema } = db;
   return {
     sources: cte("source_best"),
     ctes: sql`
     -- Visible memories learned from the best messages: from the best down, until there are enough.
     source_top as materialized (
-      select s.memory_ref as ref, c.score
-      from (select thread_ref, seq, score from ${messages} order by score desc, thread_ref, seq) c
+      select s.memory_ref as ref, c.score, c.own
+      from (select thread_ref, seq, score, own from ${messages} order by score desc, thread_ref, seq) c
       cross join wanted w
       cross join lateral (
         select memory_ref from ${schema}.memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
@@ -142,8 +142,10 @@ export function bestSources(
       order by c.score desc, c.thread_ref, c.seq
       limit ${most}
     ),
-    -- Each of them with the score of its best message.
-    source_best as materialized (select ref, max(score) as value from source_top group by ref)`,
+    -- Each of them with the best score of its messages, with those around them and alone.
+    source_best as materialized (
+      select ref, max(score) as value, max(own) as own from source_top group by ref
+    )`,
   };
 }
 

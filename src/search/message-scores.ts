@@ -1,4 +1,5 @@
 import sql, { empty, type Sql } from "sql-template-tag";
+import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Connection } from "../postgres/connection.js";
 import { type Cte, cte, float } from "./composed-statement.js";
 import type { AskedTerms, SeenOwners } from "./question-terms.js";
@@ -24,6 +25,8 @@ export interface MessageScores {
   readonly words: Cte<"thread_ref" | "seq" | "total" | "nth">;
   /** Upper bound of a message's score. */
   readonly ideal: Cte<"gain">;
+  /** What is left out. */
+  readonly forgotten: Cte<"thread_ref" | "seq">;
   /** Scores smoothed with neighbours (`score`) and alone (`own`). */
   readonly messages: Cte<"thread_ref" | "seq" | "score" | "own">;
   readonly threads: Cte<"thread_ref" | "score">;
@@ -55,9 +58,14 @@ export function messageScores(
   return {
     words: cte("message_word"),
     ideal: cte("message_ideal"),
+    forgotten: cte("forgotten_message"),
     messages: cte("message_score"),
     threads: cte("thread_score"),
     ctes: sql`
+    -- Messages that are to be forgotten. One that other facts came from lends them no words, and can be found.
+    forgotten_message as materialized (
+      select thread_ref, seq from (${forgottenMessages(db, asked.owners)}) f ${sources ? empty : sql`where wholly`}
+    ),
     -- What each term is worth among messages.
     message_weight as materialized (${weighted(asked, texts)}),
     -- What a message would score that has them all.
@@ -69,6 +77,7 @@ export function messageScores(
       from message_weight w
       join ${schema}.message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
       where ${searched(sql`t.thread_ref`)}
+        and (t.thread_ref, t.seq) not in (select thread_ref, seq from forgotten_message)
     ),
     ${threadScores(db, asked.owners, appId)},
     -- The same with what their message scores by its own words.

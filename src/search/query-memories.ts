@@ -8,7 +8,7 @@ import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./memory-hits.js";
 import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
-import type { SearchRuntime } from "./retrieval-options.js";
+import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
 
 /** What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set. */
 export interface MemoryQuery {
@@ -31,7 +31,7 @@ export interface MemoryQuery {
   readonly topK?: number | null | undefined;
   readonly top_k?: number | null | undefined;
   /**
-   * Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.1; vectors
+   * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and nothing at all when even the best hit is below 0.1; vectors
    * count from where they stand out from what is unrelated in their space
    */
   readonly threshold?: number | null | undefined;
@@ -83,11 +83,12 @@ export interface FoundHits extends AnswerShape {
  * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
-  const { text, search, threshold, shape } = readQuery(deps, input);
+  const query = readQuery(deps, input);
+  const { text, search, shape } = query;
   const question = await embedQuestion(deps, text);
   const { candidates, important } = await searchMemories(deps.db, question, search);
   if (important.length > 0) return { hits: important.map(listedHit), ...shape };
-  const hits = rankMemories(candidates, rankedFor(deps, question, threshold)).slice(0, search.most);
+  const hits = rankMemories(candidates, rankedFor(deps, question, query)).slice(0, search.most);
   return { hits: withRelated(hits, candidates), ...shape };
 }
 
@@ -102,6 +103,8 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   return {
     ...{ text: asks.query, agent, threshold: asks.threshold ?? undefined },
+    // A model is shown no more by its own question than unasked.
+    floor: asks.return ? shownFloor : defaultFloor,
     search: {
       ...{ scope, categories, most, limit: Math.max(50, most * candidatesPerHit) },
       kinds: asks.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
@@ -114,10 +117,10 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
 export function rankedFor(
   runtime: SearchRuntime,
   question: EmbeddedQuestion,
-  threshold: number | undefined,
+  { threshold, floor }: Pick<ReadQuery, "threshold" | "floor">,
 ): RankedFor {
   const unrelated = question.vector?.space.unrelated ?? null;
-  return { ...question, threshold, unrelated, now: timeOf(runtime) };
+  return { ...question, threshold, floor, unrelated, now: timeOf(runtime) };
 }
 
 export function withRelated(hits: readonly MemoryHit[], candidates: readonly MemoryCandidate[]): MemoryHit[] {

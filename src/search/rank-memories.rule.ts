@@ -101,6 +101,8 @@ export interface MemorySignals {
   readonly relation: number;
   /** The least similarity of all visible memories; null where they are few or not all are known. */
   readonly leastSimilarity?: number | null;
+  /** Whether a message that it was learned from has a word of the question: the messages around it are no evidence alone. */
+  readonly worded?: boolean;
 }
 
 /** A memory that was found. */
@@ -179,7 +181,8 @@ export function weighMemories(candidates: readonly MemorySignals[], question: Ra
   const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
   const nowMs = question.now.getTime();
   return candidates.map((candidate) => {
-    const { memory, lexical, source } = candidate;
+    const { memory, lexical, worded } = candidate;
+    const source = lexical > 0 || worded ? candidate.source : 0;
     const isNamed = memory.actorId !== null && question.names(memory.actorId);
     const parts = partsOf(candidate, {
       ageDays: Math.max(0, nowMs - memory.updatedAt.getTime()) / dayMs,

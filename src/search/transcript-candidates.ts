@@ -60,7 +60,11 @@ export async function searchTranscript(
     -- The best. Neighbours of what fits may be no messages, or tool output: messages are looked up until there are enough.
     best as (
       select s.*, m.message_id, m.role, m.actor, m.content, m.said_at
-      from (select * from fitting where seq is not null order by score + boost desc, thread_ref, seq) s
+      from (
+        select * from fitting
+        where seq is not null and (thread_ref, seq) not in (select thread_ref, seq from ${scores.forgotten})
+        order by score + boost desc, thread_ref, seq
+      ) s
       cross join lateral (
         select * from ${schema}.message m
         where m.thread_ref = s.thread_ref and m.seq = s.seq and m.role in ('user', 'assistant') limit 1

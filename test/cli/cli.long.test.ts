@@ -87,7 +87,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const place = join(folder, "data");
     expect(first).toEqual({
       code: 0,
-      out: `Applied to "mnemograph" in ${place}: 0001_tables, 0002_work_worker`,
+      out: `Applied to "mnemograph" in ${place}: 0001_tables, 0002_work_worker, 0003_forgotten`,
       err: `mnemograph: creating an embedded PostgreSQL in ${place}; this takes some seconds, once`,
     });
 
@@ -130,19 +130,23 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
     expect(JSON.parse(before.out)).toMatchObject({
       migrations: {
-        sets: [{ set: "core", version: null, pending: ["0001_tables", "0002_work_worker"] }, {}, {}],
+        sets: [
+          { set: "core", version: null, pending: ["0001_tables", "0002_work_worker", "0003_forgotten"] },
+          {},
+          {},
+        ],
         locks: [],
       },
     });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
     expect(plan.out).toBe(
-      "To apply: 0001_tables, 0002_work_worker\nIt locks no table that is there already.",
+      "To apply: 0001_tables, 0002_work_worker, 0003_forgotten\nIt locks no table that is there already.",
     );
 
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
     expect(migrated).toEqual({
       code: 0,
-      out: JSON.stringify({ schema, applied: ["0001_tables", "0002_work_worker"] }),
+      out: JSON.stringify({ schema, applied: ["0001_tables", "0002_work_worker", "0003_forgotten"] }),
       err: "",
     });
     const url = server().DATABASE_URL;

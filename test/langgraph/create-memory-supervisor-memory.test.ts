@@ -66,6 +66,17 @@ describe("memory of a supervisor", () => {
     },
   );
 
+  test("users low: only the supervisor is told to ask the user, whom a subagent cannot ask", async () => {
+    const { config } = newThread();
+    const none = query({ query: "the weather on Mars" });
+    const planner = scripted(none, "the plan");
+    const model = scripted(none, delegates(["planner", "Plan."]), "Ok.");
+    const graph = await supervise({ memory: db.memory(), model, planner: { model: planner } });
+    await graph.invoke(says("Go."), config);
+    expect(shown(model.calls[1])).toContain("tool: No memory fits. Ask the user if you need to know.");
+    expect(shown(planner.calls[1])).toContain("tool: No memory fits.");
+  });
+
   test("the supervisor is shown the categories of its allowlist, all when there are none", async () => {
     const blockOf = async (memory: Memory) => {
       const config = await known(memory);

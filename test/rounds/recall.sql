@@ -146,6 +146,47 @@ wanted as materialized (
   null::timestamptz as updated_after, null::timestamptz as updated_before,
   null::jsonb as metadata, now() as now
 ),
+-- Messages that are to be forgotten. One that other facts came from lends them no words, and can be found.
+forgotten_message as materialized (
+  select thread_ref, seq from (
+    select t.id as thread_ref, a.seq, turn.wholly
+    from seen_owner o
+    join "memory".history h
+    on h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
+    cross join lateral (
+      select e.new #>> '{source,threadId}' as thread_id, e.new #> '{source,seqs}' as seqs
+      from "memory".history e where e.memory_id = h.memory_id and e.new #> '{source,seqs}' is not null
+      union
+      select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}')
+      where h.new #> '{evidence,seq}' is not null
+    ) told
+    -- One by one: joined, all threads are hashed for each of them.
+    cross join lateral (
+      select t.id from "memory".thread t where sha256(replace(t.thread_id, E'\\', E'\\\\')::bytea) = sha256(replace(told.thread_id, E'\\', E'\\\\')::bytea) and t.thread_id = told.thread_id and t.owner_ref = o.id
+      limit 1
+    ) t
+    cross join lateral (
+      select c.seq::integer as first, (
+        select true from "memory".memory_source s
+        cross join lateral (select * from "memory".memory where ref = s.memory_ref limit 1) m
+        where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active' limit 1
+      ) is null as wholly
+      from jsonb_array_elements_text(told.seqs) c (seq) offset 0
+    ) turn
+    cross join lateral (
+      select min(m.seq) as seq from "memory".message m
+      where m.thread_ref = t.id and m.role = 'user' and m.seq > turn.first
+    ) next
+    cross join lateral (
+      select m.seq from "memory".message m
+      where m.thread_ref = t.id and m.seq >= turn.first and m.seq < coalesce(next.seq, 2147483647) offset 0
+    ) a
+    -- Restored or reverted since.
+    where not exists (
+      select from "memory".history r
+      where r.memory_id = h.memory_id and r.id > h.id and r.event <> 'DELETE' and r.old ->> 'state' = 'soft_deleted'
+  )) f
+),
 -- What each term is worth among messages.
 message_weight as materialized (
   select * from (
@@ -173,6 +214,7 @@ message_match as materialized (
   from message_weight w
   join "memory".message_term t on t.owner_ref = w.owner_ref and t.lexeme = w.lexeme
   where exists (select from "memory".thread h where h.id = t.thread_ref and h.app_id = :app and true)
+  and (t.thread_ref, t.seq) not in (select thread_ref, seq from forgotten_message)
 ),
 -- How often each thread says each term, and how many threads do.
 thread_match as materialized (
@@ -355,8 +397,8 @@ near_best as materialized (
 ),
 -- Visible memories learned from the best messages: from the best down, until there are enough.
 source_top as materialized (
-  select s.memory_ref as ref, c.score
-  from (select thread_ref, seq, score from message_score order by score desc, thread_ref, seq) c
+  select s.memory_ref as ref, c.score, c.own
+  from (select thread_ref, seq, score, own from message_score order by score desc, thread_ref, seq) c
   cross join wanted w
   cross join lateral (
     select memory_ref from "memory".memory_source where thread_ref = c.thread_ref and seq = c.seq offset 0
@@ -380,8 +422,10 @@ source_top as materialized (
   order by c.score desc, c.thread_ref, c.seq
   limit :candidates::int * 8
 ),
--- Each of them with the score of its best message.
-source_best as materialized (select ref, max(score) as value from source_top group by ref),
+-- Each of them with the best score of its messages, with those around them and alone.
+source_best as materialized (
+  select ref, max(score) as value, max(own) as own from source_top group by ref
+),
 -- By which signals filters left less of the best than is wanted: one row.
 scant as materialized (
   select (select count(*) from word_best) < :candidates::int and (select count(*) from word_top) >= :candidates::int * 8 as words,
@@ -555,7 +599,8 @@ found as (
     coalesce(b.relation, 0), coalesce(b.linked, '{}'), (
       select case when count(*) >= 20 and count(*) < :candidates::int * 2 then min(value) end
       from (select ref, value from near_best union select ref, value from rest_near) n
-    )
+    ),
+    c.ref in (select ref from source_best where own > 0 union all select ref from rest_source)
   ) as signals, c.memory
   from hit c
   left join thread_score h on h.thread_ref = c.thread_ref

@@ -103,7 +103,7 @@ describe("rankMemories", () => {
       rankMemories([signals("one", fields)], question)[0]?.similarity;
     expect(similarityOf({ lexical: 0, similarity: 0.7 })).toBe(0.7);
     expect(similarityOf({ lexical: 1 / 2.2, similarity: 0.7 })).toBeCloseTo(1);
-    expect(similarityOf({ lexical: 0, source: 1 / 1.6 })).toBeCloseTo(0.8);
+    expect(similarityOf({ lexical: 0, source: 1 / 1.6, worded: true })).toBeCloseTo(0.8);
     expect(similarityOf({ lexical: 1, similarity: 1, source: 1 })).toBe(1);
   });
 

@@ -133,7 +133,7 @@ async function forget(call: Call, input: Arguments): Promise<string> {
   if (isVouchedFor(known) && !lastWords(call.config).some((text) => asksToForget(text) !== null)) {
     throw invalid(
       `"${known.text}" is the user's own word, and no request to forget or delete it was seen in the user's latest ` +
-        "message. Ask the user to write it in plain words, such as: please forget that.",
+        "message. Only the user can ask for it, in plain words such as: please forget that.",
     );
   }
   const { id, text, revision } = known;
@@ -186,7 +186,7 @@ function told({ outcome, id, consentId, problems, trimmed = "" }: Outcome, text:
         ? `Remembered: ${text} (${id})`
         : `Remembered but for its end (${id}). That is a memory of its own, without pronouns: ${trimmed}`;
     case "kept":
-      return "Not changed: what is known is believed more. Ask the user, and quote the answer.";
+      return "Not changed: what is known is believed more. It takes the user's own words, as `quote`.";
     case "proposed":
       return `Not remembered yet: it waits as ${consentId}, until the user has agreed, or until it is said again.`;
     case "refused":

@@ -4,16 +4,15 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { MemoryEvent } from "../../events/event-log.js";
 import { readableCategories } from "../../memories/item/category.rule.js";
-import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
-import { answerForms, bulletsOf } from "../../search/answer-query.js";
+import { answerForms } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
 import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool, noOthers, type ToolOptions, toolOptions } from "./memory-tool.js";
+import { memoryTool, noOthers, nothingFits, type ToolOptions, toolOptions } from "./memory-tool.js";
 
 const optionsSchema = toolOptions.extend({ scope: scopeField });
 
@@ -77,12 +76,12 @@ export function memoryQueryTool(
       const { scope } = askerOf(config);
       const { budget_tokens: budgetTokens, return: form, ...request } = boundTo(options.agent, input);
       const asked = { scope, agent: options.agent, top_k: input.top_k ?? 3 };
-      const hits = await memory.query({ ...request, ...asked });
-      const similarity = bestSimilarity(hits) ?? undefined;
-      await report(config, { status: "ok", similarity, shownIds: hits.map((hit) => hit.memory.id) });
-      streamEvent(config, "query", "ok", { hits: hits.length, similarity: similarity ?? null });
-      if (hits.length === 0) return "No memory fits. Ask the user if you need to know.";
-      return JSON.stringify(bulletsOf(hits, form ?? "bullets", budgetTokens ?? 512));
+      const written = { return: form ?? "bullets", budgetTokens: budgetTokens ?? 512 };
+      const found = await memory.query({ ...request, ...asked, ...written });
+      const similarity = found[0] && Math.max(...found.map((bullet) => bullet.similarity ?? 0));
+      await report(config, { status: "ok", similarity, shownIds: found.flatMap(({ id }) => id ?? []) });
+      streamEvent(config, "query", "ok", { hits: found.length, similarity: similarity ?? null });
+      return found.length === 0 ? nothingFits("No memory fits.", config) : JSON.stringify(found);
     },
     async refused({ code, message }, config) {
       await report(config, { status: "error", detail: code });

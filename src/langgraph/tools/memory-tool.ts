@@ -76,6 +76,11 @@ function currentInput(config: LangGraphRunnableConfig): unknown {
   return config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined;
 }
 
+/** Only an agent that talks with the user can ask; one with a task reports to who gave it. */
+export function nothingFits(what: string, config: LangGraphRunnableConfig): string {
+  return toolMessages(config).some(isDelegated) ? what : `${what} Ask the user if you need to know.`;
+}
+
 export interface UserWords {
   readonly messageId?: string | undefined;
   readonly text: string;

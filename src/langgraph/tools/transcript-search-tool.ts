@@ -9,7 +9,7 @@ import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import { memoryTool, toolOptions } from "./memory-tool.js";
+import { memoryTool, nothingFits, toolOptions } from "./memory-tool.js";
 
 const optionsSchema = toolOptions.omit({ agent: true }).extend({ scope: scopeField });
 
@@ -59,7 +59,7 @@ export function transcriptSearchTool(
       const hits = found.filter(isSaid).slice(0, most);
       await wayIn(memory).emit({ ...place, scope, step: "tool", op: "search", status: "ok" });
       streamEvent(config, "query", "ok", { hits: hits.length });
-      if (hits.length === 0) return "Nothing that was said fits. Ask the user if you need to know.";
+      if (hits.length === 0) return nothingFits("Nothing that was said fits.", config);
       return JSON.stringify(withinBudget(hits, place.threadId, budget_tokens ?? 1_024));
     },
   });

@@ -4,7 +4,7 @@ import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
 import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } from "../item/memory.js";
-import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
+import { changeFields, learnedFrom, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
 import { deactivateMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -59,7 +59,13 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
     });
     const also = await removeResting(tx, { ...whose, removed: [before.id], purgeAfterMs });
     const old = { ...versionOf(before), state: before.state };
-    return { event: "DELETE", news: "soft_deleted", old, new: { state: "soft_deleted" }, also };
+    return {
+      event: "DELETE",
+      news: "soft_deleted",
+      old,
+      new: { state: "soft_deleted", ...learnedFrom(before) },
+      also,
+    };
   });
 }
 

@@ -7,6 +7,7 @@ import {
   type MemoryDraft,
   type MemoryItem,
   type MemoryPatch,
+  type MemorySource,
   type MemoryVersion,
   memoryKinds,
   memoryOrigins,
@@ -228,6 +229,15 @@ export function contentOf(memory: MemoryWords): object {
   const words = kept.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
   const { key = null, origin } = memory;
   return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
+}
+
+/** For the audit trail, which outlasts the row: the messages of a fact that is forgotten are left out of searches. */
+export function learnedFrom(
+  memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined },
+): object {
+  const { kind, source } = memory;
+  if (kind !== "fact" || !source?.seqs?.length) return {};
+  return { source: { threadId: source.threadId, seqs: source.seqs } };
 }
 
 /** A memory, a draft or a line of an export, read by field name. */

@@ -5,7 +5,7 @@ import type { OwnerRef } from "../../scope/scope.js";
 import { changeLine, wordlessLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
-import { versionOf } from "../item/memory-fields.js";
+import { learnedFrom, versionOf } from "../item/memory-fields.js";
 import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
@@ -81,7 +81,10 @@ export async function hideMemories(
   await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...gone, id })) });
   return memories.map((memory) => ({
     ...{ memoryId: memory.id, event, category: memory.category, similarity: null },
-    ...{ old: { ...versionOf(memory), state: "active" }, new: { state, ...detailsOf(memory) } },
+    ...{
+      old: { ...versionOf(memory), state: "active" },
+      new: { state, ...learnedFrom(memory), ...detailsOf(memory) },
+    },
     news: { event: state, line: changeLine(state, memory), importance: memory.importance },
   }));
 }

@@ -3,7 +3,7 @@ import { searchName } from "../../text/search-text.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryVersion } from "../item/memory.js";
-import { contentOf, versionNames } from "../item/memory-fields.js";
+import { contentOf, learnedFrom, versionNames } from "../item/memory-fields.js";
 import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
@@ -77,7 +77,7 @@ function planNew(
         ...(old ? [replacedBy(old, memory, id)] : []),
         ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
         {
-          ...change(memory, id, "ADD", null, contentOf(created)),
+          ...change(memory, id, "ADD", null, { ...contentOf(created), ...learned(memory) }),
           news: newsOf(old ? "updated" : "created", memory, said.length),
           similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
         },
@@ -103,7 +103,7 @@ function planClosed(
       moves: movesTo(moves, id),
       splits: parts,
       changes: [
-        change(memory, id, "ADD", null, contentOf(made)),
+        change(memory, id, "ADD", null, { ...contentOf(made), ...learned(memory) }),
         ...parts.map((part) =>
           change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id }),
         ),
@@ -122,7 +122,8 @@ function planSighting(
   const times = seenCount + said.length;
   // The same words again are no news; in another order they are two notes. In a slot only the value counts.
   const isNews = similarity < 1 || (!seen.keyed && contentHash(text) !== contentHash(memory.text));
-  const merged = change(memory, id, "MERGE", { text, seenCount }, { text: memory.text, seenCount: times });
+  const now = { text: memory.text, seenCount: times, ...learned(memory) };
+  const merged = change(memory, id, "MERGE", { text, seenCount }, now);
   return {
     outcome: { outcome: "merged", id, problems: [] },
     plan: {
@@ -147,7 +148,8 @@ function planUpdate(
   const links = nearestLinks(neighbours, context.config);
   const times = seenCount + said.length;
   const noted = notedOf(memory, old);
-  const updated = change(old, id, "UPDATE", { text, seenCount }, { text: memory.text, seenCount: times });
+  const now = { text: memory.text, seenCount: times, ...learned(memory) };
+  const updated = change(old, id, "UPDATE", { text, seenCount }, now);
   const importance = Math.max(old.importance, memory.importance);
   const rewrite = {
     ...memory,
@@ -183,6 +185,11 @@ function planKept({ statement: { memory }, known }: MetStatement, { id }: Decide
     outcome: { outcome: "kept", id, problems: [] },
     plan: { changes: [change(memory, id, "UPDATE", null, { refused, confidence, origin, reason })] },
   };
+}
+
+/** An app's trail names no thread that may be a user's. */
+function learned(memory: ToldMemory): object {
+  return memory.scope.userId === undefined ? {} : learnedFrom(memory);
 }
 
 function nearestFirst(known: readonly NearMemory[], mates: readonly NearMemory[]): readonly NearMemory[] {

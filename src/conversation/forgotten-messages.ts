@@ -1,0 +1,50 @@
+import sql, { type Sql } from "sql-template-tag";
+import type { Connection } from "../postgres/connection.js";
+import { isId } from "../scope/scope-predicates.js";
+
+/**
+ * Rows (thread_ref, seq, wholly), some twice: the messages of `owners`, a relation with their `id`, from which facts were
+ * learned that were removed on request, the requests, and the answers to both. `wholly`: without another active fact.
+ *
+ * From the audit trail, so also after the purge; neither ageing nor merging is a request. By `history_removed`.
+ */
+export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
+  return sql`
+      select t.id as thread_ref, a.seq, turn.wholly
+      from ${owners} o
+      join ${schema}.history h
+        on h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
+      cross join lateral (
+        select e.new #>> '{source,threadId}' as thread_id, e.new #> '{source,seqs}' as seqs
+        from ${schema}.history e where e.memory_id = h.memory_id and e.new #> '{source,seqs}' is not null
+        union
+        select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}')
+        where h.new #> '{evidence,seq}' is not null
+      ) told
+      -- One by one: joined, all threads are hashed for each of them.
+      cross join lateral (
+        select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, sql`told.thread_id`)} and t.owner_ref = o.id
+        limit 1
+      ) t
+      cross join lateral (
+        select c.seq::integer as first, (
+            select true from ${schema}.memory_source s
+            cross join lateral (select * from ${schema}.memory where ref = s.memory_ref limit 1) m
+            where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active' limit 1
+          ) is null as wholly
+        from jsonb_array_elements_text(told.seqs) c (seq) offset 0
+      ) turn
+      cross join lateral (
+        select min(m.seq) as seq from ${schema}.message m
+        where m.thread_ref = t.id and m.role = 'user' and m.seq > turn.first
+      ) next
+      cross join lateral (
+        select m.seq from ${schema}.message m
+        where m.thread_ref = t.id and m.seq >= turn.first and m.seq < coalesce(next.seq, 2147483647) offset 0
+      ) a
+      -- Restored or reverted since.
+      where not exists (
+        select from ${schema}.history r
+        where r.memory_id = h.memory_id and r.id > h.id and r.event <> 'DELETE' and r.old ->> 'state' = 'soft_deleted'
+      )`;
+}

@@ -1,0 +1,198 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { describe, expect, it } from "vitest";
+import { type Memory, type MemoryDraft, memoryQueryTool, transcriptSearchTool } from "../../src/index.js";
+import { HashingEmbeddings } from "../../src/testing/index.js";
+import { runLifecycle } from "../support/run-lifecycle.js";
+import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress, say } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const day = 86_400_000;
+
+const said = [
+  "My husband Tom comes from Leipzig.",
+  "My sister Clara lives in Utrecht.",
+  "She is an architect there.",
+  "I was diagnosed with epilepsy in 2019, and I swim.",
+  "The kitchen may cost 18,000 euros.",
+  "Our roof leaks.",
+];
+const answers = [
+  "Nice.",
+  "Utrecht is a lovely town!",
+  "Great.",
+  "Thank you for telling me.",
+  "I see.",
+  "Oh.",
+];
+const facts: [text: string, message: number][] = [
+  ["The user's husband comes from Leipzig.", 0],
+  ["The user's sister Clara lives in Utrecht.", 1],
+  ["The user's sister is an architect.", 2],
+  ["The user was diagnosed with epilepsy in 2019.", 3],
+  ["The user swims.", 3],
+  ["The user's kitchen budget is 18,000 euros.", 4],
+];
+
+/** A user who said all of `said`; ids of the facts, by their texts. */
+async function told(memory: Memory, thread: Address): Promise<Map<string, string>> {
+  const messages = said.flatMap((text, n) => [new HumanMessage(text), new AIMessage(answers[n]!)]);
+  await memory.setup();
+  await memory.record({ ...thread, messages, saidAt: new Date("2024-03-10T09:00Z") });
+  const drafts: MemoryDraft[] = facts.map(([text, message]) => ({
+    ...{ text, source: { threadId: thread.threadId, seqs: [2 * message] } },
+  }));
+  const added = await memory.memories.add(drafts, { scope: thread.scope, consent: "given" });
+  return new Map(added.map(({ id }, n) => [facts[n]![0], id!]));
+}
+
+const run = ({ scope, threadId }: Address) => ({
+  configurable: { thread_id: threadId, user_id: scope.userId },
+});
+
+describe.each([
+  ["without embeddings", {}],
+  ["with embeddings", { embeddings: new HashingEmbeddings() }],
+])("a forgotten word, %s", (_, options) => {
+  const heard = async (memory: Memory, { scope }: Address, query: string) =>
+    (await memory.transcript.search({ scope, query, topK: 50 })).map(({ text }) => text);
+  const found = async (memory: Memory, { scope }: Address, query: string) =>
+    (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text);
+
+  it("users H1, M9: finds neither its message nor the answer, no strangers, for callers and tools", async () => {
+    const memory = db.memory(options);
+    const thread = newAddress();
+    const ids = await told(memory, thread);
+    expect(await heard(memory, thread, "Utrecht")).toContain(said[1]);
+    const id = ids.get("The user's sister Clara lives in Utrecht.")!;
+    await memory.memories.remove(id, { scope: thread.scope });
+    expect(await heard(memory, thread, "Utrecht")).toEqual([]);
+    expect(await found(memory, thread, "Utrecht")).toEqual([]);
+    expect((await memory.recall({ ...thread, query: "Utrecht" })).memories.relevant).toEqual([]);
+    const asked = { query: "Utrecht" };
+    expect(await memoryQueryTool(memory).invoke(asked, run(thread))).toMatch(/^No memory fits/);
+    expect(await transcriptSearchTool(memory).invoke(asked, run(thread))).toMatch(/^Nothing that was said/);
+    expect(await heard(memory, thread, "Where does my sister Clara live?")).not.toContain(said[1]);
+    const dated = await heard(memory, thread, "What else happened on 10 March 2024?");
+    expect(dated).toEqual(expect.arrayContaining([said[0], said[5]]));
+    expect(dated).not.toContain(said[1]);
+    await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
+    expect(await heard(memory, thread, "Utrecht")).toEqual(expect.arrayContaining([said[1], answers[1]]));
+  });
+
+  it("users H1, M9: of a message that another fact came from finds the message, not the other fact", async () => {
+    const memory = db.memory(options);
+    const thread = newAddress();
+    const ids = await told(memory, thread);
+    const { scope } = thread;
+    await memory.memories.remove(ids.get("The user was diagnosed with epilepsy in 2019.")!, { scope });
+    expect(await found(memory, thread, "epilepsy")).toEqual([]);
+    expect(await found(memory, thread, "Does the user swim?")).toContain("The user swims.");
+    expect(await heard(memory, thread, "swim")).toContain(said[3]);
+    await memory.memories.remove(ids.get("The user swims.")!, { scope });
+    expect(await heard(memory, thread, "epilepsy")).toEqual([]);
+    expect(await heard(memory, thread, "swim")).toEqual([]);
+  });
+});
+
+it("users H1: what was said again and corrected is left out as well, also once it is purged", async () => {
+  let now = new Date("2031-01-01T12:00:00Z").getTime();
+  const memory = db.memory({ clock: () => new Date(now) });
+  const thread = newAddress();
+  const { scope, threadId } = thread;
+  const messages = ["I have epilepsy.", "As I said: I have epilepsy.", "My epilepsy began in 2019."];
+  await memory.record({ ...thread, messages: messages.map((text) => new HumanMessage(text)) });
+  const from = (text: string, seq: number) => ({ text, key: "illness", source: { threadId, seqs: [seq] } });
+  for (const draft of [
+    { ...from("The user has epilepsy.", 0), value: "epilepsy" },
+    { ...from("The user has epilepsy.", 1), value: "epilepsy" },
+    { ...from("The user has had epilepsy since 2019.", 2), value: "epilepsy" },
+  ]) {
+    await memory.memories.add({ ...draft, category: "knowledge" }, { scope, consent: "given" });
+  }
+  const [known, ...others] = await memory.memories.list({ scope });
+  expect(others).toEqual([]);
+  const heard = () => memory.transcript.search({ scope, query: "epilepsy" });
+  expect(await heard()).toHaveLength(3);
+  await memory.memories.remove(known!.id, { scope });
+  expect(await heard()).toEqual([]);
+  now += 31 * day;
+  expect(await runLifecycle(memory, thread)).toMatchObject({ purged: 1 });
+  expect(await heard()).toEqual([]);
+  // Said anew, it is known anew.
+  await memory.record({ ...thread, messages: [new HumanMessage("My epilepsy is back.")] });
+  expect(await heard()).toHaveLength(1);
+});
+
+it("users H1: age hides a memory, not what was said", async () => {
+  let now = new Date("2031-01-01T12:00:00Z").getTime();
+  const memory = db.memory({ clock: () => new Date(now) });
+  const thread = newAddress();
+  await memory.record({ ...thread, messages: [new HumanMessage("The fence is green.")] });
+  const source = { threadId: thread.threadId, seqs: [0] };
+  await memory.memories.add({ text: "The fence is green.", importance: 1, source }, { scope: thread.scope });
+  now += 100 * day;
+  expect(await runLifecycle(memory, thread)).toMatchObject({ softDeleted: 1 });
+  expect(await memory.transcript.search({ scope: thread.scope, query: "fence" })).toHaveLength(1);
+});
+
+it("users H1: a request to forget is left out with what it names, and others' messages stay", async () => {
+  const request = "Please forget that my sister lives in Utrecht.";
+  const fact_extraction = (prompt: string) => {
+    const number = Number(/<memory number="(\d+)"[^>]*>The user's sister Clara/.exec(prompt)?.[1] ?? 0);
+    const removals = [{ memory: number, evidence: { message: said.length + 1, quote: request } }];
+    return { structured: { reasoning: "", facts: [], removals } } as never;
+  };
+  const config = { memories: { extract: true } };
+  const memory = db.memory({ model: taskModel({ fact_extraction }), config });
+  const [thread, other] = [newAddress(), newAddress()];
+  for (const address of [thread, other]) await told(db.memory(), address);
+  await say(memory, thread, request);
+  const heard = async ({ scope }: Address) =>
+    (await memory.transcript.search({ scope, query: "Utrecht" })).map(({ text }) => text);
+  expect(await heard(thread)).toEqual([]);
+  expect(await heard(other)).toContain(said[1]);
+});
+
+it("users M9: a question whose words nobody said finds nothing, though its neighbours were said beside one", async () => {
+  const memory = db.memory();
+  const thread = newAddress();
+  const { scope, threadId } = thread;
+  const lines = ["Ik zoek een present.", "I quit the firm.", "And a birthday is soon.", "My flat is small."];
+  await memory.record({ ...thread, messages: lines.map((text) => new HumanMessage(text)) });
+  const source = (seq: number) => ({ threadId, seqs: [seq] });
+  await memory.memories.add(
+    [
+      { text: "The user quit the firm.", source: source(1) },
+      { text: "A mãe da utilizadora faz anos em maio.", source: source(3) },
+    ],
+    { scope },
+  );
+  const query = "birthday present for mum";
+  expect(await memory.query({ scope, query })).toEqual([]);
+  expect((await memory.recall({ ...thread, query })).memories.relevant).toEqual([]);
+});
+
+it("users M9: a model is shown nothing that is hardly alike", async () => {
+  const memory = db.memory();
+  const thread = newAddress();
+  const { scope } = thread;
+  const texts = ["Alpha beta gamma delta epsilon zeta.", "Something else that has one word of these: zeta."];
+  const filler = Array.from(
+    { length: 30 },
+    (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`,
+  );
+  await memory.memories.add(
+    [...texts, ...filler].map((text) => ({ text })),
+    { scope },
+  );
+  const query = "alpha beta gamma delta epsilon zeta";
+  const all = await memory.query({ scope, query, topK: 20 });
+  expect(all.some(({ similarity }) => similarity < 0.1)).toBe(true);
+  const shown = JSON.parse(await memoryQueryTool(memory).invoke({ query, top_k: 20 }, run(thread)));
+  expect(shown.length).toBeGreaterThan(0);
+  expect(shown.every(({ similarity }: { similarity: number }) => similarity >= 0.1)).toBe(true);
+  const bullets = await memory.query({ scope, query, top_k: 20, return: "bullets" });
+  expect(bullets.every(({ similarity = 0 }) => similarity >= 0.1)).toBe(true);
+});
