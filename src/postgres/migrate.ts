@@ -21,6 +21,8 @@ const setupLock = "7885911234096720";
 /** All others queue behind a waiting migration, so it stops waiting and tries again. */
 const lockTimeoutMs = 2_000;
 const lockTries = 30;
+/** Two processes that build one index: "tuple concurrently updated", a deadlock, and an index that the other dropped. */
+const buildRaces = ["XX000", "40P01", "42704"];
 
 export interface MigrateOptions extends WantedSchema {
   /** More set-up on the same connection, under the same lock. */
@@ -53,7 +55,10 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
         );
         applied.push(...done);
         if (concurrent === undefined) return applied;
-        await buildConcurrently(client, schemaName, concurrent);
+        await retryOn([], () => buildConcurrently(client, schemaName, concurrent), {
+          ...{ most: 5, stepMs: 200 },
+          busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx mnemograph migrate\` once, and start them again.`,
+        });
         applied.push(concurrent.name);
       }
     });
@@ -96,17 +101,20 @@ async function runMigrations(
 ): Promise<{ done: string[]; concurrent: Migration | undefined }> {
   const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
   if (newer) return { done: [], concurrent: undefined };
-  const before = pending.slice(0, firstConcurrent(pending, schemaName));
+  const isNew = state.is !== "installed";
+  // Nobody waits for tables that are new: their indexes are made with them.
+  const before = isNew ? pending : pending.slice(0, firstConcurrent(pending, schemaName));
   if (state.is === "empty") await ensureSchema(client, schemaName);
   const run = async (statements: readonly string[]) => {
-    for (const statement of statements) await client.query(statement);
+    for (const statement of statements) {
+      await client.query(concurrently.test(statement) ? statement.replace(" concurrently", "") : statement);
+    }
   };
   if (state.is === "before") await run(shipped.upgrade.aside(schemaName));
   if (options.vectors || before.some(({ set }) => set === "vector")) {
     const extensionSchema = await ensureVectorExtension(client);
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
-  const isNew = state.is !== "installed";
   const runSets = async (...sets: MigrationSet[]) => {
     for (const { set, statementsFor } of before) if (sets.includes(set)) await run(statementsFor(schemaName));
   };
@@ -136,12 +144,25 @@ function firstConcurrent(pending: readonly Migration[], schemaName: string): num
   return found < 0 ? pending.length : found;
 }
 
-// An index that an earlier attempt left invalid goes first.
 async function buildConcurrently(
   client: ClientBase,
   schemaName: string,
   migration: Migration,
-): Promise<void> {
+): Promise<typeof collided | undefined> {
+  try {
+    return await runConcurrently(client, schemaName, migration);
+  } catch (error) {
+    if (buildRaces.includes(errorCodeOf(error) ?? "")) return collided;
+    throw error;
+  }
+}
+
+// An index that an earlier attempt left invalid goes first.
+async function runConcurrently(
+  client: ClientBase,
+  schemaName: string,
+  migration: Migration,
+): Promise<undefined> {
   const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);
   const { rows } = await client.query<{ name: string }>(

@@ -160,7 +160,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       schema,
       migrations: {
         sets: [
-          { set: "core", version: 2, pending: [] },
+          { set: "core", version: 3, pending: [] },
           { set: "vector", version: null, pending: [] },
           { set: "isolation", version: null, pending: [] },
         ],

@@ -147,7 +147,7 @@ describe("setup", () => {
     await memory.setup();
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 8`);
     await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(/newer mnemograph.*version 9.*knows 2.*Update the package/);
+    await expect(memory.setup()).rejects.toThrow(/newer mnemograph.*version 9.*knows 3.*Update the package/);
   });
 
   it.each([

@@ -78,7 +78,7 @@ function currentInput(config: LangGraphRunnableConfig): unknown {
 
 /** Only an agent that talks with the user can ask; one with a task reports to who gave it. */
 export function nothingFits(what: string, config: LangGraphRunnableConfig): string {
-  return toolMessages(config).some(isDelegated) ? what : `${what} Ask the user if you need to know.`;
+  return isWithinTool(config) ? what : `${what} Ask the user if you need to know.`;
 }
 
 export interface UserWords {
