@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { isMaterial } from "../conversation/forgotten-messages.js";
 import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import { type Claim, completeWork, isHeld, leaseEnd } from "../jobs/work-table.js";
@@ -65,7 +66,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
       ) as entry
       from ${schema}.message m
       where m.thread_ref = s.thread_ref and m.role <> 'system'
-        and m.seq between coalesce(b.start_seq, 0) and s.end_seq
+        and m.seq between coalesce(b.start_seq, 0) and s.end_seq and ${isMaterial(db, claim.ref)}
     ) m on true
     where s.id = ${latest} and s.status <> 'completed'
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`,

@@ -107,12 +107,12 @@ describe("each change", () => {
     await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
     await told("- ↔merged: Combined 2 notes about chess at noon in the old garden of the city museum");
     await memory.memories.remove(id, one);
-    await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
+    await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
     await memory.memories.restore(id, one);
     await told(`- ↺restored: [Knowledge] ${long}`);
     now += 61 * 86_400_000;
     await runLifecycle(memory, { scope: one.scope });
-    await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
+    await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
     now += 31 * 86_400_000;
     await runLifecycle(memory, { scope: one.scope });
     await told("- −deleted: [Knowledge] (no longer kept)");
