@@ -75,6 +75,19 @@ export async function findLeaveOut(
   };
 }
 
+/**
+ * Whether facts is about to read a request to forget in a thread. Where it cannot for long, as at the daily cap, nothing
+ * waits for it.
+ */
+export async function isRequestUnread(db: Connection, threadRef: number): Promise<boolean> {
+  const unread = await db.query<{ text: string }>(sql`
+    select m.content as text from ${db.schema}.work k
+    join ${db.schema}.message m on m.thread_ref = k.thread_ref and m.role = 'user' and m.seq > k.done_until
+    where k.thread_ref = ${threadRef} and k.kind = 'facts' and k.given_up_at is null
+      and coalesce(k.lease_until, k.retry_at) < ${db.now()} + interval '10 minutes'`);
+  return unread.some(({ text }) => asksToForget(text) === "some");
+}
+
 const none: ReadonlySet<string> = new Set();
 
 async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]> {

@@ -31,6 +31,7 @@ export function defineSummaries(deps: SummaryRuntime) {
       ...{ name: "summarization", step: "summarize", doing: "Summarizing" },
       // A summary has as many tries whatever fails: the next round starts a fresh one.
       tries: { ...summaries, maxFailures: summaries.maxAttempts },
+      heedsRequests: true,
       fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
       meanwhile: "The previous summary stays in use",
       range: (work) => work,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { newTalk, say } from "../notes/note-model.js";
-import { taskModel } from "../support/task-model.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 import { deadLettersOf } from "../support/thread-facts.js";
@@ -9,6 +9,7 @@ import { deadLettersOf } from "../support/thread-facts.js";
 const db = useTestDatabase();
 const told = "I was diagnosed with epilepsy in 2019.";
 const request = "Please delete what I told you about my epilepsy.";
+const plan = "I plan a trip to Rome.";
 const fact = "The user was diagnosed with epilepsy in 2019.";
 const harmless = "The user planned a trip to Rome.";
 
@@ -63,6 +64,7 @@ async function forgotten(
     [task]: (_, call) => ({ structured: answer(answers(call)) as never }),
     fact_extraction: (prompt) => {
       const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${fact}`).exec(prompt)?.[1] ?? 0);
+      if (prompt.includes(`>${plan}<`)) return facts(candidate("The user plans a trip to Rome.", plan));
       const removals = number > 0 ? [{ memory: number, evidence: { message: 1, quote: request } }] : [];
       return { structured: { reasoning: "", facts: [], removals } } as never;
     },
@@ -75,14 +77,12 @@ async function forgotten(
   const talk = newTalk();
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
+  const source = { threadId: talk.threadId, seqs: [0], quote: told };
   const [known] = await memory.memories.add(
-    [
-      { text: fact, category: "knowledge", source: { threadId: talk.threadId, seqs: [0], quote: told } },
-      { text: "The user likes pasta.", category: "knowledge" },
-    ],
+    { text: fact, category: "knowledge", source },
     { scope, consent: "given" },
   );
-  await say(memory, talk, "I plan a trip to Rome.", echo);
+  await say(memory, talk, plan, echo);
   if (byCode) await memory.memories.remove(known?.id ?? "", { scope });
   await say(memory, talk, byCode ? "In May, that is." : request);
   expect((await memory.memories.get(known?.id ?? "", { scope }))?.state).toBe("soft_deleted");
@@ -104,7 +104,7 @@ describe("what the user had forgotten", () => {
       const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
       expect(prompts).toHaveLength(2);
       expect(prompts.join()).not.toContain("epilepsy");
-      expect(prompts[0]).toMatch(/Rome|pasta/);
+      expect(prompts[0]).toContain("Rome");
       expect(await maker.kept(memory, talk)).toEqual([harmless]);
     },
   );
@@ -123,9 +123,9 @@ describe("what the user had forgotten", () => {
 
   it("users H1: keeps nothing else out: words that others say, or the user says again", async () => {
     const [maker] = makers;
-    const again = "The user read in 2019 that pasta was diagnosed as the best food of Rome.";
+    const again = "The user read in 2019 that haste was diagnosed as the disease of Rome.";
     const { memory, talk } = await forgotten(maker!, () => again, {
-      echo: "In 2019 it was diagnosed as the best town for pasta.",
+      echo: "In 2019 haste was diagnosed there.",
     });
     expect(await maker!.kept(memory, talk)).toEqual([again]);
   });
