@@ -34,6 +34,9 @@ export interface SummaryWork {
   readonly dropped: SummaryMessage[];
 }
 
+/** In place of a forgotten message, so that windows keep their rounds. */
+const leftOut = "(left out)";
+
 /** The latest summary of the claim's thread, set to `processing`; null when it is completed. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
   const { schema } = db;
@@ -61,12 +64,13 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
     left join lateral (select * from ${schema}.summary where id = s.base_id limit 1) b on true
     left join lateral (
       select m.seq, json_build_object(
-        'seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content,
+        'seq', m.seq, 'role', m.role, 'actor', m.actor,
+        'text', case when ${isMaterial(db, claim.ref)} then m.content else ${leftOut}::text end,
         'day', to_char(m.said_at at time zone 'UTC', 'YYYY-MM-DD')
       ) as entry
       from ${schema}.message m
       where m.thread_ref = s.thread_ref and m.role <> 'system'
-        and m.seq between coalesce(b.start_seq, 0) and s.end_seq and ${isMaterial(db, claim.ref)}
+        and m.seq between coalesce(b.start_seq, 0) and s.end_seq
     ) m on true
     where s.id = ${latest} and s.status <> 'completed'
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`,
