@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { Memory } from "../../src/memory.js";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { memoryBlock, shownBy } from "../../src/rounds/memory-block.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -22,9 +22,9 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
 /** A round that is told of what changed, and recorded. */
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
-  const { changes } = await memory.recall(thread);
+  const shown = shownBy(await memory.recall(thread));
   const messages = [new HumanMessage("Hi."), new AIMessage("Hello.")];
-  await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
+  await memory.remember({ ...thread, messages, shown });
   return lines;
 }
 
@@ -55,7 +55,7 @@ describe("revisions", () => {
     const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
     expect(last).toEqual({
       ...{ rev: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
-      ...{ line: "[Knowledge] The user likes tea.", at: expect.any(Date) },
+      ...{ line: "[Knowledge] (no longer kept)", at: expect.any(Date) },
     });
     expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);
   });
