@@ -63,7 +63,7 @@ const mayImport = {
     ...["forgetting", "search"],
   ],
   insights: [
-    ...["text", "postgres", "scope", "models", "events", "jobs"],
+    ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "memories/write"],
   ],
   procedures: [

@@ -1,4 +1,4 @@
--- Version: 1
+-- Version: 2
 --
 -- Functions and triggers, installed where an older version of this file was. Raise the number with each change. A function that
 -- takes or returns something else gets another name, and the one before stays for processes that still call it.
@@ -187,9 +187,10 @@ create or replace function mnemograph.conversation(
 $$;
 
 -- Changes of an owner's memories that a thread was not notified of, and requests for consent to ask about. Of each memory its last
--- change counts: where a value was replaced, or two memories merged, the change of the one that is active now.
-create or replace function mnemograph.turn_changes(
-  owners bigint[], of_owner bigint, since bigint, categories text[], asked_app text,
+-- change counts: where a value was replaced, or two memories merged, the change of the one that is active now. That a memory is gone
+-- is news only to the thread that was shown it, or that it was learned in.
+create or replace function mnemograph.thread_changes(
+  owners bigint[], of_owner bigint, since bigint, categories text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
 ) returns table (change_count integer, changes json, consents json)
 language plpgsql stable parallel safe rows 1 as $$
@@ -205,10 +206,22 @@ language plpgsql stable parallel safe rows 1 as $$
       latest as (
         select distinct on (c.memory_id) c.* from change c order by c.memory_id, c.event = 'merged', c.rev desc
       ),
+      told as materialized (
+        select l.* from latest l
+        where l.event not in ('deleted', 'soft_deleted') or exists (
+          select from mnemograph.thread t
+          where mnemograph.id_digest(t.tenant_id) = mnemograph.id_digest(asked_tenant) and t.tenant_id = asked_tenant
+            and mnemograph.id_digest(t.thread_id) = mnemograph.id_digest(asked_thread) and t.thread_id = asked_thread
+            and (
+              exists (select from mnemograph.memory m where m.id = l.memory_id and m.thread_ref = t.id)
+              or exists (select from mnemograph.shown s where s.thread_ref = t.id and l.memory_id = any (s.memory_ids))
+            )
+        )
+      ),
       -- Read one by one, until there are enough.
       active as (
         select l.* from (
-          select * from latest order by importance desc, rev desc offset 0
+          select * from told order by importance desc, rev desc offset 0
         ) l
         where not coalesce((
           select m.state in ('superseded', 'merged') and exists (
@@ -219,7 +232,7 @@ language plpgsql stable parallel safe rows 1 as $$
         ), false)
         limit most_changes
       )
-      select (select count(*) from change), coalesce(
+      select (select count(*) from change where memory_id in (select memory_id from told)), coalesce(
         json_agg(json_build_object('rev', s.rev, 'event', s.event, 'line', s.line) order by s.importance desc, s.rev desc),
         '[]'
       ) into change_count, changes

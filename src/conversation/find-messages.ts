@@ -3,6 +3,7 @@ import sql from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { storedMessage } from "../text/message-codec.js";
 import type { TranscriptMessage } from "../text/message-text.js";
+import { isMaterial } from "./forgotten-messages.js";
 
 export interface SaidIn {
   readonly agentId?: string | null | undefined;
@@ -36,7 +37,7 @@ export async function findThreadMessages(
     select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
     where m.thread_ref = ${input.threadRef} and m.seq between ${input.fromSeq} and ${input.toSeq}
-      and m.role in ('user', 'assistant', 'tool')
+      and m.role in ('user', 'assistant', 'tool') and ${isMaterial(db, input.threadRef)}
     order by m.seq`);
 }
 
@@ -71,5 +72,6 @@ export async function findTurnMessages(
     where m.thread_ref = ${threadRef} and m.role in ('user', 'assistant')
       and m.seq >= (select seq from turn where number = ${start})
       and m.seq < coalesce((select seq from turn where number = ${end + 1}), 2147483647)
+      and ${isMaterial(db, threadRef)}
     order by m.seq`);
 }

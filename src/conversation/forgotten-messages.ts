@@ -48,3 +48,11 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
         where r.memory_id = h.memory_id and r.id > h.id and r.event <> 'DELETE' and r.old ->> 'state' = 'soft_deleted'
       )`;
 }
+
+/** Whether the message `m` of a thread may be material: it was not learned from alone what is forgotten. */
+export function isMaterial(db: Connection, threadRef: number | Sql): Sql {
+  const owners = sql`(select owner_ref as id from ${db.schema}.thread where id = ${threadRef})`;
+  return sql`m.seq <> all (array(
+        select f.seq from (${forgottenMessages(db, owners)}) f where f.thread_ref = ${threadRef} and f.wholly
+      ))`;
+}

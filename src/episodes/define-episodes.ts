@@ -67,6 +67,7 @@ export function defineEpisodes(deps: EpisodesRuntime) {
     {
       ...{ ...threadWork, kind: "episodes", enabled: memories.episodes, charge: "episode" },
       ...{ name: "compression", step: "compress", doing: "Compressing", tries: upkeep },
+      heedsRequests: true,
       fresh: { episode: null, trimmed: false, memoryId: null },
       load: (claim) => loadCompression(deps, claim),
       prepare: (_, work) => limitThread(deps, "compress", work),

@@ -214,7 +214,8 @@ function crowdedOut(
   chosen: readonly ChosenFact[],
   rules: FactRules,
 ): CandidateProblem | null {
-  if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
+  if (restsOnRemoval(fact, rules.removals ?? [], rules.messages[fact.message] ?? ""))
+    return "asked_to_forget";
   if (isToBeForgotten(rules.messages[fact.message] ?? "", fact.quote)) return "asked_to_forget";
   if (isTakenBack(fact, rules.messages)) return "asked_to_forget";
   const said = rules.removed?.messages[fact.message];

@@ -58,16 +58,20 @@ function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenR
   return asksToForget(sentencesAround(text, quote)) === null ? "no_request" : { id, message, quote };
 }
 
-/** Whether a fact quotes the request to forget itself, and not what was said beside it: "…, I live in Rome now". */
+/** Whether a fact quotes the request to forget itself in `text`, and not what was said beside it: "…, I live in Rome now". */
 export function restsOnRemoval(
   fact: { readonly message: number; readonly quote: string },
   removals: readonly ChosenRemoval[],
+  text: string,
 ): boolean {
-  return removals.some(
-    ({ message, quote }) =>
-      message === fact.message &&
-      (fact.quote.includes(quote) || (quote.includes(fact.quote) && !isSaidBeside(quote, fact.quote))),
-  );
+  return removals.some(({ message, quote }) => {
+    if (message !== fact.message) return false;
+    const asking = sentencesAround(text, quote);
+    return (
+      fact.quote.includes(quote) ||
+      (findQuote(asking, fact.quote) !== null && !isSaidBeside(asking, fact.quote))
+    );
+  });
 }
 
 /** Whether a later message asks to forget the words of `fact`: then there was nothing to remove yet. */

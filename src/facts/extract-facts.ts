@@ -163,7 +163,7 @@ const instructions = (
 ) => `You decide what to remember of what a user says, for later conversations.
 Extract 0 to ${candidatesPerTurn} durable facts of each numbered message. Most messages hold none: then give an empty list.
 Keep: who the user is, what they prefer, what limits them, standing instructions, goals, people and things in their life.
-Leave out: questions, small talk, what only matters now, what the user merely quotes or pastes, what a message asks to forget, what is known already word for word.
+Leave out: questions, small talk, what only matters now, what the user merely quotes or pastes, what a message asks to forget, that it asks, what is known already word for word.
 - Only the numbered messages are material. What the assistant said before is context to understand them, and never a source of facts.
 - Each fact rests on a quote: the user's exact words, from the message you name.
 - One fact, one sentence of at most 280 characters: complete by itself, third person ("The user …", or the speaker's name where a message has one), never beginning with a pronoun, neutral.

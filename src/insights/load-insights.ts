@@ -1,4 +1,5 @@
 import sql, { empty } from "sql-template-tag";
+import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, isHeld, skipWork } from "../jobs/work-table.js";
@@ -126,6 +127,7 @@ async function findInsightsWork(
     said as (
       select m.seq, m.role, m.content from latest t cross join lateral (
         select * from ${schema}.message m where m.thread_ref = t.id and m.role in ('user', 'assistant')
+          and ${isMaterial(db, sql`(select id from latest)`)}
         order by m.seq desc limit ${mostSaid}
       ) m
     )

@@ -6,6 +6,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
+import { isRequestUnread } from "./leave-out.js";
 import { jobName, type WorkKind } from "./work-kinds.rule.js";
 import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone } from "./work-table.js";
 
@@ -78,6 +79,8 @@ export interface Attempts<Found extends JobAddress> {
   after?(work: Found): WorkDone;
   /** Whether it waits while its tenant's energy is low; that is no try. @default false */
   readonly waits?: boolean;
+  /** Whether it waits until facts has read a request to forget, which it then heeds. @default false */
+  readonly heedsRequests?: boolean;
 }
 
 /** Messages of a thread to work on, and where the work goes on after them. */
@@ -132,16 +135,24 @@ export async function settleFailure<Found extends JobAddress>(
   }
 }
 
+/** How often it looks whether facts has read a request to forget: about as long as a model's answer takes. */
+const requestWaitMs = 5_000;
+
 /**
- * Defers `work` that can wait while its tenant's energy is low; false where it goes on. A log line and an event say so.
- * @throws LeaseLost
+ * Defers `work` that waits for a request to forget to be read, or while its tenant's energy is low; false where it goes
+ * on. Of the second, a log line and an event say so. @throws LeaseLost
  */
 export async function putOff<Found extends JobAddress>(
-  { db, logger, usage }: JobRuntime,
+  { db, logger, usage, clock, onRetry }: JobRuntime,
   of: Attempts<Found>,
   claim: Claim,
   work: Found,
 ): Promise<boolean> {
+  if (of.heedsRequests && (await isRequestUnread(db, claim.ref))) {
+    await deferWork(db, claim, new Date(clock().getTime() + requestWaitMs));
+    onRetry(requestWaitMs);
+    return true;
+  }
   const until = of.waits ? await usage.pausedUntil(work.scope) : null;
   if (until === null) return false;
   await deferWork(db, claim, until);

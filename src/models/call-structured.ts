@@ -16,6 +16,15 @@ import {
 } from "./model-answer.js";
 import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
 
+/** What answers must not say. */
+export interface LeaveOut {
+  /** For the end of the instructions, and of the input. */
+  readonly instruction: string;
+  readonly input: string;
+  /** Whether any of an answer's `texts` says it. */
+  repeats(texts: readonly string[]): Promise<boolean>;
+}
+
 /** A question to the model whose answer must fit a schema; `fitAnswer` reads the answer. */
 export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly model: BaseChatModel;
@@ -28,6 +37,8 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly onDropped?: (items: number) => void;
   /** Receives the tokens of each answered call, also of malformed and cut answers. */
   readonly charge?: Charge | undefined;
+  /** An answer that repeats it is as good as a malformed one. @default nothing */
+  readonly leaveOut?: LeaveOut | undefined;
 }
 
 // Keeps background calls out of a user's run: no tokens in its streams, none of its callbacks. Under an
@@ -41,10 +52,14 @@ const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callback
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
 ): Promise<Output> {
-  const question = [new SystemMessage(call.instructions), new HumanMessage(call.input)];
-  const first = await ask(call, question);
+  const { instruction = "", input = "" } = call.leaveOut ?? {};
+  const question = [
+    new SystemMessage(call.instructions + instruction),
+    new HumanMessage(input === "" ? call.input : `${call.input}\n${input}`),
+  ];
+  const first = await askChecked(call, question);
   if (first.valid) return accepted(call, first.answer);
-  const second = await ask(call, [
+  const second = await askChecked(call, [
     ...question,
     new AIMessage(first.raw),
     new HumanMessage(
@@ -71,6 +86,23 @@ type Answer<Output> =
   | { valid: true; answer: FittedAnswer<Output> }
   /** The model gets `raw` and `problem`; `output` is stored; logs may contain `fault`. */
   | { valid: false; raw: string; output: string; problem: string; fault: string };
+
+/** Everything but the reasoning, which is kept nowhere. */
+function textsIn(value: unknown): string[] {
+  if (typeof value === "string") return [value];
+  if (typeof value !== "object" || value === null) return [];
+  return Object.entries(value).flatMap(([name, inner]) => (name === "reasoning" ? [] : textsIn(inner)));
+}
+
+async function askChecked<Output extends Record<string, unknown>>(
+  call: StructuredCall<Output>,
+  messages: BaseMessage[],
+): Promise<Answer<Output>> {
+  const answer = await ask(call, messages);
+  if (!answer.valid || !(await call.leaveOut?.repeats(textsIn(answer.answer.value)))) return answer;
+  const problem = "it repeats what <forgotten> says";
+  return { valid: false, raw: "(left out)", output: "", problem, fault: problem };
+}
 
 async function ask<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,

@@ -97,7 +97,7 @@ async function deleteNote(deps: NotesRuntime, { tx, owner, decision }: Applying)
     ...{ ownerRef: owner.ref, changes: [{ ...gone, id: target.id }], vectors: deps.embedder !== null },
   });
   const { id: memoryId, category, importance, state } = target;
-  const news = { event: "deleted", line: changeLine("soft_deleted", target), importance } as const;
+  const news = { event: "deleted", line: changeLine("deleted", target), importance } as const;
   return [
     {
       ...{ memoryId, event: "DELETE", category, similarity: null, news },

@@ -30,6 +30,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
     {
       ...{ ...threadWork, kind: "notes", from: -1, enabled: leavesNotes(notes), waits: true, charge: "note" },
       ...{ name: "note", step: "note", doing: "Noting", tries: upkeep },
+      heedsRequests: true,
       fresh: { said: null, content: null, memoryId: null },
       load: (claim) => loadNote(deps, claim),
       prepare: (_, work) => limitThread(deps, "note", work),

@@ -1,6 +1,7 @@
 import sql from "sql-template-tag";
 import { endIdleThread } from "../conversation/end-thread.js";
 import type { TurnMessage } from "../conversation/find-messages.js";
+import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { JobStatus, ThreadWork } from "../jobs/settle-failure.js";
 import { type Claim, deferWork, findClaimedThread, skipWork } from "../jobs/work-table.js";
@@ -59,6 +60,7 @@ async function findSaid(
     select m.seq, m.role, m.actor, m.content as text, m.said_at as "saidAt", m.agent_id as "agentId", m.run_id as "runId"
     from ${db.schema}.message m
     where m.thread_ref = ${ref} and m.role in ('user', 'assistant') and m.seq > ${doneUntil} and m.seq <= ${toSeq}
+      and ${isMaterial(db, ref)}
     order by m.seq desc limit ${mostMessages}`);
   return latest.reverse().filter(({ text }) => hasWords(text));
 }

@@ -6,6 +6,7 @@ import { givenMessages, messageListSchema } from "../conversation/given-messages
 import { newMessages } from "../conversation/record.js";
 import { MemoryError } from "../errors.js";
 import { insertEvent } from "../events/event-log.js";
+import { findLeaveOut } from "../jobs/leave-out.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { findMemory } from "../memories/item/memory-row.js";
@@ -183,10 +184,18 @@ async function makeSteps(
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
   const charge = deps.usage.charging({ ...address, kind: "procedure" });
+  const said = messages.map(({ seq = -1, text }) => ({ seq, text }));
+  const leaveOut = await findLeaveOut(deps.db, address, said);
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
     (previous, piece) =>
-      writeProcedure(deps.model(), { title, previous, messages: piece, onDropped }, timeoutMs, charge),
+      writeProcedure(
+        deps.model(),
+        { title, previous, messages: piece, onDropped },
+        timeoutMs,
+        charge,
+        leaveOut,
+      ),
   );
   return steps ?? { title: title ?? "", steps: [] };
 }

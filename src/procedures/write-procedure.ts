@@ -7,7 +7,7 @@ import type { TaskRuntime } from "../jobs/jobs-options.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { writingProblems } from "../memories/write/writing-constraints.rule.js";
-import { callStructured } from "../models/call-structured.js";
+import { callStructured, type LeaveOut } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import type { Runtime } from "../runtime.js";
 import { block, element } from "../text/prompt-text.js";
@@ -94,6 +94,7 @@ export async function writeProcedure(
   input: ProcedureInput,
   timeoutMs: number,
   charge?: Charge,
+  leaveOut?: LeaveOut,
 ): Promise<ProcedureSteps> {
   const { title, steps } = await callStructured({
     model,
@@ -102,7 +103,7 @@ export async function writeProcedure(
     instructions,
     input: [goalBlock(input), previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
-    charge,
+    ...{ charge, leaveOut },
     ...(input.onDropped && { onDropped: input.onDropped }),
   });
   return { title: input.title ?? title, steps };

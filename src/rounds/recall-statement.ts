@@ -171,9 +171,10 @@ function composeRecall(db: Connection, input: RecallStatement): Sql {
     ),
     -- What this thread was not told of, and what waits for the user's consent.
     news as materialized (
-      select * from ${db.schema}.turn_changes(
+      select * from ${db.schema}.thread_changes(
         array(select id from ${seen.owners}), (select id from told_owner), (select rev_seen::bigint from conversation),
-        ${known.categories}::text[], ${appId}, ${input.changes}, ${input.consents}, ${db.now()}
+        ${known.categories}::text[], ${address.scope.tenantId ?? ""}, ${appId}, ${address.threadId},
+        ${input.changes}, ${input.consents}, ${db.now()}
       )
     ),
     ${terms && hits ? sql`${terms.ctes},${hits.ctes},` : empty}

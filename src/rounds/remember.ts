@@ -46,10 +46,15 @@ export async function remember(
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
-  const due: DueJob[] =
+  // First: what the user wants forgotten is left out of the others.
+  const facts: DueJob[] =
     extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
+  const due: DueJob[] = [];
   if (note && thread.closed && input.scope.appId !== undefined) due.push({ kind: "notes", ref: threadRef });
-  const ended = (summary: Remembered["summary"]) => ({ remembered: { recorded, lastSeq, summary }, due });
+  const ended = (summary: Remembered["summary"]) => ({
+    remembered: { recorded, lastSeq, summary },
+    due: [...facts, ...due],
+  });
   const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
   if (unmade) return ended({ started: false, reason: unmade });
   if (await isRoundOpen(deps.db, threadRef, thread.messages))

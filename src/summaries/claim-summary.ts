@@ -1,4 +1,5 @@
 import sql from "sql-template-tag";
+import { isMaterial } from "../conversation/forgotten-messages.js";
 import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import { type Claim, completeWork, isHeld, leaseEnd, workerName } from "../jobs/work-table.js";
@@ -33,6 +34,9 @@ export interface SummaryWork {
   readonly dropped: SummaryMessage[];
 }
 
+/** In place of a forgotten message, so that windows keep their rounds. */
+const leftOut = "(left out)";
+
 /** The latest summary of the claim's thread, set to `processing`; null when it is completed. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
   const { schema } = db;
@@ -60,7 +64,8 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
     left join lateral (select * from ${schema}.summary where id = s.base_id limit 1) b on true
     left join lateral (
       select m.seq, json_build_object(
-        'seq', m.seq, 'role', m.role, 'actor', m.actor, 'text', m.content,
+        'seq', m.seq, 'role', m.role, 'actor', m.actor,
+        'text', case when ${isMaterial(db, claim.ref)} then m.content else ${leftOut}::text end,
         'day', to_char(m.said_at at time zone 'UTC', 'YYYY-MM-DD')
       ) as entry
       from ${schema}.message m

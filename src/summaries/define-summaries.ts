@@ -1,6 +1,7 @@
 import { findThread } from "../conversation/claim-thread.js";
 import { record } from "../conversation/record.js";
 import { defineWork } from "../jobs/define-work.js";
+import { findLeaveOut } from "../jobs/leave-out.js";
 import { type Claim, skipWork } from "../jobs/work-table.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import {
@@ -30,6 +31,7 @@ export function defineSummaries(deps: SummaryRuntime) {
       ...{ name: "summarization", step: "summarize", doing: "Summarizing" },
       // A summary has as many tries whatever fails: the next round starts a fresh one.
       tries: { ...summaries, maxFailures: summaries.maxAttempts },
+      heedsRequests: true,
       fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
       meanwhile: "The previous summary stays in use",
       range: (work) => work,
@@ -41,7 +43,10 @@ export function defineSummaries(deps: SummaryRuntime) {
       prepare: (_, work) => limitSummary(deps, work, summaries),
       async make({ work }, { renew, charge }) {
         const startedAt = performance.now();
-        const { text: summary, dropped } = await makeSummary(deps.model(), work, summaries, renew, charge);
+        const said = [...work.dropped, ...work.added];
+        const leaveOut = await findLeaveOut(deps.db, work, said, work.base ? [work.base.text] : []);
+        const made = await makeSummary(deps.model(), work, summaries, renew, charge, leaveOut);
+        const { text: summary, dropped } = made;
         return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
       },
       async validate({ summary }) {

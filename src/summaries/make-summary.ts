@@ -1,7 +1,7 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
-import { callStructured } from "../models/call-structured.js";
+import { callStructured, type LeaveOut } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { withoutHeadings, withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
@@ -101,6 +101,7 @@ async function summarizeMessages(
   input: SummarizeInput,
   timeoutMs: number,
   charge?: Charge,
+  leaveOut?: LeaveOut,
 ): Promise<string> {
   const { summary } = await callStructured({
     model,
@@ -112,6 +113,7 @@ async function summarizeMessages(
       .join("\n"),
     timeoutMs,
     charge,
+    leaveOut,
   });
   return summary;
 }
@@ -155,6 +157,7 @@ export async function makeSummary(
   options: SummaryOptions,
   betweenPieces: () => Promise<void>,
   charge?: Charge,
+  leaveOut?: LeaveOut,
 ): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
   // Only in the last piece: such messages are folded in before they are dropped.
@@ -169,7 +172,10 @@ export async function makeSummary(
         dropped: isFirst ? dropped : [],
         hasEarlier: hasEarlier && isLast,
       };
-      const summary = summaryText(await summarizeMessages(model, input, timeoutMs, charge), maxCharacters);
+      const summary = summaryText(
+        await summarizeMessages(model, input, timeoutMs, charge, leaveOut),
+        maxCharacters,
+      );
       return {
         previous: { startSeq, endSeq: added.at(-1)?.seq ?? endSeq, text: summary.text },
         left: left + summary.dropped,

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { chooseRemovals } from "../../src/facts/choose-removals.rule.js";
+import { shownBy } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { asksToForget, isSaidBeside, isToBeForgotten } from "../../src/text/asks-to-forget.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -44,7 +45,8 @@ describe("what a user asks to forget", () => {
     const { memory } = forgetting(removal(text, said));
     const thread = await knowing(memory);
     const before = await memory.memories.list({ scope: thread.scope });
-    await say(memory, thread, said);
+    const shown = shownBy(await memory.recall(thread));
+    await memory.remember({ ...thread, messages: [{ role: "user", content: said }], shown });
     expect(await textsOf(memory, thread)).toEqual(
       drafts.map((draft) => draft.text).filter((each) => each !== text),
     );
@@ -58,6 +60,23 @@ describe("what a user asks to forget", () => {
     expect(changes.top.map(({ event }) => event)).toContain("soft_deleted");
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
     expect(await textsOf(memory, thread)).toHaveLength(3);
+  });
+
+  it("users H1: leaves no fact that it was asked, whatever part of the request is quoted", async () => {
+    const said = "Please delete what I told you about my allergy, I live in Rome now.";
+    const facts = [
+      candidate("The user asked about their allergy.", "told you about my allergy"),
+      candidate("The user lives in Rome.", "I live in Rome now"),
+    ];
+    const text = "The user is allergic to nuts.";
+    const { memory } = forgetting(removal(text, "Please delete what I told you"), facts);
+    const thread = await knowing(memory);
+    await say(memory, thread, said);
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user lives in Porto.",
+      "The user likes green tea.",
+      "The user lives in Rome.",
+    ]);
   });
 
   it("is refused where it waits for consent, and not asked about again", async () => {

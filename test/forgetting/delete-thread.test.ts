@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { Memory } from "../../src/index.js";
+import { type Memory, shownBy } from "../../src/index.js";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { fillScope } from "../support/fill-scope.js";
@@ -112,9 +112,11 @@ describe("threads.delete", () => {
     expect(await memory.transcript.search({ scope: first.scope, query: sailing })).toEqual([]);
   });
 
-  it("takes what was learned there along when it is told to, and the other threads are told", async () => {
+  it("takes what was learned there along when it is told to, and the threads that were shown it are told", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
+    const recalled = await memory.recall({ ...second, query: sailing });
+    await memory.remember({ ...second, messages: ["Hi."], shown: shownBy(recalled) });
     await memory.threads.delete({ ...first, memories: "remove" });
     expect(await findEverywhere(db, sailing)).toEqual({});
     expect(await textsOf(memory, first)).toEqual(expect.arrayContaining([`The user likes ${chess}.`]));

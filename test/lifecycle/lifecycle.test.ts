@@ -162,9 +162,9 @@ describe("a memory that nobody uses", () => {
       trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry)),
     ).toEqual(["DELETE worker:lifecycle", "TTL worker:lifecycle", "ADD api"]);
     expect(trail[0]?.old).toMatchObject({ text: "The user collects old coins.", state: "soft_deleted" });
-    // Its words are in no news any more.
+    // Its words are in no news any more, and where it was not shown neither is its end.
     const { changes } = await memory.recall(user);
-    expect(changes.count).toBe(6);
+    expect(changes.count).toBe(3);
     expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
   });
 

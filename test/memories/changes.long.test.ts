@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { Memory } from "../../src/memory.js";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { memoryBlock, shownBy } from "../../src/rounds/memory-block.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -22,9 +22,9 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
 /** A round that is told of what changed, and recorded. */
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
-  const { changes } = await memory.recall(thread);
+  const shown = shownBy(await memory.recall(thread));
   const messages = [new HumanMessage("Hi."), new AIMessage("Hello.")];
-  await memory.remember({ ...thread, messages, shown: { revision: changes.revision, memoryIds: [] } });
+  await memory.remember({ ...thread, messages, shown });
   return lines;
 }
 
@@ -55,7 +55,7 @@ describe("revisions", () => {
     const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
     expect(last).toEqual({
       ...{ rev: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
-      ...{ line: "[Knowledge] The user likes tea.", at: expect.any(Date) },
+      ...{ line: "[Knowledge] (no longer kept)", at: expect.any(Date) },
     });
     expect(await memory.changes.since(2, { scope, limit: 2 })).toMatchObject({ nextCursor: null });
     expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);
@@ -108,12 +108,12 @@ describe("each change", () => {
     await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
     await told("- ↔merged: Combined 2 notes about chess at noon in the old garden of the city museum");
     await memory.memories.remove(id, one);
-    await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
+    await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
     await memory.memories.restore(id, one);
     await told(`- ↺restored: [Knowledge] ${long}`);
     now += 61 * 86_400_000;
     await runLifecycle(memory, { scope: one.scope });
-    await told(`- ⌛soft_deleted: [Knowledge] ${long}`);
+    await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
     now += 31 * 86_400_000;
     await runLifecycle(memory, { scope: one.scope });
     await told("- −deleted: [Knowledge] (no longer kept)");

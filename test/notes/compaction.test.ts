@@ -53,7 +53,7 @@ describe("the eleventh note of an app", () => {
     });
     const { changes } = await memory.changes.since(11, { scope });
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
-      "deleted [App notes] The customer asked for flights to Bergen.",
+      "deleted [App notes] (no longer kept)",
     ]);
   });
 

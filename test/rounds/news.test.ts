@@ -78,14 +78,35 @@ describe("what a round is told of", () => {
     const [kept, gone] = [await add("The boat is blue."), await add("The shed is green.")];
     await turn();
     await memory.memories.remove(await add("The car is slow."), { scope });
-    expect((await turn())?.slice(1)).toEqual(["- ⌛soft_deleted: [Knowledge] The car is slow."]);
+    expect(await turn()).toBeNull();
     await memory.memories.remove(kept, { scope });
     await memory.memories.restore(kept, { scope });
     await memory.memories.remove(gone, { scope });
     expect((await turn())?.slice(1)).toEqual([
-      "- ⌛soft_deleted: [Knowledge] The shed is green.",
+      "- ⌛soft_deleted: [Knowledge] (no longer kept)",
       "- ↺restored: [Knowledge] The boat is blue.",
     ]);
+  });
+
+  it("users H1: is what is forgotten, without words, where it was shown or learned", async () => {
+    const memory = db.memory();
+    const { thread, turn, add, scope } = await told(memory);
+    const other = { scope, threadId: `${thread.threadId} of another` };
+    const otherTurn = async () => {
+      const recalled = await memory.recall(other);
+      await memory.remember({ ...other, messages: [{ role: "user", content: "Hi." }] });
+      return deltaHeader(recalled.changes);
+    };
+    await otherTurn();
+    const ids = [
+      await add("The boat is blue."),
+      await add("The shed is green.", { source: { threadId: other.threadId, seqs: [0], quote: "Hi." } }),
+    ];
+    await turn();
+    for (const id of ids) await memory.memories.remove(id, { scope });
+    const gone = "- ⌛soft_deleted: [Knowledge] (no longer kept)";
+    expect(await turn()).toEqual(["Memory updates:", gone, gone]);
+    expect(await otherTurn()).toBe(`Memory updates since rev 0 (2 changes):\n${gone}`);
   });
 
   it("is what a judge has closed, though what stands is old", async () => {

@@ -29,9 +29,10 @@ told_owner as materialized (
 ),
 -- What this thread was not told of, and what waits for the user's consent.
 news as materialized (
-  select * from "memory".turn_changes(
+  select * from "memory".thread_changes(
     array(select id from seen_owner), (select id from told_owner), (select rev_seen::bigint from conversation),
-    :categories::text[], :app, :changes, :consents, now()
+    :categories::text[], :tenant, :app, :thread,
+    :changes, :consents, now()
   )
 ),
 -- Words of the question that name a speaker. Most owners know none: then the words need not be looked up.

@@ -6,10 +6,10 @@ export const changeEvents = ["created", "updated", "merged", "deleted", "soft_de
 
 export type ChangeEvent = (typeof changeEvents)[number];
 
-const goneForGood = "(no longer kept)";
+const notKept = "(no longer kept)";
 
 /** The SQL for a memory that is gone for good, as `changeLine` has it. */
-export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${goneForGood}::text))`;
+export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${notKept}::text))`;
 
 const mostCharacters = 160;
 
@@ -75,15 +75,16 @@ function shortened(text: string): string {
     : headAtWord(text, mostTopicCharacters).replace(dangling, "");
 }
 
-/** Without the event's sign: "[Personal] Preferred name is Ana (imp=2)". */
+/** Without the event's sign: "[Personal] Preferred name is Ana (imp=2)". What is hidden or deleted is not repeated. */
 export function changeLine(
   event: ChangeEvent,
   memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Named,
 ): string {
-  const text = clipped(onOneLine(memory.text), mostCharacters);
-  if (event === "deleted") return `[${categoryLabel(memory.category)}] ${goneForGood}`;
+  if (event === "deleted" || event === "soft_deleted")
+    return `[${categoryLabel(memory.category)}] ${notKept}`;
   if (event === "merged") return `Combined ${memory.seenCount} notes${aboutOf(memory)}`;
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
+  const text = clipped(onOneLine(memory.text), mostCharacters);
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }
 

@@ -1,0 +1,144 @@
+import sql from "sql-template-tag";
+import { forgottenMessages } from "../conversation/forgotten-messages.js";
+import type { LeaveOut } from "../models/call-structured.js";
+import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
+import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
+import { asksToForget } from "../text/asks-to-forget.js";
+import { block, element } from "../text/prompt-text.js";
+import { searchText } from "../text/search-text.js";
+
+/** A memory that its user had removed, or a proposal that the user took back. */
+interface Forgotten {
+  readonly text: string;
+  readonly value: string | null;
+  /** The words that it was learned from, and those that asked to forget it; null where they are not known. */
+  readonly quote: string | null;
+  readonly request: string | null;
+}
+
+const instruction = `
+Leave out what a user asks to forget or delete, and that the user or the assistant said so. Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
+
+/** They matter as long as their words are in a conversation. */
+const mostForgotten = 100;
+
+/**
+ * What a model must leave out of what it makes of `messages`, and of texts made `before`: what the user had forgotten.
+ * Ageing and merging are no requests.
+ */
+export async function findLeaveOut(
+  db: Connection,
+  of: { readonly scope: Scope; readonly threadId?: string | undefined },
+  messages: readonly { readonly seq: number; readonly text: string }[],
+  before: readonly string[] = [],
+): Promise<LeaveOut> {
+  const gone = await findForgotten(db, of.scope);
+  if (gone.length === 0) return { instruction, input: "", repeats: async () => false };
+  const asking = messages.filter(({ text }) => asksToForget(text) !== null);
+  const textOf = (said: readonly { readonly text: string }[]) => said.map(({ text }) => text).join("\n");
+  const [own = none, asked = none, material = none, ...facts] = await wordsOf(db, [
+    ...[instruction, textOf(asking), [textOf(messages), ...before].join("\n")],
+    ...gone.flatMap(({ text, value, quote, request }) => [
+      `${text} ${value ?? ""}`,
+      quote ?? "",
+      request ?? "",
+    ]),
+  ]);
+  const { known, marked } = await findKept(db, of, [...new Set(facts.flatMap((words) => [...words]))]);
+  const last = Math.max(-1, ...marked, ...asking.map(({ seq }) => seq));
+  const other = messages.filter((message) => !marked.has(message.seq) && !asking.includes(message));
+  const since = other.filter(({ seq }) => seq > last);
+  const [elsewhere = none, saidSince = none] = await wordsOf(db, [textOf(other), textOf(since)]);
+  const forgotten = gone.map(({ text }, index) => {
+    const [said = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
+    const isNamed = (word: string) => asked.has(word) || request.has(word);
+    const its = [...said].filter((word) => !own.has(word) && !known.has(word) && !saidSince.has(word));
+    // What was said of other things may be repeated, save what the request is about.
+    const words = its.filter((word) => isNamed(word) || !elsewhere.has(word));
+    const named = words.filter((word) => isNamed(word) || quote.has(word));
+    return { text, words, named, isThere: its.some((word) => material.has(word)) };
+  });
+  const told = forgotten.filter(({ isThere }) => isThere).map(({ text }) => element("memory", {}, text));
+  return {
+    instruction,
+    input: told.length === 0 ? "" : block("forgotten", told),
+    async repeats(texts) {
+      const [said = none] = await wordsOf(db, [texts.join("\n")]);
+      // Words that nobody said may be about nothing of it ("the customer"): more than half of them are.
+      return forgotten.some(
+        ({ words, named }) =>
+          named.some((word) => said.has(word)) ||
+          2 * words.filter((word) => said.has(word)).length > words.length,
+      );
+    },
+  };
+}
+
+/**
+ * Whether facts is about to read a request to forget in a thread. Where it cannot for long, as at the daily cap, nothing
+ * waits for it.
+ */
+export async function isRequestUnread(db: Connection, threadRef: number): Promise<boolean> {
+  const unread = await db.query<{ text: string }>(sql`
+    select m.content as text from ${db.schema}.work k
+    join ${db.schema}.message m on m.thread_ref = k.thread_ref and m.role = 'user' and m.seq > k.done_until
+    where k.thread_ref = ${threadRef} and k.kind = 'facts' and k.given_up_at is null
+      and coalesce(k.lease_until, k.retry_at) < ${db.now()} + interval '10 minutes'`);
+  return unread.some(({ text }) => asksToForget(text) === "some");
+}
+
+const none: ReadonlySet<string> = new Set();
+
+async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]> {
+  const { schema } = db;
+  const { appId = "" } = scope;
+  return db.query<Forgotten & Record<string, unknown>>(sql`
+    with o as materialized (select id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})
+    select h.old ->> 'text' as text, h.old ->> 'value' as value, coalesce(m.evidence, (
+        select string_agg(g.content, ' ') from ${schema}.message g
+        where g.thread_ref = m.thread_ref and g.seq = any (m.source_seqs)
+      )) as quote,
+      h.new #>> '{evidence,quote}' as request
+    from o cross join lateral (
+      select * from ${schema}.history h
+      where h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted' and not h.new ? 'by'
+        and h.app_id in ('', ${appId})
+      order by h.created_at desc limit ${mostForgotten}
+    ) h
+    left join ${schema}.memory m on m.id = h.memory_id
+    where m.state = 'soft_deleted' or m.id is null
+    union
+    select c.draft ->> 'text', c.draft ->> 'value', c.draft ->> 'evidence', c.evidence ->> 'quote'
+    from o join ${schema}.consent_request c on c.owner_ref = o.id
+    where c.status = 'refused' and c.decided_via = 'said' and c.app_id in ('', ${appId})`);
+}
+
+/** Which of `words` the owner's facts have, and the thread's messages that something forgotten came from. */
+async function findKept(
+  db: Connection,
+  { scope, threadId }: { readonly scope: Scope; readonly threadId?: string | undefined },
+  words: readonly string[],
+): Promise<{ readonly known: ReadonlySet<string>; readonly marked: ReadonlySet<number> }> {
+  const { schema } = db;
+  const [row] = await db.query<{ known: string[]; marked: number[] }>(sql`
+    with o as materialized (select id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})
+    select array(
+      select distinct t.lexeme from o
+      join ${schema}.memory_term t on t.owner_ref = o.id and t.lexeme = any (${words}::text[])
+      join ${schema}.memory m on m.ref = t.memory_ref and m.kind = 'fact'
+    ) as known, array(
+      select f.seq from (${forgottenMessages(db, sql`o`)}) f join ${schema}.thread t on t.id = f.thread_ref
+      where ${isId(sql`t.thread_id`, threadId ?? "")}
+    ) as marked`);
+  return { known: new Set(row?.known), marked: new Set(row?.marked) };
+}
+
+/** The words of each text as searches know them: stems, without stop words. */
+async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
+  const rows = await db.query<{ words: string[] }>(sql`
+    select tsvector_to_array(to_tsvector(${db.language}::regconfig, t.text)) as words
+    from unnest(${texts.map((text) => searchText(text, db.language))}::text[]) with ordinality as t (text, place)
+    order by place`);
+  return rows.map(({ words }) => new Set(words));
+}

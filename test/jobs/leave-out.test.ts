@@ -1,0 +1,132 @@
+import { describe, expect, it } from "vitest";
+import type { Memory } from "../../src/memory.js";
+import { newTalk, say } from "../notes/note-model.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig } from "../support/test-memory.js";
+import { deadLettersOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const told = "I was diagnosed with epilepsy in 2019.";
+const request = "Please delete what I told you about my epilepsy.";
+const plan = "I plan a trip to Rome.";
+const fact = "The user was diagnosed with epilepsy in 2019.";
+const harmless = "The user planned a trip to Rome.";
+
+type Talk = ReturnType<typeof newTalk>;
+
+/** What is made of a conversation, how it answers, and what of it is kept. */
+const makers: readonly {
+  readonly task: string;
+  readonly config: TestConfig;
+  readonly answer: (text: string) => object;
+  readonly end?: (memory: Memory, talk: Talk) => Promise<unknown>;
+  readonly kept: (memory: Memory, talk: Talk) => Promise<(string | null)[]>;
+}[] = [
+  {
+    ...{
+      task: "episode_summary",
+      config: { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0 } },
+    },
+    answer: (summary) => ({ summary }),
+    kept: (memory, talk) => textsOf(memory, talk.scope, "episode"),
+  },
+  {
+    ...{ task: "conversation_summary", config: { summaries: { everyMessages: 7 } } },
+    answer: (summary) => ({ summary }),
+    kept: async (memory, talk) => (await memory.summaries.list(talk)).map(({ text }) => text),
+  },
+  {
+    ...{ task: "app_note", config: {} },
+    answer: (note) => ({ note, importance: 3, tags: [] }),
+    end: (memory, talk) => memory.threads.end(talk),
+    kept: (memory, { scope: { appId } }) => textsOf(memory, { appId }, "note"),
+  },
+  {
+    ...{ task: "user_insights", config: { insights: { enabled: true } } },
+    answer: (summary) => ({ insights: [{ summary, evidence: [1] }] }),
+    end: (memory) => memory.upkeep(),
+    kept: (memory, { scope: { userId } }) => textsOf(memory, { userId }, "insight"),
+  },
+];
+
+async function textsOf(memory: Memory, scope: object, kind: "episode" | "note" | "insight") {
+  return (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text);
+}
+
+/** A conversation in which `told` was learned and forgotten, by the user's words or by code; then `maker` is due. */
+async function forgotten(
+  { task, config, answer, end }: (typeof makers)[number],
+  answers: (call: number) => string,
+  { byCode = false, echo = "I see." } = {},
+) {
+  const model = taskModel({
+    [task]: (_, call) => ({ structured: answer(answers(call)) as never }),
+    fact_extraction: (prompt) => {
+      const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${fact}`).exec(prompt)?.[1] ?? 0);
+      if (prompt.includes(`>${plan}<`)) return facts(candidate("The user plans a trip to Rome.", plan));
+      const removals = number > 0 ? [{ memory: number, evidence: { message: 1, quote: request } }] : [];
+      return { structured: { reasoning: "", facts: [], removals } } as never;
+    },
+  });
+  const upkeep = { retryDelayMs: 0, maxAttempts: 1 };
+  const memory = db.memory({
+    model,
+    config: { ...config, upkeep, memories: { extract: true, ...config.memories } },
+  });
+  const talk = newTalk();
+  const scope = { userId: talk.scope.userId };
+  await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
+  const source = { threadId: talk.threadId, seqs: [0], quote: told };
+  const [known] = await memory.memories.add(
+    { text: fact, category: "knowledge", source },
+    { scope, consent: "given" },
+  );
+  await say(memory, talk, plan, echo);
+  if (byCode) await memory.memories.remove(known?.id ?? "", { scope });
+  await say(memory, talk, byCode ? "In May, that is." : request);
+  expect((await memory.memories.get(known?.id ?? "", { scope }))?.state).toBe("soft_deleted");
+  await say(memory, talk, "Which month is best?");
+  await end?.(memory, talk);
+  return { memory, talk, prompts: model.prompts(task) };
+}
+
+describe("what the user had forgotten", () => {
+  it.each(
+    makers.flatMap((maker) => [
+      { ...maker, byCode: false },
+      { ...maker, byCode: true },
+    ]),
+  )(
+    "users H1: is no material of $task, nor in its answer (by code: $byCode)",
+    async ({ byCode, ...maker }) => {
+      const leak = (call: number) => (call === 0 ? "The user has had epilepsy since 2019." : harmless);
+      const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
+      expect(prompts).toHaveLength(2);
+      expect(prompts.join()).not.toContain("epilepsy");
+      expect(prompts[0]).toContain("Rome");
+      expect(await maker.kept(memory, talk)).toEqual([harmless]);
+    },
+  );
+
+  it.each(makers.filter(({ task }) => task !== "user_insights"))(
+    "users H1: is named to $task where other messages say it, and an answer that repeats it is refused",
+    async (maker) => {
+      const { memory, talk, prompts } = await forgotten(maker, () => "Rome suits people with epilepsy.", {
+        echo: "Rome is fine with epilepsy.",
+      });
+      expect(prompts[0]).toContain(`<forgotten>\n<memory>${fact}</memory>\n</forgotten>`);
+      expect((await maker.kept(memory, talk)).filter((text) => text?.includes("epilepsy"))).toEqual([]);
+      for (const { output } of await deadLettersOf(db, talk)) expect(output ?? "").not.toContain("epilepsy");
+    },
+  );
+
+  it("users H1: keeps nothing else out: words that others say, or the user says again", async () => {
+    const [maker] = makers;
+    const again = "The user read in 2019 that haste was diagnosed as the disease of Rome.";
+    const { memory, talk } = await forgotten(maker!, () => again, {
+      echo: "In 2019 haste was diagnosed there.",
+    });
+    expect(await maker!.kept(memory, talk)).toEqual([again]);
+  });
+});
