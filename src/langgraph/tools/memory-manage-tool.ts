@@ -5,7 +5,7 @@ import { saidMessage } from "../../conversation/recalled-mark.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
-import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
+import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
 import { findQuote } from "../../text/find-quote.js";
@@ -108,6 +108,7 @@ async function add(call: Call, input: Arguments): Promise<string> {
 
 async function update(call: Call, input: Arguments): Promise<string> {
   const { known, quote } = await findManaged(call, input, "change it");
+  if (isApproved(known)) throw invalid(`An operator vouches for "${known.text}": it cannot be changed here.`);
   const text = required(input.text, "text");
   const { id, key, category, revision } = known;
   if (key !== null) {
