@@ -8,7 +8,7 @@ import { categoryMeant, readableCategories } from "../../memories/item/category.
 import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
-import { findQuote } from "../../text/find-quote.js";
+import { findSaid } from "../../text/find-quote.js";
 import { messageText } from "../../text/message-text.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
@@ -201,10 +201,10 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
 /** The words as in the user's latest message; null without any. @throws MemoryError `INVALID_INPUT` */
 function usersWords({ config }: Call, quote: string | null | undefined): string | null {
   if (quote == null) return null;
-  const found = currentUserWords(toolMessages(config)).flatMap(({ text }) => findQuote(text, quote) ?? []);
+  const found = currentUserWords(toolMessages(config)).flatMap(({ text }) => findSaid(text, quote) ?? []);
   if (found[0] !== undefined) return found[0];
   throw invalid(
-    `The user's latest message does not say "${quote}". Quote it exactly, or leave \`quote\` out.`,
+    `The user's latest message does not say "${quote}", or only quotes it. Give the user's own words exactly, or leave \`quote\` out.`,
   );
 }
 
