@@ -56,19 +56,15 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
   const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision);
   const isShared = isSharedBy(scope, known.request.scope);
-  if (isShared && (decision.text ?? decision.value) !== undefined) throw sharedWords(decision.id);
+  if (isShared && (decision.text ?? decision.value) !== undefined) {
+    const problem = `Request ${decision.id} is about what all users of the app are shown: leave \`text\` and \`value\` out.`;
+    throw new MemoryError("INVALID_INPUT", problem);
+  }
   const kept = isShared ? { ...decision, evidence: undefined } : decision;
   if (decision.decision === "later") await postponeConsent(deps.db, scope, decision.id);
   else if (decision.decision === "refuse") await refuse(deps, known.request, kept);
   else await approve(deps, known, kept);
   return (await requireConsent(deps.db, scope, decision.id)).request;
-}
-
-function sharedWords(id: string): MemoryError {
-  return new MemoryError(
-    "INVALID_INPUT",
-    `Request ${id} is about what all users of the app are shown, which no user words: leave \`text\` and \`value\` out.`,
-  );
 }
 
 async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
