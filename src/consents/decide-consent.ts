@@ -55,7 +55,12 @@ export async function decideConsent(deps: WriteRuntime, input: ConsentDecision):
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
   const known = await requireWaiting(deps.db, scope, decision);
-  const kept = isSharedBy(scope, known.request.scope) ? { ...decision, evidence: undefined } : decision;
+  const isShared = isSharedBy(scope, known.request.scope);
+  if (isShared && (decision.text ?? decision.value) !== undefined) {
+    const problem = `Request ${decision.id} is about what all users of the app are shown: leave \`text\` and \`value\` out.`;
+    throw new MemoryError("INVALID_INPUT", problem);
+  }
+  const kept = isShared ? { ...decision, evidence: undefined } : decision;
   if (decision.decision === "later") await postponeConsent(deps.db, scope, decision.id);
   else if (decision.decision === "refuse") await refuse(deps, known.request, kept);
   else await approve(deps, known, kept);
@@ -103,6 +108,12 @@ async function approve(
         throw new MemoryError(
           "INVALID_INPUT",
           `That cannot be a memory: ${outcome?.problems.join(", ") || outcome?.outcome}. Approve it with another \`text\`.`,
+        );
+      }
+      if (outcome?.outcome === "kept") {
+        throw new MemoryError(
+          "WRONG_STATE",
+          `Memory ${memoryId} holds that place, and an operator vouches for it: remove it first, or refuse the request.`,
         );
       }
       await settle(tx, request, decision, memoryId);

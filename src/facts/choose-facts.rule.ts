@@ -11,7 +11,7 @@ import {
 import type { Runtime } from "../runtime.js";
 import { isToBeForgotten } from "../text/asks-to-forget.js";
 import { comesBesides } from "../text/comes-besides.js";
-import { findQuote } from "../text/find-quote.js";
+import { findSaid } from "../text/find-quote.js";
 import { contentHash, normalValue } from "../text/normal-value.js";
 import { visibleText } from "../text/storable-text.js";
 import { type ChosenRemoval, isTakenBack, restsOnRemoval } from "./choose-removals.rule.js";
@@ -170,7 +170,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const category = categoryMeant(rules.policy, candidate.category)?.name;
   if (category === undefined || notForFacts.has(category)) return "unknown_category";
   const message = candidate.evidence.message - 1;
-  const quote = findQuote(rules.messages[message] ?? "", candidate.evidence.quote);
+  const quote = findSaid(rules.messages[message] ?? "", candidate.evidence.quote);
   if (quote === null) return "no_evidence";
   const range = rangeProblem(candidate, rules);
   if (range) return range;

@@ -1,5 +1,5 @@
 import { asksToForget, isSaidBeside } from "../text/asks-to-forget.js";
-import { findQuote, sentencesAround } from "../text/find-quote.js";
+import { findQuote, findSaid, sentencesAround } from "../text/find-quote.js";
 
 /** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
 export interface RemovalCandidate {
@@ -52,7 +52,7 @@ function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenR
   if (id === undefined) return "unknown_memory";
   const message = evidence.message - 1;
   const text = rules.messages[message] ?? "";
-  const quote = findQuote(text, evidence.quote);
+  const quote = findSaid(text, evidence.quote);
   if (quote === null) return "no_evidence";
   if (asksToForget(text) === "all") return "bulk";
   return asksToForget(sentencesAround(text, quote)) === null ? "no_request" : { id, message, quote };
@@ -80,7 +80,7 @@ export function isTakenBack(
   messages: readonly string[],
 ): boolean {
   return messages.slice(fact.message + 1).some((text) => {
-    const again = asksToForget(text) === "some" ? findQuote(text, fact.quote) : null;
+    const again = asksToForget(text) === "some" ? findSaid(text, fact.quote) : null;
     return again !== null && asksToForget(sentencesAround(text, again)) === "some";
   });
 }

@@ -39,6 +39,11 @@ async function findNotesOf(tx: Connection, threads: readonly string[]): Promise<
     select n.owner_ref::text as owner_ref, o.tenant_id, o.user_id, o.app_id, array_agg(distinct n.memory_id::text) as ids
     from ${tx.schema}.note_source n join ${tx.schema}.owner o on o.id = n.owner_ref
     where n.thread_ref = any (${threads}::bigint[])
+      -- An operator's own words stay, though a conversation said the same.
+      and not exists (
+        select from ${tx.schema}.memory m where m.owner_ref = n.owner_ref and m.id = n.memory_id and m.trust = 'operator'
+          and m.origin in ('operator', 'unknown')
+      )
     group by n.owner_ref, o.tenant_id, o.user_id, o.app_id order by n.owner_ref`);
   return rows.map(({ owner_ref: ownerRef, ids, ...row }) => ({ ownerRef, ids, row }));
 }

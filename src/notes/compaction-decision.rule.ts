@@ -2,6 +2,7 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { contentHash } from "../text/normal-value.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
+import { isOperators } from "./note-block.rule.js";
 import { noteText } from "./note-text.rule.js";
 
 /** A model's proposal: notes by their numbers in the prompt, from 1. */
@@ -28,9 +29,14 @@ export interface InvalidDecision {
 
 const mostReasonCharacters = 300;
 
+/** Whether compaction leaves a note as it is: it is pinned, or an operator's. */
+export function stays(note: Pick<MemoryItem, "pinned" | "trust">): boolean {
+  return note.pinned || isOperators(note);
+}
+
 /**
- * A model's decision on `notes`, which were numbered oldest first. Pinned notes stay, and an edit must merge two: else
- * as many notes would remain.
+ * A model's decision on `notes`, which were numbered oldest first. What `stays` is not touched, and an edit must merge
+ * two: else as many notes would remain.
  */
 export function readDecision(
   said: SaidDecision,
@@ -39,13 +45,13 @@ export function readDecision(
   const reason = clipped(onOneLine(visibleText(said.reason)).trim(), mostReasonCharacters);
   const target = notes[said.target - 1];
   if (!target) return { invalid: `there is no note ${said.target}` };
-  if (target.pinned) return { invalid: `note ${said.target} is pinned` };
+  if (stays(target)) return { invalid: `note ${said.target} is to stay` };
   if (said.action === "delete") return { action: "delete", by: "model", target, reason };
 
   const merged = said.with === null ? undefined : notes[said.with - 1];
   if (!merged) return { invalid: "an edit must merge another note that there is" };
   if (merged === target) return { invalid: "an edit must merge two notes" };
-  if (merged.pinned) return { invalid: `note ${said.with} is pinned` };
+  if (stays(merged)) return { invalid: `note ${said.with} is to stay` };
   const text = mergedText(said.text, target);
   if (text === null) return { invalid: "the merged text cannot be a note" };
   const others = notes.filter((note) => note !== target && note !== merged);
@@ -64,8 +70,8 @@ function mergedText(said: string | null, target: MemoryItem): string | null {
   }
 }
 
-/** @param notes oldest first; not all of them pinned. */
+/** @param notes oldest first; not all of them stay. */
 export function oldestGoes(notes: readonly MemoryItem[], reason: string): CompactionDecision {
-  const target = notes.find(({ pinned }) => !pinned) as MemoryItem;
+  const target = notes.find((note) => !stays(note)) as MemoryItem;
   return { action: "delete", by: "oldest", target, reason };
 }

@@ -6,17 +6,18 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef, Scope } from "../scope/scope.js";
+import { stays } from "./compaction-decision.rule.js";
 import type { NotesRuntime } from "./load-note.js";
 import { type AppNotes, appNotes } from "./notes-options.js";
 
 export interface CompactionWork extends OwnerWork {
   readonly scope: Scope & { readonly appId: string };
   readonly app: AppNotes;
-  /** Oldest first; at least one is not pinned. */
+  /** Oldest first; at least one may go. */
   readonly notes: readonly MemoryItem[];
 }
 
-/** The work behind `claim`, or how it ended: there are not too many notes, or all are pinned. */
+/** The work behind `claim`, or how it ended: there are not too many notes, or all of them stay. */
 export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<CompactionWork | JobStatus> {
   const { db, config } = deps;
   const found = await findOwnerWork(db, claim);
@@ -27,9 +28,9 @@ export async function loadCompaction(deps: NotesRuntime, claim: Claim): Promise<
   const work = { scope: { ...scope, appId }, doneUntil, app: appNotes(config.notes, appId) };
   const notes = await findNotes(db, claim.ref);
   if (notes.length <= work.app.limit) return skipWork(db, claim, { doneUntil });
-  if (notes.every(({ pinned }) => pinned)) {
+  if (notes.every(stays)) {
     deps.logger.warn(
-      `All ${notes.length} memories of app ${appId} are pinned: none goes, though it may keep ${work.app.limit}.`,
+      `All ${notes.length} memories of app ${appId} are pinned or an operator's: none goes, though it may keep ${work.app.limit}.`,
       { appId, step: "compact" },
     );
     await insertEvent(db, { scope, step: "compact", op: "delete", status: "skipped", detail: "all_pinned" });

@@ -8,18 +8,27 @@ export type ShownNote = Pick<MemoryItem, "text" | "createdAt" | "origin" | "trus
 /** As long as a configured name may be; ids have no bound of their own. */
 const mostNameCharacters = 200;
 
+/** Whether an operator gave or approved it; others come from conversations with users. */
+export function isOperators({ trust }: Pick<MemoryItem, "trust">): boolean {
+  return trust === "operator";
+}
+
 /**
- * An app's notes for a prompt, numbered in order; null without any. Each note and the name is one line, so that neither
- * can imitate another part of the prompt.
+ * An app's notes for a prompt, numbered, an operator's first; null without any. Each note and the name is one line, so
+ * that neither can imitate another part of the prompt.
  */
 export function noteBlock(notes: readonly ShownNote[], appName: string): string | null {
   if (notes.length === 0) return null;
+  const given = notes.filter(isOperators);
+  const left = notes
+    .filter((note) => !isOperators(note))
+    .map((note, at) => noteLine(note, given.length + at));
+  const part = (heading: string, lines: readonly string[]) =>
+    lines.length === 0 ? [] : [heading, "", ...lines, ""];
   return [
     `(memories for app: ${clipped(containedLine(appName), mostNameCharacters)})`,
-    "The following are memories from previous conversations with this app:",
-    "",
-    ...notes.map(noteLine),
-    "",
+    ...part("The following are notes of this app's operator:", given.map(noteLine)),
+    ...part("The following are memories from previous conversations with this app:", left),
     "Use these memories to provide context-aware responses.",
   ].join("\n");
 }

@@ -82,7 +82,7 @@ export interface NotesApi {
    */
   purge(what: PurgeNotes): Promise<Purged>;
   /**
-   * The notes of an app as a part of a prompt, the latest first; null without any. `memory.recall` shows the same.
+   * The notes of an app as a part of a prompt, an operator's first, then the latest; null without any. `memory.recall` shows the same.
    *
    * @example
    * ```ts
@@ -149,7 +149,7 @@ async function notesContext({ db, config, logger }: NotesApiRuntime, { scope, ag
   return noteBlock(notes, name);
 }
 
-/** An app's notes for a prompt: latest written or changed first, as in a recall. */
+/** An app's notes for a prompt, in the order of a recall: an operator's, then what was written or changed last. */
 async function findShownNotes(
   db: Connection,
   { scope, categories, limit }: { scope: AppScope; categories: readonly string[]; limit: number },
@@ -161,9 +161,9 @@ async function findShownNotes(
       select * from ${db.schema}.memory m
       where m.owner_ref = o.id and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
         and m.category = any (${categories}::text[])
-      order by m.updated_at desc, m.ref limit ${limit}
+      order by m.trust = 'operator' desc, m.updated_at desc, m.ref limit ${limit}
     ) m
-    order by m.updated_at desc, m.ref`,
+    order by m.trust = 'operator' desc, m.updated_at desc, m.ref`,
     { prepare: true },
   );
   return rows.map(({ memory }) => memoryOf(memory));

@@ -18,7 +18,7 @@ export const notesOptionsSchema = z.strictObject({
    */
   idleMs: spanOption.min(1).default(1_800_000),
   /**
-   * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. Set 0 where users of an app
+   * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. One user's conversations leave at most half of them. Set 0 where users of an app
    * must not see what others said: conversations then leave no notes. Raise it for apps with many subjects. @default 10
    */
   limit: z.int().min(0).max(mostNotes).default(10),
@@ -40,6 +40,14 @@ export function appNotes({ limit, apps }: NotesOptions, appId: string): AppNotes
   // An app may be called "constructor".
   const own = Object.hasOwn(apps, appId) ? apps[appId] : undefined;
   return { name: own?.name ?? appId, limit: own?.limit ?? limit };
+}
+
+/**
+ * Most notes that one user's conversations leave with an app: half of them, so that no user, however many conversations
+ * they end, takes the room of all others.
+ */
+export function shareOfUser({ limit }: AppNotes): number {
+  return Math.ceil(limit / 2);
 }
 
 /** Whether conversations of an app leave a note when they end, which needs a model. */

@@ -5,12 +5,16 @@ import { insertEvents } from "../events/event-log.js";
 import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
+import { recordChanges } from "../memories/changes/record-changes.js";
+import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { hideMemories } from "../memories/write/memory-states.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
-import { ownerColumns, ownerIs } from "../scope/scope-predicates.js";
+import { lockOwner, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import type { NotesRuntime, NoteWork } from "./load-note.js";
 import type { NoteContent } from "./note-text.rule.js";
+import { shareOfUser } from "./notes-options.js";
 
 const noteWriter = "worker:note";
 
@@ -38,7 +42,10 @@ export async function saveNote(
     drafts: draft ? [draft] : [],
     origin: { actor: noteWriter, step: "note", threadId },
     alongside: async (tx, [written]) => {
-      if (written?.id) await keepSource(tx, { claim, work, memoryId: written.id });
+      if (written?.id) {
+        await keepSource(tx, { claim, work, memoryId: written.id });
+        await keepShare(deps, tx, work);
+      }
       await completeWork(tx, claim, threadWork.after(work));
       const told = content
         ? classified(written, false)
@@ -74,6 +81,29 @@ async function keepSource(
     from ${tx.schema}.owner o where ${ownerIs(ownerColumns(work.owner))}
     on conflict (thread_ref, memory_id) do update
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
+}
+
+/** Hides the oldest notes that conversations of this user alone left, where there are more than their share. */
+async function keepShare(deps: NotesRuntime, tx: Connection, { scope, owner, app }: NoteWork): Promise<void> {
+  const { schema } = tx;
+  if (scope.userId === undefined) return;
+  const { ref: ownerRef } = await lockOwner(tx, owner);
+  const rows = await tx.query<{ memory: MemoryJson }>(sql`
+    select ${memoryJson(tx)} as memory from ${schema}.memory m join lateral (
+      select bool_and(t.user_id = ${scope.userId}) as own
+      from ${schema}.note_source s join ${schema}.thread t on t.id = s.thread_ref
+      where s.owner_ref = ${ownerRef} and s.memory_id = m.id
+    ) source on source.own
+    where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and m.trust <> 'operator'
+      and not m.pinned
+    order by m.created_at desc, m.ref desc offset ${shareOfUser(app)}`);
+  const { purgeAfterMs } = deps.config.lifecycle;
+  const how = { ownerRef, purgeAfterMs, vectors: deps.embedder !== null, event: "DELETE" } as const;
+  const reason = `A user's conversations leave at most ${shareOfUser(app)} notes with this app.`;
+  const gone = rows.map(({ memory }) => memoryOf(memory));
+  const changes = await hideMemories(tx, how, gone, () => ({ reason, by: "share" }));
+  if (changes.length > 0)
+    await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
 }
 
 const ofDatabase: ReadonlySet<string> = new Set([

@@ -210,9 +210,15 @@ function noMemory(id: string): MemoryError {
   return new MemoryError("NOT_FOUND", `There is no memory ${id} for you here.`);
 }
 
-/** Users' drafts are their own words by default. @throws MemoryError `INVALID_INPUT` for an operator's origin */
+/** Users' drafts are their own words by default. @throws MemoryError `INVALID_INPUT` for a note, or an operator's origin */
 function draftFrom(caller: Caller, given: MemoryDraft): MemoryDraft {
   if (caller.role === "operator") return given;
+  if (given.kind === "note" && caller.scope.userId !== undefined) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      '`kind` is "note", which all users of the app are shown: only an operator or the app adds one. Leave `kind` out.',
+    );
+  }
   if (given.origin === "operator" || given.origin === "unknown") {
     throw new MemoryError(
       "INVALID_INPUT",

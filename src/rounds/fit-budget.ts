@@ -68,7 +68,7 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
     const isNew = !sections.has(section);
     // Adding up is enough: a section brings its heading, and a memory a line.
     const tokens =
-      picks.length === 0 || (isNew && section === "notes")
+      picks.length === 0 || (isNew && part === "notes")
         ? tokensOf([...picks, pick])
         : used + lineOf(part, memory, place).tokens + (isNew ? headingTokens(section) : 0);
     if (wholeTokens(tokens) > budgetTokens) return false;

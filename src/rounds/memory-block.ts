@@ -58,9 +58,9 @@ const closing = "\n</memory>";
 const frameTokens =
   readTokens(opening).tokens + sectionTokens(`${conversationHeading}\n${memoryRequest}${closing}`);
 
-/** Without notes, which have a longer beginning. */
+/** Without notes, which have longer beginnings. */
 export function headingTokens(section: MemorySection): number {
-  return section === "notes" ? 0 : sectionTokens(sectionHeadings[section]);
+  return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
 interface ListedSection {
@@ -81,7 +81,7 @@ function partsOf(recalled: Recalled): {
 
 function listedSections(memories: RecalledMemories): ListedSection[] {
   const lines: Record<MemorySection, MemoryLine[]> = {
-    ...{ profile: [], unverified: [], context: [], rest: [], notes: [] },
+    ...{ profile: [], unverified: [], context: [], rest: [], notes: [], operators: [] },
   };
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of partOf(memories, part)) {

@@ -1,6 +1,6 @@
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, shownLine, unverified } from "../memories/item/memory.js";
-import { noteLine } from "../notes/note-block.rule.js";
+import { isOperators, noteLine } from "../notes/note-block.rule.js";
 import { readTokens } from "../text/estimate-tokens.js";
 import { headAtWord, onOneLine } from "../text/storable-text.js";
 
@@ -17,12 +17,13 @@ export const sectionHeadings = {
   rest: "## Also Known",
 } as const;
 
-export type MemorySection = keyof typeof sectionHeadings | "notes";
+export type MemorySection = keyof typeof sectionHeadings | "notes" | "operators";
 
 /** What nobody vouches for is in no profile. */
 export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
   if (part === "profile") return unverified(memory) === null ? part : "unverified";
-  return part === "rest" || part === "notes" ? part : "context";
+  if (part === "notes") return isOperators(memory) ? "operators" : part;
+  return part === "rest" ? part : "context";
 }
 
 /** @param place in the part: notes are numbered */

@@ -266,12 +266,12 @@ function knownMemories(
 function noteRows(db: Connection, owners: SeenOwners, { known, notes }: RecallStatement): Sql {
   return sql`
       union all
-      select 'note', m.ref, to_json(row_number() over (order by m.updated_at desc, m.ref)), ${memoryJson(db)}
+      select 'note', m.ref, to_json(row_number() over (order by m.trust = 'operator' desc, m.updated_at desc, m.ref)), ${memoryJson(db)}
       from (
         select m.* from ${db.schema}.memory m
         where m.owner_ref = (select id from ${owners} where not is_user) and m.kind = 'note' and m.state = 'active'
           and ${unexpired(db)}
           and m.category = any (${known.categories}::text[])
-        order by m.updated_at desc, m.ref limit ${notes}
+        order by m.trust = 'operator' desc, m.updated_at desc, m.ref limit ${notes}
       ) m`;
 }

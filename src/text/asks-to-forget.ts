@@ -1,5 +1,6 @@
 import { findQuote } from "./find-quote.js";
 import { anyStem, plainWords } from "./plain-words.js";
+import { ownWords } from "./quoted-text.js";
 
 /** Requests to forget, in some twenty-five languages; stems as `anyStem` reads them. */
 const forgetting = `
@@ -118,9 +119,9 @@ function requestIn(text: string): string {
 
 const nearCharacters = 80;
 
-/** Whether `text` asks to forget something ("some") or everything ("all"). Knows some twenty-five languages. */
+/** Whether `text`, but for what it quotes, asks to forget something ("some") or all. Knows some twenty-five languages. */
 export function asksToForget(text: string): "some" | "all" | null {
-  const plain = requestIn(text);
+  const plain = requestIn(ownWords(text));
   if (plain.search(asks) < 0) return null;
   return plain.split(/[.!?;。！？؛؟\n]+/u).some(asksForAll) ? "all" : "some";
 }

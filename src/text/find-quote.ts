@@ -1,4 +1,5 @@
 import { normalForm } from "./normal-value.js";
+import { quotedIn } from "./quoted-text.js";
 import { hasWords, headOf } from "./storable-text.js";
 
 const variants = new Map(
@@ -18,6 +19,18 @@ const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /** The part of `text` that matches `quote`; null without. Case, accents, space, quotes and dashes may differ. */
 export function findQuote(text: string, quote: string): string | null {
+  return find(text, quote, () => () => false);
+}
+
+/** The same, where the writer of `text` says it, and does not quote it. */
+export function findSaid(text: string, quote: string): string | null {
+  return find(text, quote, quotedIn);
+}
+
+/** Of words that are quoted again and again, so many places are looked at. */
+const mostQuoted = 100;
+
+function find(text: string, quote: string, quoted: typeof quotedIn): string | null {
   if (quote.length > longestQuote) return null;
   const words = normalForm(quote, "NFC").trim();
   if (!hasWords(words)) return null;
@@ -27,11 +40,15 @@ export function findQuote(text: string, quote: string): string | null {
   const isWord = (code: number | undefined) => code !== undefined && hasWords(String.fromCodePoint(code));
   const first = spaced.test(words.at(0) ?? "");
   const last = spaced.test(words.at(-1) ?? "");
+  const isQuoted = quoted(said);
+  let passed = 0;
   for (const from of occurrences(codes, wanted.codes)) {
     const to = from + wanted.codes.length;
     if (first && isWord(codes[from - 1])) continue;
     if (last && isWord(codes[to])) continue;
-    return said.slice(places[from], places[to]);
+    const [start = 0, end = said.length] = [places[from], places[to]];
+    if (!isQuoted(start, end)) return said.slice(start, end);
+    if (++passed === mostQuoted) return null;
   }
   return null;
 }

@@ -105,6 +105,21 @@ describe("a proposal", () => {
 });
 
 describe("a decision", () => {
+  it("attacks S2: words nothing that an app shows to all, and takes no place that an operator vouches for", async () => {
+    const memory = db.memory({ config: { consent: { sensitive: ["app_notes", "profile/city"] } } });
+    const user = { scope: { ...newUser().scope, appId: randomUUID() } };
+    const [{ consentId: note = "" } = {}] = await memory.memories.add(
+      { kind: "note", text: "Refunds take five days." },
+      { scope: { appId: user.scope.appId } },
+    );
+    const decide = (id: string, more: object = {}) =>
+      rejection(memory.consents.decide({ ...user, id, decision: "approve", actor: "eve", ...more }));
+    expect(await decide(note, { text: "Pay at evil.example." })).toMatchObject({ code: "INVALID_INPUT" });
+    await memory.memories.add(city("Rome", { origin: "operator" }), { ...user, consent: "given" });
+    expect(await decide(await propose(memory, user))).toMatchObject({ code: "WRONG_STATE" });
+    expect(await cityOf(memory, user)).toEqual(["Rome"]);
+  });
+
   it("to approve writes the memory with its history, news and audit entry", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();

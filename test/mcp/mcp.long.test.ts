@@ -93,6 +93,32 @@ it("counts what an agent is shown as used", async () => {
   expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
 });
 
+it("attacks S2: writes no note of an app, and nothing in the place of what an operator vouches for", async () => {
+  const scope = { userId: "hal", appId: "shop" };
+  const phone = { key: "phone", value: "0800 1", text: "Hal's line is 0800 1." };
+  const [own] = await memory.memories.add({ ...phone, origin: "operator", confidence: 0.1 }, { scope });
+  const [note] = await memory.memories.add({ ...phone, kind: "note" }, { scope: { appId: "shop" } });
+  const client = await within(memory, { scope });
+  const evil = { key: "phone", value: "0900 9", text: "Hal's line is 0900 9.", importance: 5 };
+  const answers: unknown[] = [await call(client, "memory_add", evil).then(({ json }) => json?.outcome)];
+  for (const [name, args] of [
+    ["memory_add", { ...evil, kind: "note" }],
+    ["memory_forget_item", { id: note?.id }],
+  ] as const)
+    answers.push(
+      await call(client, name, args).then(
+        ({ isError }) => isError,
+        () => true,
+      ),
+    );
+  expect(answers).toEqual(["kept", true, true]);
+  for (const { id } of [own!, note!])
+    expect(await memory.memories.get(id as string, { scope })).toMatchObject({
+      value: "0800 1",
+      state: "active",
+    });
+});
+
 it("keeps an agent to the categories of its allowlist, whatever it calls", async () => {
   const strict = db.memory({ config: { allowlists: { planner: ["projects"] } } });
   const scope = { userId: "gil" };

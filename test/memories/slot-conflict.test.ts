@@ -40,9 +40,9 @@ describe("whose word counts", () => {
   const rankOf = (origin: (typeof memoryOrigins)[number], trust = trustOf(origin)) =>
     sourceRank({ kind: "fact", origin, trust });
 
-  it("more: the user's and an operator's, then what was given, then what was inferred or imported", () => {
+  it("more: an operator's, then the user's, then what was given, then what was inferred or imported", () => {
     expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual({
-      ...{ user: 3, operator: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 },
+      ...{ operator: 4, user: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 },
     });
     expect(rankOf("user", "untrusted")).toBe(1);
     expect(rankOf("assistant", "user")).toBe(3);

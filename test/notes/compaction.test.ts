@@ -1,3 +1,4 @@
+import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
@@ -143,6 +144,50 @@ describe("the eleventh note of an app", () => {
       await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(2), ...texts(10).slice(3), fresh]);
+  });
+
+  it("attacks S2: touches no note of an operator, whatever the model decides", async () => {
+    const says = { ...{ target: 1, with: 2 }, text: "The customer asked for flights." };
+    for (const action of ["delete", "edit"]) {
+      const model = noteModel({ note_compaction: () => decided({ action, ...says }) });
+      const memory = db.memory({ model, config: { notes: { limit: 3 } } });
+      const talk = newTalk();
+      await addNotes(memory, appOf(talk), texts(2), { origin: "operator" });
+      await addNotes(memory, appOf(talk), [texts(3)[2]!], { origin: "unknown" });
+      for (const each of [talk, newTalk(talk.scope.appId)]) await talkAndEnd(memory, each);
+      expect(await notesOf(memory, talk)).toEqual(texts(3));
+    }
+  });
+
+  it("attacks S2: one user's conversations leave at most half of an app's notes, below an operator's", async () => {
+    const memory = db.memory({ model: noteModel() });
+    const talk = newTalk();
+    const { scope } = talk;
+    const [given] = await addNotes(memory, appOf(talk), texts(1), { origin: "operator" });
+    await talkAndEnd(memory, newTalk(scope.appId));
+    for (let count = 0; count < 7; count++) await talkAndEnd(memory, { scope, threadId: randomUUID() });
+    const subject = (number: number) => `Conversation ${number} was about subject ${number}.`;
+    expect(await notesOf(memory, talk)).toEqual([texts(1)[0], ...[0, 3, 4, 5, 6, 7].map(subject)]);
+    const block = await memory.notes.context({ scope: appOf(talk) });
+    const day = new Date().toISOString().slice(0, 10);
+    expect(block).toContain(`notes of this app's operator:\n\n1. [Created: ${day}] ${texts(1)[0]}\n\nThe`);
+    expect(block).toContain(`conversations with this app:\n\n2. [Created: ${day}] ${subject(7)}`);
+    const { memories } = await memory.recall({ scope, threadId: randomUUID() });
+    expect(memories.notes[0]?.id).toBe(given);
+    const [gone] = await removedOf(memory, appOf(talk));
+    expect((await memory.memories.history(gone!.id, { scope: appOf(talk) }))[0]).toMatchObject({
+      ...{ event: "DELETE", actor: "worker:note", new: { by: "share" } },
+    });
+  });
+
+  it("attacks S2: forgetting a user leaves an operator's note that a conversation of theirs said again", async () => {
+    const [text = ""] = texts(1);
+    const memory = db.memory({ model: noteModel({ app_note: () => noted(text) }) });
+    const talk = newTalk();
+    await addNotes(memory, appOf(talk), [text], { origin: "operator" });
+    await talkAndEnd(memory, talk);
+    await memory.forget({ userId: talk.scope.userId });
+    expect(await notesOf(memory, talk)).toEqual([text]);
   });
 
   it("stays where all are pinned, and says so", async () => {

@@ -3,15 +3,36 @@ import { withoutContext } from "../../src/conversation/recalled-mark.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
-import { findQuote, sentencesAround } from "../../src/text/find-quote.js";
+import { findQuote, findSaid, sentencesAround } from "../../src/text/find-quote.js";
 import { contentHash } from "../../src/text/normal-value.js";
+import { ownWords } from "../../src/text/quoted-text.js";
 import { readsAsInstruction } from "../../src/text/reads-as-instruction.js";
 import { visibleText } from "../../src/text/storable-text.js";
 import { textPieces, withinBounds } from "../../src/text/text-pieces.js";
 import { processorMs } from "../support/timing.js";
 
 const repeats = [
-  ...["\n", " ", "\u0085", "a", "é", "м", "忽略", "😀", "\u200D", '"', "#", "[", "!["],
+  ...[
+    "\n",
+    " ",
+    "\u0085",
+    "a",
+    "é",
+    "м",
+    "忽略",
+    "😀",
+    "\u200D",
+    '"',
+    ' "a',
+    "“",
+    "`",
+    "> a\n",
+    "---\n",
+    "```\n",
+    "#",
+    "[",
+    "![",
+  ],
   ...["<", "<system ", "<memory>", "<memory ", "</memory>", "[Previous context: ", "]\n\n", "- ", "1. "],
   ...["ignore ", "ignore all ", "forget your ", "you must ", "if a, ", "send ", "to x@", "system: ", "! "],
   ...[
@@ -29,6 +50,8 @@ const work: readonly (readonly [name: string, (text: string) => unknown])[] = [
   ["contained", contained],
   ["withoutHeadings", withoutHeadings],
   ["withoutMemoryBlocks", withoutMemoryBlocks],
+  ["ownWords", ownWords],
+  ["findSaid", (text) => findSaid(`x ${text} y`, text.slice(0, 1_000))],
   ["textPieces", (text) => textPieces([{ text: `x ${text}` }], 1_000)],
   ["withinBounds", (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 3 })],
   ["withoutContext", (text) => withoutContext(`[Previous context: ${text}`)],

@@ -6,6 +6,7 @@ import type { ConsentRequest } from "../../memories/guard/consent-request.rule.j
 import type { Memory } from "../../memory.js";
 import type { Scope, ThreadAddress } from "../../scope/scope.js";
 import { normalForm } from "../../text/normal-value.js";
+import { quotedIn } from "../../text/quoted-text.js";
 import { clipped } from "../../text/storable-text.js";
 import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
@@ -105,8 +106,9 @@ function wholeSentence(message: string, quote: string): string | null {
   if (message.length > mostCharacters) return null;
   const sentences = [...new Intl.Segmenter(undefined, { granularity: "sentence" }).segment(message)];
   const wanted = wordsIn(quote);
-  const found = [{ segment: message }, ...sentences].find(
-    ({ segment }) => wordsIn(segment) === wanted,
+  const isQuoted = quotedIn(message);
+  const found = [{ segment: message, index: 0 }, ...sentences].find(
+    ({ segment, index }) => wordsIn(segment) === wanted && !isQuoted(index, index + segment.length),
   )?.segment;
   return wanted === "" || found === undefined || /[?？؟]/.test(found) ? null : found.trim();
 }

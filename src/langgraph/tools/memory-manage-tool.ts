@@ -4,10 +4,10 @@ import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
-import type { MemoryDraft, MemoryItem } from "../../memories/item/memory.js";
+import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
-import { findQuote } from "../../text/find-quote.js";
+import { findSaid } from "../../text/find-quote.js";
 import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
 import { checkOptions } from "../run/node-options.js";
@@ -113,6 +113,7 @@ async function add(call: Call, input: Arguments): Promise<string> {
 
 async function update(call: Call, input: Arguments): Promise<string> {
   const { known, quote } = await findManaged(call, input, "change it");
+  if (isApproved(known)) throw invalid(`An operator vouches for "${known.text}": it cannot be changed here.`);
   const text = required(input.text, "text");
   const { id, key, category, revision } = known;
   if (key !== null) {
@@ -205,10 +206,10 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
 /** The words as in the user's latest message; null without any. @throws MemoryError `INVALID_INPUT` */
 function usersWords({ config }: Call, quote: string | null | undefined): string | null {
   if (quote == null) return null;
-  const found = currentUserWords(config).flatMap(({ text }) => findQuote(text, quote) ?? []);
+  const found = currentUserWords(config).flatMap(({ text }) => findSaid(text, quote) ?? []);
   if (found[0] !== undefined) return found[0];
   throw invalid(
-    `The user's latest message does not say "${quote}". Quote it exactly, or leave \`quote\` out.`,
+    `The user's latest message does not say "${quote}", or only quotes it. Give the user's own words exactly, or leave \`quote\` out.`,
   );
 }
 

@@ -143,7 +143,7 @@ export interface MemoryDraft {
   readonly actorId?: string | undefined;
   readonly role?: string | undefined;
   /**
-   * Whose words it is. When two values of a slot conflict, the word of the user or an operator ranks above
+   * Whose words it is. When two values of a slot conflict, an operator's word ranks above the user's, this above
    * "unknown", "tool" and "document", and these above inferred or imported words; then confidence and time
    * decide. Text that reads as instructions to a model is quarantined, unless an operator wrote it.
    * @default by `role`: "user", "assistant" and "tool" as such, else "unknown", the word of your code (trust
@@ -157,7 +157,7 @@ export interface MemoryDraft {
   readonly validFrom?: Date | string | undefined;
   /**
    * What was known is wrong: this wins at any confidence over words of the same rank that are not later. Only
-   * the user or an operator corrects the user's word. @default false
+   * the user or an operator corrects the user's word, and only an operator an operator's. @default false
    */
   readonly correction?: boolean | undefined;
 }

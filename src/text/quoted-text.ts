@@ -1,0 +1,108 @@
+/** Half open. */
+type Stretch = readonly [from: number, to: number];
+
+/**
+ * For `text`, whether a part of it is shown or quoted by its writer, as the form tells: a word of it stands in a closed code
+ * fence, on a line that begins with ">" or between lines of dashes, or all its words stand in quotation marks.
+ * Apostrophes, and what is opened but not closed, quote nothing.
+ */
+export function quotedIn(text: string): (start: number, end: number) => boolean {
+  if (!mayQuote.test(text)) return () => false;
+  const unblocked = without(text, blocksIn(text));
+  const own = ownWords(text);
+  return (start, end) => {
+    const [all, left, said] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
+    return all !== 0 && (left !== all || said === 0);
+  };
+}
+
+/** `text` with spaces in the place of all that is quoted: what its writer says. */
+export function ownWords(text: string): string {
+  return mayQuote.test(text) ? without(text, [...blocksIn(text), ...quotationsIn(text)]) : text;
+}
+
+const letters = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
+
+function without(text: string, stretches: readonly Stretch[]): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {
+    if (to <= done) continue;
+    parts.push(text.slice(done, Math.max(done, from)), " ".repeat(to - Math.max(done, from)));
+    done = to;
+  }
+  return parts.join("") + text.slice(done);
+}
+
+const fences = /^[ \t]*(`{3,}|~{3,})(.*)$/gm;
+const rules = /^[ \t]*([-*_=])\1{2,}[ \t]*$/gm;
+const quotedLines = /^[ \t]{0,3}[>＞].*$/gm;
+
+function blocksIn(text: string): Stretch[] {
+  const found = [...text.matchAll(quotedLines)].map(({ 0: line, index }): Stretch => {
+    return [index, index + line.length];
+  });
+  let open: { readonly mark: string; readonly at: number } | null = null;
+  for (const { 0: line, 1: mark = "", 2: rest = "", index } of text.matchAll(fences)) {
+    if (open === null) open = { mark, at: index };
+    else if (mark.startsWith(open.mark) && rest.trim() === "") {
+      found.push([open.at, index + line.length]);
+      open = null;
+    }
+  }
+  // All between the first and the last: what is pasted may hold such lines itself.
+  const [first, ...others] = [...text.matchAll(rules)].map(({ index }) => index);
+  const last = others.at(-1);
+  return first === undefined || last === undefined ? found : [...found, [first, last]];
+}
+
+const marks = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`]|\n[ \t]*(?=\n)|\n/gu;
+const mayQuote = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`~>＞]|([-*_=])\1\1/u;
+
+/** Marks that close each other: languages open and close with different ones of them, „…“, “…”, ”…”, »…«. */
+const families = ["'‘’‚‛", "`", '"“”„‟〝〞〟', "«»", "‹›", "「」", "『』"];
+const [singles = ""] = families;
+const familyOf = (mark: string) => families.find((family) => family.includes(mark.normalize("NFKC"))) ?? "";
+
+/** But in these scripts marks touch the words around. */
+const afterWord =
+  /(?![\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}])[\p{L}\p{M}\p{N}]$/u;
+
+function quotationsIn(text: string): Stretch[] {
+  const found: Stretch[] = [];
+  const open = new Map<string, number[]>();
+  for (const { 0: mark, index: at } of text.matchAll(marks)) {
+    if (mark.startsWith("\n")) {
+      // Code in a line ends with it, and an apostrophe opens no more than a paragraph.
+      open.delete("`");
+      if (text[at + mark.length] === "\n") open.delete(singles);
+      continue;
+    }
+    const end = at + mark.length;
+    const family = familyOf(mark);
+    const isSingle = family === singles || family === "`";
+    const around = [text.slice(Math.max(0, at - 2), at), text.slice(end, end + 2)] as const;
+    const opened = open.get(family) ?? [];
+    if (opened.length > 0 && closes(mark, isSingle, around)) found.push([opened.pop() as number, end]);
+    else if (opens(mark, isSingle, around)) {
+      opened.push(at);
+      open.set(family, opened);
+    }
+  }
+  return found;
+}
+
+type Around = readonly [before: string, after: string];
+
+/** Where a quotation of the same family is open. Single marks are apostrophes, too. */
+function closes(mark: string, isSingle: boolean, [before, after]: Around): boolean {
+  const ends = /\S$/.test(before);
+  if (isSingle || /\p{Pi}/u.test(mark)) return ends && !/^[\p{L}\p{M}\p{N}]/u.test(after);
+  return /[\p{Pe}\p{Pf}]/u.test(mark) || (!/\p{Ps}/u.test(mark) && (ends || !/^\S/.test(after)));
+}
+
+function opens(mark: string, isSingle: boolean, [before, after]: Around): boolean {
+  const isFree = !afterWord.test(before);
+  if (isSingle) return isFree && /^[\p{L}\p{M}]/u.test(after);
+  return /[\p{Ps}\p{Pi}]/u.test(mark) || (!/\p{Pe}/u.test(mark) && isFree && /^\S/.test(after));
+}
