@@ -72,6 +72,20 @@ describe("allowlists", () => {
     expect(readableCategories(demo, "executor").has("constraints")).toBe(true);
   });
 
+  it.each([
+    [{ planner: ["goals", "constraints"], executor: [] }, undefined, []],
+    [
+      { planner: ["goals"], cook: ["constraint"], clerk: ["tasks"] },
+      undefined,
+      [/of planner, clerk leave out "constraints"/],
+    ],
+    [{ planner: ["goals"] }, { custom: [{ name: "constraints", context: "rag" as const }] }, []],
+  ])("users names: warns of %j without what a user must avoid", (allowlists, categories, lines) => {
+    const warned: string[] = [];
+    resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) => warned.push(line));
+    expect(warned).toEqual(lines.map((line) => expect.stringMatching(line)));
+  });
+
   it("that are not there let everyone read everything", () => {
     const open = resolveConfig({}).policy;
     expect(readableCategories(open, "anyone")).toEqual(new Set(open.categories.keys()));
@@ -79,6 +93,7 @@ describe("allowlists", () => {
 
   it.each([
     [{ allowlists: { planner: ["hobbies"] } }, /names the category "hobbies"/],
+    [{ allowlists: { planner: ["gaols"] } }, /names the category "gaols".*did you mean "goals"/],
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
     [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
