@@ -68,8 +68,8 @@ describe("allowlists", () => {
     // The demo's own lists do not mention them, and its agents use them.
     for (const agent of ["supervisor", "planner", "executor", "researcher"])
       expect([...readableCategories(demo, agent)]).toEqual(expect.arrayContaining(open));
-    expect(readableCategories(demo, "supervisor").has("constraints")).toBe(false);
-    expect(readableCategories(demo, "executor").has("constraints")).toBe(true);
+    expect(readableCategories(demo, "supervisor").has("tone")).toBe(false);
+    expect(readableCategories(demo, "stylist").has("tone")).toBe(true);
   });
 
   it.each([
