@@ -109,7 +109,11 @@ describe("the API", () => {
     const memories = [{ text: "He climbs." }, { text: "The user climbs." }];
     const { outcomes } = (await api.zoe("POST", "/memories", { memories })).body;
     expect(outcomes).toMatchObject([
-      { outcome: "rejected", problems: ["pronoun_subject"], message: expect.stringContaining("A pronoun is") },
+      {
+        outcome: "rejected",
+        problems: ["pronoun_subject"],
+        message: expect.stringContaining("A pronoun is"),
+      },
       { outcome: "created", problems: [] },
     ]);
     await api.zoe("POST", "/forget");
