@@ -23,7 +23,7 @@ export const studioModel = model;
 
 /** The memory of every graph here; its tables are there. */
 export const studioMemory = createMemory({
-  database: process.env.DATABASE_URL || undefined,
+  database: process.env.DATABASE_URL || { dataDir: ".mnemograph" },
   model: summaryModel,
   // Studio's runs name nobody. A run that does name its user (authenticated, in `context`, or in `configurable`) has that
   // user's memory.

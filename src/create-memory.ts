@@ -36,7 +36,7 @@ import type { Database } from "./postgres/database.js";
 import { isConnectionError } from "./postgres/database-error.js";
 import { asTenant } from "./postgres/isolation.js";
 import { migrate } from "./postgres/migrate.js";
-import { openDatabase } from "./postgres/open-database.js";
+import { openDatabase, reportUndefined } from "./postgres/open-database.js";
 import type { Outage } from "./postgres/outage.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
 import {
@@ -187,8 +187,9 @@ function createRuntime(
   constants: ChangedConstants,
   onRetry: (delayMs: number) => void,
 ): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
-  const config = resolveConfig(options.config, constants);
   const logger = lineLogger(options.logger ?? defaultLogger);
+  const config = resolveConfig(options.config, constants, logger.warn);
+  if ("database" in options && options.database === undefined) reportUndefined(logger);
   const { database, schema: schemaName = "mnemograph" } = options;
   const { clock, isolation, embeddings } = options;
   const { language } = config.retrieval;

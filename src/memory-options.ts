@@ -10,7 +10,10 @@ import type { Redact } from "./text/redactor.js";
 
 /** How to create a memory. */
 export interface MemoryOptions {
-  /** A `pg.Pool`, a connection string, or a folder for the embedded database. @default { dataDir: ".mnemograph" } */
+  /**
+   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an environment variable that
+   * is not set, is refused where `NODE_ENV` is "production", else warned of. @default { dataDir: ".mnemograph" }
+   */
   readonly database?: DatabaseOption | undefined;
   /** The schema that holds every table. @default "mnemograph" */
   readonly schema?: string;

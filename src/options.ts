@@ -121,13 +121,20 @@ export type ChangedConstants = {
 
 export type ResolvedConfig = Readonly<ReturnType<typeof resolveConfig>>;
 
-/** @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option */
-export function resolveConfig(config: MemoryConfig | string | undefined, changed: ChangedConstants = {}) {
+/**
+ * @param warn called with what is allowed but probably a mistake. @default ignores it
+ * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option
+ */
+export function resolveConfig(
+  config: MemoryConfig | string | undefined,
+  changed: ChangedConstants = {},
+  warn?: (message: string) => void,
+) {
   const given = typeof config === "string" ? readConfigFile(config) : config === undefined ? {} : config;
   const parsed = configSchema.safeParse(given, { error: namesKeys });
   if (!parsed.success) throw invalid(z.prettifyError(parsed.error));
   const { categories, allowlists, consent, ...groups } = parsed.data;
-  const policy = categoryPolicy(categories, allowlists);
+  const policy = categoryPolicy(categories, allowlists, warn);
   const upkeep = { ...groups.upkeep, ...taskConstants, ...changed.upkeep };
   return {
     ...groups,

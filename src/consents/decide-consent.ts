@@ -107,7 +107,7 @@ async function approve(
       if (memoryId === null || outcome?.outcome === "quarantined") {
         throw new MemoryError(
           "INVALID_INPUT",
-          `That cannot be a memory: ${outcome?.problems.join(", ") || outcome?.outcome}. Approve it with another \`text\`.`,
+          `That cannot be a memory: ${outcome?.message ?? `${outcome?.problems.join(", ") || outcome?.outcome}.`} Approve it with another \`text\`.`,
         );
       }
       if (outcome?.outcome === "kept") {

@@ -3,7 +3,7 @@ import { insertEvents } from "../events/event-log.js";
 import { defineWork } from "../jobs/define-work.js";
 import { limitThread } from "../jobs/limit-material.js";
 import { threadWork } from "../jobs/settle-failure.js";
-import { type Claim, completeWork, markInsights } from "../jobs/work-table.js";
+import { type Claim, completeWork } from "../jobs/work-table.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
 import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
@@ -33,7 +33,6 @@ async function saveEpisode(
     origin: { actor: compressor, step: "compress" },
     alongside: async (tx, [outcome]) => {
       await completeWork(tx, claim, threadWork.after(work));
-      if (outcome?.outcome === "created") await markInsights(tx, deps.config.insights, work);
       await insertEvents(tx, [
         {
           ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },

@@ -1,7 +1,6 @@
 import type { TurnRange } from "../conversation/find-messages.js";
 import { MemoryError } from "../errors.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { InsightsDue } from "../jobs/work-table.js";
 import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
@@ -64,4 +63,4 @@ export function tellsPresent(text: string): boolean {
   return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
 }
 
-export type EpisodesRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;
+export type EpisodesRuntime = Runtime<WriteConfig> & TaskRuntime;

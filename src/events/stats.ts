@@ -49,7 +49,7 @@ export interface MemoryCounts {
   readonly recallsWithMemory: number;
   /** Milliseconds; null where none was timed, and for several apps together. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
-  /** Conversations whose last message is in the time, and the share of them with notes; null without any. */
+  /** Conversations whose last message is in the time, and the share of them that a turn was shown notes in; null without any. */
   readonly conversations: number;
   readonly conversationsWithNotesShare: number | null;
   /** Also per hour. */

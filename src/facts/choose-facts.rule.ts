@@ -1,5 +1,4 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
-import type { InsightsDue } from "../jobs/work-table.js";
 import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
@@ -65,7 +64,7 @@ export interface RejectedFact {
 
 export const extractor = "worker:extract";
 
-export type FactsRuntime = Runtime<WriteConfig & { readonly insights: InsightsDue }> & TaskRuntime;
+export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime;
 
 /** Scripts that identify languages. Scripts of one writing system share a row. */
 const scripts: readonly (readonly [name: string, letters: RegExp])[] = [

@@ -4,7 +4,7 @@ import { MemoryError } from "../errors.js";
 import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import type { StepTools } from "../jobs/job-steps.js";
 import { threadWork } from "../jobs/settle-failure.js";
-import { type Claim, completeWork, markInsights } from "../jobs/work-table.js";
+import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
@@ -115,16 +115,11 @@ export async function saveFacts(
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
       await completeWork(tx, claim, threadWork.after(work));
-      if (outcomes.some(isNews)) await markInsights(tx, deps.config.insights, work);
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
   tellOfLearned(deps, work, outcomes);
   return outcomes;
-}
-
-function isNews({ outcome }: WriteOutcome): boolean {
-  return outcome === "created" || outcome === "updated" || outcome === "replaced";
 }
 
 /** By ids: texts are in the tables alone. */

@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { isoDay } from "../clock.js";
 import { findLeaveOut } from "../jobs/leave-out.js";
+import { insightImportance } from "../memories/write/prepare-memory.js";
 import { maxCharacters } from "../memories/write/writing-constraints.rule.js";
 import { callStructured } from "../models/call-structured.js";
 import { askLimited } from "../models/limited-model.js";
@@ -15,15 +16,12 @@ const limits = { temperature: 0, maxTokens: 220 } as const;
 /** What those tokens hold beside the JSON. */
 const mostCharacters = 450;
 
-/** Default where the model says none: a conclusion ranks below what was said. */
-const unsaidImportance = 2;
-
 const schema = z.object({
   insights: z.array(
     z.object({
       summary: z.string().describe('One sentence in the third person: "The user …"'),
       tags: z.array(z.string()).default([]).describe("One to three words to sort it by."),
-      importance: z.number().default(unsaidImportance).describe("1 (trivia) to 5 (vital); mostly 2."),
+      importance: z.number().default(insightImportance).describe("1 (trivia) to 5 (vital); mostly 2."),
       evidence: z.array(z.number()).default([]).describe("Numbers of the memories that bear it out."),
     }),
   ),

@@ -228,7 +228,7 @@ export interface InsightsDue {
   readonly everyMs: number;
 }
 
-/** Marks insights into a user as due after something was learned. An app has none. */
+/** Marks insights into a user as due after a fact or an episode was written. An app has none. */
 export async function markInsights(
   db: Connection,
   { enabled, everyMs: restMs }: InsightsDue,

@@ -50,6 +50,7 @@ export const writeOutcome = z
     consentId: z.string().optional(),
     trimmed: z.string().optional(),
     problems: z.array(z.string()),
+    message: z.string().optional(),
   })
   .register(described, { id: "WriteOutcome" });
 

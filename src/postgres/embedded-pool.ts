@@ -80,6 +80,8 @@ function engineHost(
       // It does not start in a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(load !== undefined && { loadDataDir: load }),
+      // After a recovery its timer of 10 s goes on for ever, and a process without `close` never ends.
+      startParams: [...Engine.defaultStartParams, "-c", "log_startup_progress_interval=0"],
     });
     const ready = engine.waitReady.then(closed).then(async () => {
       if (dataDir !== undefined || load !== undefined) return;

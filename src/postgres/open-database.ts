@@ -28,6 +28,22 @@ export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOut
   readonly onBack?: ((outage: Outage) => void) | undefined;
 }
 
+/**
+ * Reports `database: process.env.X` without that variable: its data would go with the container, unnoticed.
+ * @throws MemoryError `INVALID_INPUT` where `NODE_ENV` is "production"
+ */
+export function reportUndefined(logger: Logger): void {
+  const happened = "`database` is given, but undefined: is its environment variable not set?";
+  if (process.env.NODE_ENV !== "production") {
+    logger.warn(`${happened} The embedded database in ${resolve(defaultDataDir)} is used instead.`);
+    return;
+  }
+  throw new MemoryError(
+    "INVALID_INPUT",
+    `${happened} Set it; for the embedded database pass { dataDir: … }, or leave \`database\` out.`,
+  );
+}
+
 /** The database of `option`; connects at its first statement. Ends only pools made here. */
 export function openDatabase(
   option: DatabaseOption | undefined,

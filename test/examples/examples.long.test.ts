@@ -22,6 +22,8 @@ afterEach(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
+const undefinedDatabase = expect.stringMatching(/^mnemograph: `database` is given, but undefined/);
+
 /** What an example prints, by its own embedded database. */
 async function printed(name: string, env: Record<string, string> = {}): Promise<string> {
   copyEmbedded(join(folder, ".mnemograph"));
@@ -94,6 +96,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
 
   it("copy-checkpoints: a conversation goes on in the database", async () => {
     expect((await printed("copy-checkpoints")).trim().split("\n")).toEqual([
+      undefinedDatabase,
       "Hello. | answer 1",
       "{ threads: 1, checkpoints: 3 }",
       "Hello. | answer 1 | Still there? | answer 3",
@@ -154,6 +157,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     running = runProgram(client, {}, folder);
     expect(await running.exited, running.output()).toBe(0);
     expect(running.output().trim().split("\n")).toEqual([
+      undefinedDatabase,
       "200 [offline stand-in] Noted: I am allergic to peanuts.",
       "200 [offline stand-in] From memory: The user is allergic to peanuts.",
       "401 Who are you?",

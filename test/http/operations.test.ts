@@ -128,6 +128,20 @@ describe("the API", () => {
     expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(["since", "limit", "cursor"]));
   });
 
+  it("users rejected adds: answers with a sentence that says why a memory is rejected", async () => {
+    const memories = [{ text: "He climbs." }, { text: "The user climbs." }];
+    const { outcomes } = (await api.zoe("POST", "/memories", { memories })).body;
+    expect(outcomes).toMatchObject([
+      {
+        outcome: "rejected",
+        problems: ["pronoun_subject"],
+        message: expect.stringContaining("A pronoun is"),
+      },
+      { outcome: "created", problems: [] },
+    ]);
+    await api.zoe("POST", "/forget");
+  });
+
   it("gives all of a scope away, forgets it, and takes it in from an operator", async () => {
     const memories = [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }];
     await api.zoe("POST", "/memories", { memories });

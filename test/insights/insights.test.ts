@@ -163,6 +163,25 @@ describe("insights into a user", () => {
     expect(await insightsOf(third, thread)).toMatchObject([{ seenCount: 3 }]);
   });
 
+  it("seeds 3: begin with facts by code, whatever is learned from messages; notes and insights by hand begin none", async () => {
+    const model = understands({ summary: "The user is calm.", evidence: [1] });
+    const memory = db.memory({ model, config: { ...config, memories: { extract: false } } });
+    const { scope } = newAddress();
+    await memory.memories.add({ text: "The user is wary.", kind: "insight" }, { scope });
+    expect(await taskOf({ scope })).toBeUndefined();
+    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    expect(await memory.upkeep({ kinds: ["insights"] })).toBe(1);
+    expect(await insightsOf(memory, { scope })).toMatchObject([
+      { text: "The user is calm.", importance: 2 },
+      { text: "The user is wary.", importance: 2 },
+    ]);
+    // What was known already is nothing new.
+    await memory.memories.add({ text: "The user drinks tea." }, { scope });
+    expect((await taskOf({ scope }))?.retry_at).toBeNull();
+    await memory.memories.add({ text: "The user drinks green tea each morning." }, { scope });
+    expect((await taskOf({ scope }))?.retry_at).toBeInstanceOf(Date);
+  });
+
   it("may be none, which counts as a run", async () => {
     const model = understands();
     const memory = db.memory({ model, config });

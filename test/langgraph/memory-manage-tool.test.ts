@@ -43,13 +43,13 @@ describe("the tool for changing memory", () => {
     ["an id cut short", { action: "forget", memory: "3fa85f64", quote: "forget" }, /There is no memory/],
     ["no memory", { action: "forget", quote: "forget" }, /`memory` is needed/],
     ["no text", { action: "add" }, /`text` is needed/],
-    ["a text of spaces", { action: "add", text: "   " }, /Not remembered: empty/],
+    ["a text of spaces", { action: "add", text: "   " }, /^Not remembered\. The text has no words/],
     [
       "a category of others",
       { action: "add", text: "The user likes rye.", category: "profile" },
       /none of your categories/,
     ],
-    ["a pronoun", { action: "add", text: "He sails." }, /^Not remembered: pronoun_subject/],
+    ["a pronoun", { action: "add", text: "He sails." }, /^Not remembered\. A pronoun is the subject/],
     ["an action there is not", { action: "purge" }, /action/],
     [
       "words the user did not say",

@@ -3,8 +3,9 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
-import { type Memory, memoryQueryTool } from "../../src/index.js";
+import { type Memory, memoryManageTool, memoryQueryTool } from "../../src/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 // As a team would write it.
@@ -55,6 +56,30 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const ask = async (agent: string, input: Record<string, unknown>): Promise<string> =>
   memoryQueryTool(memory, { agent }).invoke({ query: "deployment plan", ...input }, run);
+
+describe("an agent without an allowlist", () => {
+  it("users names: is warned of once, by name, with the name that is near", async () => {
+    const logger = recordingLogger();
+    const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
+    const memory = db.memory({ config: { allowlists }, logger });
+    const warnings = () => logger.lines.filter((line) => line.startsWith("warn"));
+    for (const agent of ["planner", "cook", "supervisor", "executor"]) {
+      memoryQueryTool(memory, { agent });
+      await memory.recall({ scope, threadId: "names", agent });
+    }
+    expect(warnings()).toEqual([]);
+    for (let turn = 0; turn < 2; turn++) await memory.recall({ scope, threadId: "names", agent: "planer" });
+    expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
+    memoryManageTool(memory, { agent: "clerk" });
+    expect(warnings()).toEqual([
+      expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
+      expect.stringMatching(/"clerk" has no allowlist\./),
+    ]);
+    const unlimited = db.memory({ logger });
+    await unlimited.recall({ scope, threadId: "names", agent: "planer" });
+    expect(warnings()).toHaveLength(2);
+  });
+});
 
 describe("memory.query", () => {
   it("answers within the agent's allowlist, with id, category, similarity and reason", async () => {

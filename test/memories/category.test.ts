@@ -68,8 +68,22 @@ describe("allowlists", () => {
     // The demo's own lists do not mention them, and its agents use them.
     for (const agent of ["supervisor", "planner", "executor", "researcher"])
       expect([...readableCategories(demo, agent)]).toEqual(expect.arrayContaining(open));
-    expect(readableCategories(demo, "supervisor").has("constraints")).toBe(false);
-    expect(readableCategories(demo, "executor").has("constraints")).toBe(true);
+    expect(readableCategories(demo, "supervisor").has("tone")).toBe(false);
+    expect(readableCategories(demo, "stylist").has("tone")).toBe(true);
+  });
+
+  it.each([
+    [{ planner: ["goals", "constraints"], executor: [] }, undefined, []],
+    [
+      { planner: ["goals"], cook: ["constraint"], clerk: ["tasks"] },
+      undefined,
+      [/of planner, clerk leave out "constraints"/],
+    ],
+    [{ planner: ["goals"] }, { custom: [{ name: "constraints", context: "rag" as const }] }, []],
+  ])("users names: warns of %j without what a user must avoid", (allowlists, categories, lines) => {
+    const warned: string[] = [];
+    resolveConfig({ allowlists, ...(categories && { categories }) }, {}, (line) => warned.push(line));
+    expect(warned).toEqual(lines.map((line) => expect.stringMatching(line)));
   });
 
   it("attacks low: that are empty let an agent read nothing; others still read what is written for everyone", () => {
@@ -94,6 +108,7 @@ describe("allowlists", () => {
 
   it.each([
     [{ allowlists: { planner: ["hobbies"] } }, /names the category "hobbies"/],
+    [{ allowlists: { planner: ["gaols"] } }, /names the category "gaols".*did you mean "goals"/],
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
     [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],

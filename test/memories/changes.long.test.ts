@@ -71,7 +71,7 @@ describe("two notes of the same words in another order", () => {
     await round(memory, thread);
     await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
     expect((await round(memory, thread)).slice(1)).toEqual([
-      "- ↔merged: Combined 2 notes about lactose intolerance",
+      '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
     ]);
     await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
     expect(await round(memory, thread)).toEqual([]);
@@ -106,7 +106,9 @@ describe("each change", () => {
     await memory.memories.update(id, { text: long }, one);
     await told(`- ↑updated: [Knowledge] ${long}`);
     await memory.memories.add({ text: long.replace("with", "together with"), importance: 1 }, one);
-    await told("- ↔merged: Combined 2 notes about chess at noon in the old garden of the city museum");
+    await told(
+      '- ↔merged: Combined 2 notes about "The user plays chess at noon in the old garden of the city"',
+    );
     await memory.memories.remove(id, one);
     await told("- ⌛soft_deleted: [Knowledge] (no longer kept)");
     await memory.memories.restore(id, one);

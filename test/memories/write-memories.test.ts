@@ -136,6 +136,19 @@ describe("a batch", () => {
     expect((await memory.memories.get(outcomes[7]!.id!, user))?.state).toBe("superseded");
   });
 
+  it.each([
+    ["I like tea.", {}, /A pronoun is the subject.*"The user likes tea\."/],
+    ["…", {}, /no words/],
+    ["x".repeat(300), {}, /more than 280 characters/],
+    ["x".repeat(300), { kind: "insight" as const }, /more than 280 characters/],
+    ["Sail.", { kind: "procedure" as const }, /numbered steps/],
+    ["The user likes tea.", {}, null],
+  ])("users rejected adds: says in a sentence why %j %j is rejected", async (text, how, message) => {
+    const [outcome] = await db.memory().memories.add({ text, ...how }, newUser());
+    if (message === null) expect(outcome).not.toHaveProperty("message");
+    else expect(outcome).toMatchObject({ outcome: "rejected", message: expect.stringMatching(message) });
+  });
+
   it("that gives a slot several values ends with the last", async () => {
     const memory = db.memory();
     const user = newUser();

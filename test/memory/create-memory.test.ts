@@ -1,8 +1,11 @@
-import { describe, expect, it } from "vitest";
+import { resolve } from "node:path";
+import { afterEach, describe, expect, it, vi } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { MemoryError } from "../../src/errors.js";
+import type { MemoryOptions } from "../../src/memory-options.js";
 import { resolveConfig } from "../../src/options.js";
 import { useChildScripts } from "../support/child-scripts.js";
+import { recordingLogger } from "../support/recording-logger.js";
 
 const start = useChildScripts();
 const database = "postgresql://ana@127.0.0.1/db";
@@ -33,6 +36,39 @@ describe("the config", () => {
     expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     expect(create).toThrow(message);
   });
+});
+
+describe("a database that is given, but undefined", () => {
+  afterEach(() => vi.unstubAllEnvs());
+  const linesOf = (options: MemoryOptions) => {
+    const logger = recordingLogger();
+    createMemory({ ...options, logger });
+    return logger.lines;
+  };
+
+  it("users M1: is refused in production, and warned of at each start elsewhere", () => {
+    vi.stubEnv("NODE_ENV", "production");
+    expect(() => createMemory({ database: undefined })).toThrow(
+      expect.objectContaining({
+        code: "INVALID_INPUT",
+        message: expect.stringMatching(/`database` is given, but undefined.*environment variable.*dataDir/),
+      }),
+    );
+    vi.stubEnv("NODE_ENV", "development");
+    for (let run = 1; run <= 2; run++)
+      expect(linesOf({ database: undefined })).toEqual([
+        expect.stringMatching(/^warn: `database` is given, but undefined/),
+      ]);
+    expect(linesOf({ database: undefined })[0]).toContain(resolve(".mnemograph"));
+  });
+
+  it.each(["production", "development"])(
+    "users M1: is not one that is left out, or a folder, in %s",
+    (env) => {
+      vi.stubEnv("NODE_ENV", env);
+      expect([...linesOf({}), ...linesOf({ database: { dataDir: "here" } })]).toEqual([]);
+    },
+  );
 });
 
 describe("MemoryError", () => {

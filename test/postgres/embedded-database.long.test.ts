@@ -52,6 +52,16 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     }
   });
 
+  it("users M8: lets a program that never closes it end by itself, also after the recovery from that", async () => {
+    const dataDir = folder("never closed");
+    for (let run = 1; run <= 2; run++) {
+      const program = start("never-closes", [dataDir]);
+      await program.line("done");
+      // The engine's timer for statistics takes 10 s.
+      expect(await Promise.race([program.exitCode, sleep(60_000, "still running")])).toBe(0);
+    }
+  });
+
   it("is refused to a second process while a first has it open, and free once that was killed", async () => {
     const dataDir = folder("shared");
     const first = start("open-data-directory", [dataDir]);

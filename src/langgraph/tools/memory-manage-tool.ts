@@ -176,7 +176,7 @@ async function write(call: Call, draft: MemoryDraft, quote: string | null): Prom
 
 type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
 
-function told({ outcome, id, consentId, problems, trimmed = "" }: Outcome, text: string): string {
+function told({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: string): string {
   switch (outcome) {
     case "created":
     case "updated":
@@ -195,7 +195,7 @@ function told({ outcome, id, consentId, problems, trimmed = "" }: Outcome, text:
     case "quarantined":
       return "Kept for a person to look at first: it reads as instructions.";
     case "rejected":
-      return `Not remembered: ${problems.join(", ")}. Write one or two sentences about "the user", without pronouns.`;
+      return `Not remembered. ${message}`;
   }
 }
 

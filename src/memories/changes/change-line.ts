@@ -21,58 +21,14 @@ function categoryLabel(category: string): string {
 
 const mostTopicCharacters = 60;
 
-/** The user, as sentences begin. Other languages keep their subject. */
-const subjects = [
-  "(?:the|this|our) (?:user|customer|client|person)['’]s +",
-  // With the verb, which in the third person ends so; "allergic to nuts" names no topic without its "is".
-  "(?:(?:the|this|our) (?:user|customer|client|person)|user) +(?:(?!is )[a-z]+s (?!not |no |never ))?",
-  "(?:der|die|des) (?:nutzer|nutzerin|nutzers|benutzer|benutzerin) +",
-  "l['’]utilisat(?:eur|rice) +",
-  "(?:el|la) usuari[oa] +|[oa] usuári[oa] +|[oa] utilizadora? +",
-  "l['’]utente +",
-  "de gebruiker +",
-  "(?:ユーザー|利用者)[はがの]",
-  "(?:用户|使用者)的?",
-];
-/** Verbs that only tie a topic to the user; never a denial. */
-const ties = [
-  "(?:been|had|to|as|at|for|in) ",
-  "(?:ist|hat|mag|liebt|nutzt|bevorzugt|wohnt in|arbeitet als) (?!nicht |kein)",
-  "(?:est|a|aime|préfère|utilise) (?!pas |ne )",
-  "(?:es|tiene|prefiere|usa|le gusta|é|tem|prefere|gosta de|ha|preferisce|heeft) (?!no |não |non |geen )",
-];
-const articles = ["(?:an?|the|their|his|her|its|eine?n?|une?|el|la|uma?|un[ao]?) "];
-const beginnings = [subjects, ties, ties, articles].map(
-  (alternatives) => new RegExp(`^(?:${alternatives.join("|")})`, "iu"),
-);
-/** Where the topic ends. */
-const end =
-  /(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？，；：、]|[,;:](?:\s|$)| [–—(]| (?:because|since|which|that|who|when|while|although|but|the user)(?=\s|$)/iu;
-
-const dangling = /(?: (?:an?|the|of|near|with|in|at|on|and|or|to|for|from|by))+$/i;
-
 type Named = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
 
-/** A phrase that is not a topic: an English verb that needs its subject, a denial, a participle. */
-const saysSomething =
-  /(?<!\p{L})(?:is|are|was|were|has|have|had|does|do|did|can|cannot|could|will|would|should|may|might|must|never|not|no longer|\p{L}+n['’]t)(?!\p{L})|^(?:\p{L}+ed|told|given|born|made|taken|sent|paid|kept|found|put|lost|hurt)(?!\p{L})/iu;
-
-/** The topic of notes: the key, the text without its subject, or else the text in quotes. */
+/** What notes are about: the key, or else their first sentence, quoted as it is. */
 function aboutOf({ key, text }: Named): string {
   if (key) return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
   const line = onOneLine(text);
-  const about = beginnings.reduce((rest, beginning) => rest.replace(beginning, ""), line);
-  const [first = ""] = about.split(end, 1);
-  const topic = first.trim() || about || line;
-  const isTopic = !saysSomething.test(topic) && !/^\P{L}*$/u.test(topic);
-  const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)/u, 1);
-  return isTopic ? ` about ${shortened(topic)}` : ` about "${shortened(sentence || line)}"`;
-}
-
-function shortened(text: string): string {
-  return text.length <= mostTopicCharacters
-    ? text
-    : headAtWord(text, mostTopicCharacters).replace(dangling, "");
+  const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？]/u, 1);
+  return ` about "${headAtWord(sentence || line, mostTopicCharacters)}"`;
 }
 
 /** Without the event's sign: "[Personal] Preferred name is Ana (imp=2)". What is hidden or deleted is not repeated. */

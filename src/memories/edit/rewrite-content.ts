@@ -90,12 +90,11 @@ function prepareRewrite(
   vouched: boolean,
 ): PreparedMemory {
   const prepared = prepareMemory(itemDraft(memory), memory.scope, config);
-  const problems = "problems" in prepared ? prepared.problems : [];
   if ("problems" in prepared || (prepared.quarantined && !vouched)) {
     throw new MemoryError(
       "INVALID_INPUT",
-      problems.length > 0
-        ? `That text cannot be a memory: ${problems.join(", ")}.`
+      "problems" in prepared
+        ? `That text cannot be a memory. ${prepared.message}`
         : "That text cannot be a memory: it reads as instructions to a model. Add it as a new memory, which puts it " +
             'in quarantine, or with `origin: "operator"`.',
     );

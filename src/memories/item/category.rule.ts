@@ -72,6 +72,8 @@ export interface CategoryPolicy {
   readonly categories: ReadonlyMap<string, Category>;
   /** Null: every agent may read everything. */
   readonly allowlists: ReadonlyMap<string, ReadonlySet<string>> | null;
+  /** Called with an agent that has no allowlist, where there are some. */
+  readonly onUnlisted?: ((agent: string) => void) | undefined;
 }
 
 /** `name` or the category that it is an alias of; null when there is no such category. */
@@ -120,6 +122,7 @@ export function readableCategories(policy: CategoryPolicy, agent: string | null)
   if (allowlists === null || agent === null) return new Set(categories.keys());
   const own = allowlists.get(agent);
   if (own?.size === 0) return own;
+  if (!own) policy.onUnlisted?.(agent);
   const named = (name: string) => [...allowlists.values()].some((list) => list.has(name));
   return new Set([...(own ?? []), ...forEveryAgent.filter((name) => !named(name))]);
 }
@@ -144,6 +147,7 @@ export function categoryRoom({
 export function categoryPolicy(
   configured: z.output<typeof categoryConfigSchema> | undefined,
   allowlists: Readonly<Record<string, readonly string[]>> | undefined,
+  warn: (message: string) => void = () => {},
 ): CategoryPolicy {
   const added: readonly Category[] = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
   const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
@@ -163,7 +167,33 @@ export function categoryPolicy(
   const resolved = Object.entries(allowlists).map(
     ([agent, names]) => [agent, new Set(names.map((name) => resolve(agent, name)))] as const,
   );
-  return { categories, allowlists: new Map(resolved) };
+  const without = resolved.filter(([, names]) => names.size > 0 && !names.has("constraints"));
+  if (without.length > 0 && categories.get("constraints")?.context === "all") {
+    warn(
+      `The allowlists of ${without.map(([agent]) => agent).join(", ")} leave out "constraints": these agents are not shown ` +
+        "what a user must avoid, such as an allergy. Add it to them, or configure the category with `context: rag`.",
+    );
+  }
+  return { categories, allowlists: new Map(resolved), onUnlisted: reportOnce(Object.keys(allowlists), warn) };
+}
+
+/** Agents of every supervisor: they may go without an allowlist. */
+const team: readonly string[] = ["supervisor", "planner", "executor"];
+
+/** Programs elsewhere choose names: they must fill neither memory nor log. */
+const mostReported = 100;
+
+function reportOnce(listed: readonly string[], warn: (message: string) => void): (agent: string) => void {
+  const seen = new Set(team);
+  return (agent) => {
+    if (seen.has(agent) || seen.size >= mostReported) return;
+    seen.add(agent);
+    const nearest = nearestName(agent, [...listed, ...team]);
+    warn(
+      `The agent "${agent}" has no allowlist${nearest === null ? "." : `: did you mean "${nearest}"?`} It reads only what is ` +
+        "open to every agent. Give it a list in `allowlists`, if need be an empty one.",
+    );
+  };
 }
 
 function invalidConfig(problem: string): MemoryError {

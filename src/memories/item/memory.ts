@@ -118,7 +118,7 @@ export interface MemoryDraft {
   /** With a key the memory is a slot: one active value for each category and key. Kept in lower snake case. */
   readonly key?: string | undefined;
   readonly value?: string | undefined;
-  /** 1 (trivia) to 5 (vital). @default 3 */
+  /** 1 (trivia) to 5 (vital). @default 3, of an insight 2 */
   readonly importance?: number | undefined;
   /**
    * 0 to 1. @default by origin: 1 operator, 0.9 user, 0.8 code or tool, 0.7 document, 0.6 inferred, 0.5

@@ -1,5 +1,5 @@
 import type { EventPlace } from "../../events/event-log.js";
-import { markWork } from "../../jobs/work-table.js";
+import { type InsightsDue, markInsights, markWork } from "../../jobs/work-table.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
@@ -100,13 +100,18 @@ export interface PlanTarget {
   readonly scope: Scope;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
+  /** Insights of a user that are due after what is written. @default none */
+  readonly insights?: InsightsDue | undefined;
   /** Similarity of the best memory compared, null for none; unset without a comparison. */
   readonly search?: { readonly searched: number | null; readonly place: EventPlace } | undefined;
 }
 
+const isEvidence = ({ kind, state }: Pick<NewMemory, "kind" | "state">) =>
+  state === "active" && (kind === "fact" || kind === "episode");
+
 /** Rows that give up a slot or words come before those that take them. Under the owner's lock. */
 export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
-  const { owner, scope, space, origin, search } = target;
+  const { owner, scope, space, origin, insights, search } = target;
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
@@ -114,6 +119,8 @@ export async function applyPlan(tx: Connection, target: PlanTarget, plan: WriteP
   await insertMemories(tx, { ownerRef, memories: plan.created, space });
   const noted = plan.created.some(({ kind, state }) => kind === "note" && state === "active");
   if (noted) await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
+  const learned = [...plan.created, ...plan.rewrites].some(isEvidence);
+  if (insights && learned) await markInsights(tx, insights, { ownerRef, scope });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
   for (const rewrite of plan.rewrites) await rewriteMemory(tx, { ownerRef, rewrite, space });
   const { actor, step } = origin;

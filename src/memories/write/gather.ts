@@ -85,7 +85,8 @@ export async function gatherDrafts(
     "problems" in memory ? "" : cutOff(redacted[at]?.text ?? "", memory.text),
   );
   const outcomes = prepared.map((memory): WriteOutcome => {
-    return { outcome: "rejected", id: null, problems: "problems" in memory ? memory.problems : [] };
+    const why = "problems" in memory ? memory : { problems: [] };
+    return { outcome: "rejected", id: null, ...why };
   });
   return { outcomes, owners, space, trimmed };
 }

@@ -19,6 +19,7 @@ import { slotKey } from "../item/slot-key.rule.js";
 import { defaultConfidence } from "../slot/slot-conflict.rule.js";
 import {
   memoryInstructs,
+  problemSentences,
   trimToLength,
   type WritingProblem,
   writingProblems,
@@ -50,6 +51,9 @@ export interface PreparedMemory
   readonly terms: string;
 }
 
+/** Of an insight that names none: a conclusion ranks below what was said. */
+export const insightImportance = 2;
+
 /**
  * Fills in defaults, removes hidden characters and normalises the key. A text that is only too long is
  * trimmed; one that makes a bad memory is rejected. A note, and a memory of a category of level "app",
@@ -61,13 +65,13 @@ export function prepareMemory(
   draft: MemoryDraft,
   scope: Scope,
   config: { readonly policy: CategoryPolicy; readonly language: string },
-): PreparedMemory | { readonly problems: readonly WritingProblem[] } {
+): PreparedMemory | { readonly problems: readonly WritingProblem[]; readonly message: string } {
   const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
   const problems = writingProblems(fields.kind, trimmed);
-  if (problems.length > 0) return { problems };
+  if (problems.length > 0) return { problems, message: problemSentences(fields.kind, problems) };
   const origin = fields.origin ?? originOfRole(fields.role);
   const believed = trustOf(origin, fields.role);
   const quarantined = origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: believed });
@@ -77,6 +81,7 @@ export function prepareMemory(
     // All users of an app see what one user's conversation taught it: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
     ...{ text: trimmed, key, origin, quarantined },
+    ...(fields.kind === "insight" && { importance: draft.importance ?? insightImportance }),
     // Nobody vouches for words that a person has yet to look at.
     trust: quarantined && believed === "operator" ? "untrusted" : believed,
     confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),

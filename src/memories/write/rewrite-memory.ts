@@ -4,7 +4,7 @@ import { assignments, type RowOf } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { OwnerRef } from "../../scope/scope.js";
 import { isSourceThread } from "../../scope/scope-predicates.js";
-import type { MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
+import type { MemoryKind, MemoryOrigin, MemorySource, MemoryTrust } from "../item/memory.js";
 import { memoryColumns, versionColumns } from "../item/memory-fields.js";
 import { changedSources } from "../item/source-rows.js";
 import type { MemoryLink } from "./insert-memories.js";
@@ -14,6 +14,7 @@ const rewrittenColumns = { ...versionColumns, state, contentHash };
 
 export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   readonly id: string;
+  readonly kind: MemoryKind;
   /** Text and actor's name prepared for `to_tsvector`. */
   readonly terms: string;
   readonly actorTerms: string;

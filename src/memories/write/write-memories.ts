@@ -52,7 +52,7 @@ export async function writeGathered(
     const ids: string[] = [];
     for (const each of owners) {
       const owner = await lockOwner(tx, each.scope);
-      const target = { owner, scope: each.scope, space, origin };
+      const target = { owner, scope: each.scope, space, origin, insights: config.insights };
       const written = await writeForOwner(tx, { context: { ...common, owner }, target }, each);
       for (const [draft, outcome] of written.outcomes) outcomes[draft] = outcome;
       ids.push(...written.quarantined);

@@ -1,4 +1,5 @@
 import type { EventStep } from "../../events/event-log.js";
+import type { InsightsDue } from "../../jobs/work-table.js";
 import type { Runtime } from "../../runtime.js";
 import type { ConsentPolicy } from "../guard/consent-policy.rule.js";
 import type { ConsentGiven } from "../guard/consent-request.rule.js";
@@ -11,6 +12,7 @@ export interface WriteConfig {
   readonly policy: CategoryPolicy;
   readonly consent: ConsentPolicy;
   readonly lifecycle: { readonly purgeAfterMs: number };
+  readonly insights: InsightsDue;
 }
 
 export type WriteRuntime = Runtime<WriteConfig>;
@@ -44,6 +46,8 @@ export interface WriteOutcome {
    */
   readonly trimmed?: string;
   readonly problems: readonly WritingProblem[];
+  /** Why it was rejected, and what to do, in sentences. */
+  readonly message?: string;
 }
 
 export interface WriteOrigin {

@@ -83,6 +83,19 @@ export const writingProblemNames = [
 /** Why a text may not be stored. "instruction" comes from `memoryInstructs`. */
 export type WritingProblem = (typeof writingProblemNames)[number];
 
+/** `problems` in sentences that say what to do. */
+export function problemSentences(kind: MemoryKind, problems: readonly WritingProblem[]): string {
+  const sentences: Readonly<Record<WritingProblem, string>> = {
+    empty: "The text has no words: say what is to be remembered.",
+    too_long: `The first sentence has more than ${maxCharacters[kind]} characters: write it shorter.`,
+    too_many_sentences: `The text has more than ${mostSentences[kind]} sentences: write several memories.`,
+    pronoun_subject: 'A pronoun is the subject of a sentence: name it, as in "The user likes tea."',
+    instruction: "The text reads as instructions to a model.",
+    not_steps: 'The text is not numbered steps: write one on each line, from "1. " on.',
+  };
+  return problems.map((problem) => sentences[problem]).join(" ");
+}
+
 /** Kinds that are read out of context: a pronoun in them is nobody. */
 const namesItsSubject = (kind: MemoryKind) => kind === "fact" || kind === "insight";
 
