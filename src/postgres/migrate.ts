@@ -102,7 +102,8 @@ async function runMigrations(
     for (const statement of statements) await client.query(statement);
   };
   if (state.is === "before") await run(shipped.upgrade.aside(schemaName));
-  if (before.some(({ set }) => set === "vector")) {
+  const addsVectors = before.some(({ set }) => set === "vector");
+  if (addsVectors) {
     const extensionSchema = await ensureVectorExtension(client, isEmbedded);
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
@@ -113,7 +114,10 @@ async function runMigrations(
   await runSets("core", "vector");
   if (state.is === "before") await run(shipped.upgrade.copy(schemaName));
   const functionsVersion = isNew ? 0 : state.installed.functionsVersion;
-  if (functionsVersion < shipped.functions.version) await run(shipped.functions.statementsFor(schemaName));
+  if (functionsVersion < shipped.functions.version || addsVectors) {
+    const vectorSchema = (await findExtensionSchema(client)) ?? "public";
+    await run(shipped.functions.statementsFor(schemaName, vectorSchema));
+  }
   await runSets("isolation");
   if (before.length > 0 || functionsVersion < shipped.functions.version || isNew) {
     const { version } = shipped.functions;

@@ -4,7 +4,7 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { givesWay, type MemoryItem } from "../memories/item/memory.js";
-import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
+import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
@@ -145,12 +145,12 @@ function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
 
 function fittingHits(
   runtime: SearchRuntime,
-  { dates, names, vector }: EmbeddedQuestion,
+  { spans, names, vector }: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const question = {
-    ...{ dates, names, now: timeOf(runtime) },
+    ...{ spans, names, now: timeOf(runtime) },
     ...{ threshold: retrieval.threshold, unrelated: vector?.space.unrelated ?? null },
   };
   // An episode's distance alone decides, whatever words it shares. One without a vector is found by its words.
