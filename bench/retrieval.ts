@@ -1,7 +1,7 @@
 import { existsSync } from "node:fs";
 import { openBenchDatabase } from "./bench-database.js";
-import { runRetrieval } from "./retrieval/run-retrieval.js";
 import { printEnvironment } from "./report.js";
+import { runRetrieval } from "./retrieval/run-retrieval.js";
 
 const [file] = process.argv.slice(2);
 if (file === undefined || !existsSync(file)) {

@@ -1,4 +1,3 @@
-import { questionDates } from "../../src/search/question-dates.rule.js";
 import { HumanMessage } from "@langchain/core/messages";
 import { consentLine } from "../../src/consents/consent-lines.rule.js";
 import { toNewMessage } from "../../src/conversation/record.js";
@@ -9,6 +8,7 @@ import { sharedWords } from "../../src/memories/guard/decide-proposal.rule.js";
 import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 import { trimToLength, writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { procedureText } from "../../src/procedures/write-procedure.js";
+import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { findQuote } from "../../src/text/find-quote.js";

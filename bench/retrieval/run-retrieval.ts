@@ -3,8 +3,8 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { type BenchDatabase, vacuumSchema } from "../bench-database.js";
 import { printResult, printTable } from "../report.js";
 import { loadObservations, loadTurns, type Written } from "./load-conversations.js";
-import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
 import { type Answered, askAll, type Recall, recallOf, timesOf, totalled } from "./measure-recall.js";
+import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
 import { type CitedByLoad, type Load, scopeOf, searchesOf, showEverything } from "./searches.js";
 
 /**

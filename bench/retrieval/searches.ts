@@ -16,7 +16,10 @@ export type Load = "turns" | "facts" | "vectors";
 export type CitedByLoad = Readonly<Record<Exclude<Load, "turns">, CitedTurns>>;
 
 /** Whose a conversation is in a load. */
-export function scopeOf(load: Load, conversation: RetrievalConversation): Scope & { readonly userId: string } {
+export function scopeOf(
+  load: Load,
+  conversation: RetrievalConversation,
+): Scope & { readonly userId: string } {
   return { tenantId: load, userId: conversation.id };
 }
 

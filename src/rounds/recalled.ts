@@ -4,10 +4,10 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { givesWay, type MemoryItem } from "../memories/item/memory.js";
-import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
+import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import type { RecalledChange, RecallResult } from "./find-recall.js";
 
 export interface RecalledMemories {

@@ -18,8 +18,8 @@ create or replace function mnemograph.important_memories_1(
 $$;
 
 -- What a turn is shown whatever is asked: the "profile", which is pinned, of a category in `shown_whole`, or a slot of `min_importance`
--- on; and for the room that is left the "fallback", the most important of the others. Of each category `most_fallback` statements
--- are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
+-- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
+-- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
 create or replace function mnemograph.known_memories_1(
   owners bigint[], in_app text, categories text[], lengths integer[], shown_whole text[], min_importance float8,
   most_profile integer, most_fallback integer, asked_at timestamptz
@@ -48,7 +48,7 @@ language plpgsql stable parallel safe rows 100 as $$
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.category = c.category and m.key is null and not m.pinned and m.kind in ('fact', 'insight')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
-          order by m.importance desc, m.updated_at desc, m.ref limit most_fallback
+          order by m.importance desc, m.updated_at desc, m.ref limit 2 * most_fallback
         ) f
       ),
       ranked as (
@@ -57,7 +57,7 @@ language plpgsql stable parallel safe rows 100 as $$
           row_number() over (
             partition by k.category order by k.pinned desc, k.kind = 'insight', k.importance desc, k.updated_at desc, k.ref
           ) as place_in_category,
-          count(*) over () as known, count(*) filter (where not k.is_slot and not k.pinned) over (partition by k.category) >= most_fallback as is_cut
+          count(*) over () as known, count(*) filter (where not k.is_slot and not k.pinned) over (partition by k.category) >= 2 * most_fallback as is_cut
         from known_memory k
       ),
       placed as (

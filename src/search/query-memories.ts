@@ -97,7 +97,11 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
 }
 
 /** All that a query finds, best first, and what it was chosen from. */
-export async function findHits(deps: SearchRuntime, { search, threshold }: ReadQuery, question: EmbeddedQuestion) {
+export async function findHits(
+  deps: SearchRuntime,
+  { search, threshold }: ReadQuery,
+  question: EmbeddedQuestion,
+) {
   const { candidates, important } = await searchMemories(deps.db, question, search);
   const ranking = {
     ...{ ...question, threshold, now: timeOf(deps) },
@@ -143,7 +147,13 @@ function listedHit(memory: MemoryItem): RankedHit {
   const pinned = memory.pinned ? 1 : 0;
   const importance = memory.importance / 5;
   const reason = memory.pinned ? "pinned" : "among the most important";
-  return { memory, similarity: 0, score: pinned + importance, reason, parts: { ...noParts, importance, pinned } };
+  return {
+    memory,
+    similarity: 0,
+    score: pinned + importance,
+    reason,
+    parts: { ...noParts, importance, pinned },
+  };
 }
 
 function sameOf<Name extends string>(

@@ -187,7 +187,8 @@ function partsOf(
     importance: weights.importance * ((memory.importance - 1) / 4),
     recency: weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays),
   };
-  if (isNamed) parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector);
+  if (isNamed)
+    parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
   if (givesWay(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
   return parts;
 }

@@ -1,9 +1,14 @@
 -- Which memories fit a question: the candidates of a recall, a query and its explanation. What they weigh in the end is decided by
 -- src/search/rank-memories.rule.ts; here the best by each signal are found. The constants come with each call.
 
--- How near a time is to a day that the question names: 1 within it, half of that with each two days before or after.
-create or replace function mnemograph.nearness_1(at timestamptz, day tstzrange) returns float8 language sql immutable parallel safe as $$
-  select 0.5 ^ (greatest(0, extract(epoch from lower(day) - at), extract(epoch from at - upper(day)))::float8 / 172800)
+-- How near a time is to one that the question names: 1 within it; of a day also half of that two days later, since people tell of
+-- yesterday and of last weekend, and half a day before, since nobody says in which time zone.
+create or replace function mnemograph.nearness_1(at timestamptz, span tstzrange) returns float8 language sql immutable parallel safe as $$
+  select case
+    when at <@ span then 1
+    when upper(span) - lower(span) > interval '2 days' then 0
+    else 0.5 ^ greatest(extract(epoch from at - upper(span)) / 172800, extract(epoch from lower(span) - at) / 43200)::float8
+  end
 $$;
 
 -- Whether a search may show the memory `m`.
@@ -32,7 +37,7 @@ $$;
 -- linked to another candidate, and up to three visible memories that they are linked to.
 create or replace function mnemograph.search_memories_1(
   owners bigint[], in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz, most integer,
-  language regconfig, question text, days tstzrange[], asked_vector text, asked_space bigint, unrelated float8,
+  language regconfig, question text, spans tstzrange[], asked_vector text, asked_space bigint, unrelated float8,
   k1 float8, b float8, expected_terms integer, neighbour_weight float8, assistant_weight float8,
   source_weight float8, vector_weight float8, date_weight float8, identifier_weight float8
 ) returns table (ref bigint, words float8, source float8, similarity float8, has_identifier boolean, relation float8, linked bigint[])
@@ -100,11 +105,11 @@ language plpgsql stable parallel safe rows 30 as $$
           group by s.memory_ref
         )
         union all (
-          select m.ref, false, 0, 0, null, mnemograph.nearness_1(m.valid_from, d.day) as dated
-          from unnest(days) d (day) cross join lateral (
+          select m.ref, false, 0, 0, null, mnemograph.nearness_1(m.valid_from, d.span) as dated
+          from unnest(spans) d (span) cross join lateral (
             select m.ref, m.valid_from from mnemograph.memory m
             where m.owner_ref = any (owners)
-              and m.valid_from >= lower(d.day) - interval '7 days' and m.valid_from < upper(d.day) + interval '7 days'
+              and m.valid_from >= lower(d.span) - interval '2 days' and m.valid_from < upper(d.span) + interval '7 days'
           ) m
           order by dated desc, m.ref limit cut
         )

@@ -78,12 +78,12 @@ export function foundMemories(
   search: VisibleMemories & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
-  const days = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
+  const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
   return sql`(
       with candidate as materialized (
         select * from ${db.schema}.search_memories_1(
           ${owners}, ${visibleArguments(db, search)}, ${search.limit},
-          ${db.language}::regconfig, ${terms}, ${days}::tstzrange[],
+          ${db.language}::regconfig, ${terms}, ${ranges}::tstzrange[],
           ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
           ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
           ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.neighbour}, ${weights.assistant},
@@ -102,10 +102,7 @@ export function foundMemories(
 }
 
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */
-export function visibleArguments(
-  db: Connection,
-  { scope, kinds, categories, filter }: VisibleMemories,
-): Sql {
+export function visibleArguments(db: Connection, { scope, kinds, categories, filter }: VisibleMemories): Sql {
   const set = Object.entries(filter).filter(([, value]) => value !== null);
   const filters = set.length === 0 ? null : JSON.stringify(Object.fromEntries(set));
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;

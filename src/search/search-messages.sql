@@ -1,7 +1,8 @@
 -- Which messages fit a question. The constants come with each call: src/search/retrieval-options.ts has them all, with their gain.
 
--- The question's terms, and what each is worth: its inverse document frequency (idf) among the owners' memories or messages. A term
--- in no text is as rare as one in a single text, or unknown words would weigh most. Of a large collection, terms that most texts have
+-- The question's terms, and what each is worth: its inverse document frequency (idf) among the owners' memories or messages, smoothed
+-- by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as rare as one in a single text, or
+-- unknown words would weigh most. Of a large collection, terms that most texts have
 -- are passed over where there are rarer ones: they hardly change the order, and cost the most to read.
 create or replace function mnemograph.question_terms_1(owners bigint[], language regconfig, question text, among_messages boolean)
 returns table (lexeme text, texts float8, idf float8) language plpgsql stable parallel safe rows 10 as $$
@@ -15,7 +16,8 @@ returns table (lexeme text, texts float8, idf float8) language plpgsql stable pa
     );
   begin
     return query
-      select w.lexeme, w.texts, ln(1 + (greatest(total, w.texts) - greatest(w.texts, 1) + 0.5::float8) / (greatest(w.texts, 1) + 0.5::float8))
+      select w.lexeme, w.texts,
+        ln(1 + (20 + greatest(total, w.texts) - greatest(w.texts, 1) + 0.5::float8) / (greatest(w.texts, 1) + 0.5::float8))
       from (
         select l.lexeme, f.texts, bool_or(f.texts between 1 and total / 2) over () as has_rarer
         from unnest(lexemes) l (lexeme) cross join lateral (

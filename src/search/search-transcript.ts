@@ -103,11 +103,15 @@ export async function searchTranscript(
 function findCandidates(
   db: Connection,
   { terms, spans }: Question,
-  { scope, threadId, limit }: { readonly scope: Scope; readonly threadId: string | null; readonly limit: number },
+  {
+    scope,
+    threadId,
+    limit,
+  }: { readonly scope: Scope; readonly threadId: string | null; readonly limit: number },
 ): Promise<TranscriptCandidate[]> {
   const { schema } = db;
   const { appId } = scopeColumns(scope);
-  const days = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
+  const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
   const { k1, b, expectedTerms, neighbour, assistant } = weights;
   return db.query<TranscriptCandidate>(
     sql`
@@ -124,11 +128,11 @@ function findCandidates(
           order by fit desc, thread_ref, seq limit ${limit}
         )
         union all (
-          select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.day) as dated
-          from unnest(${days}::tstzrange[]) d (day) cross join ${schema}.thread h join ${schema}.message m on m.thread_ref = h.id
+          select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
+          from unnest(${ranges}::tstzrange[]) d (span) cross join ${schema}.thread h join ${schema}.message m on m.thread_ref = h.id
           where h.owner_ref = any ((select ids from owner)::bigint[]) and ${appId} in ('', h.app_id)
             and (${threadId}::text is null or h.thread_id = ${threadId}) and m.role in ('user', 'assistant')
-            and m.said_at >= lower(d.day) - interval '7 days' and m.said_at < upper(d.day) + interval '7 days'
+            and m.said_at >= lower(d.span) - interval '2 days' and m.said_at < upper(d.span) + interval '7 days'
           order by dated desc, m.thread_ref, m.seq limit ${limit}
         )
       ) f

@@ -31,17 +31,17 @@ function spanOfDate({ year, month, day }: NamedDate, now: Date | null): TimeSpan
   return ofThisYear.from <= now ? ofThisYear : spanOf(now.getUTCFullYear() - 1, month, day);
 }
 
-/** 1 within one of `spans`, half of that with each two days before or after: people tell of yesterday and of last weekend. */
+/** How near a time is to one that the question names, 0 to 1: `nearness_1` of search-memories.sql says why. */
 export function nearnessInTime(at: Date, spans: readonly TimeSpan[]): number {
-  const nearness = spans.map(({ from, before }) => {
-    const outsideMs = Math.max(0, from.getTime() - at.getTime(), at.getTime() - before.getTime());
-    return outsideMs > farthestMs ? 0 : 0.5 ** (outsideMs / halfLifeMs);
-  });
-  return Math.max(0, ...nearness);
+  return Math.max(0, ...spans.map((span) => nearnessTo(span, at)));
 }
 
-const halfLifeMs = 2 * dayMs;
-const farthestMs = 7 * dayMs;
+function nearnessTo({ from, before }: TimeSpan, at: Date): number {
+  if (at >= from && at < before) return 1;
+  if (before.getTime() - from.getTime() > 2 * dayMs) return 0;
+  const [earlyMs, lateMs] = [from.getTime() - at.getTime(), at.getTime() - before.getTime()];
+  return earlyMs > 2 * dayMs || lateMs > 7 * dayMs ? 0 : 0.5 ** (Math.max(4 * earlyMs, lateMs) / (2 * dayMs));
+}
 
 function spanOf(year: number, month: number | null, day: number | null): TimeSpan {
   if (month === null) return { from: midnight(year, 0), before: midnight(year + 1, 0) };
