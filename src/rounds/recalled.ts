@@ -153,13 +153,18 @@ function fittingHits(
     ...{ spans, names, now: timeOf(runtime) },
     ...{ threshold: retrieval.threshold, unrelated: vector?.space.unrelated ?? null },
   };
-  // An episode's distance alone decides, whatever words it shares. One without a vector is found by its words.
-  const measured = ({ memory, similarity }: MemoryCandidate) =>
-    vector !== null && memory.kind === "episode" && similarity !== null;
-  const near = candidates.filter(
-    (candidate) => measured(candidate) && 1 - Number(candidate.similarity) <= retrieval.maxEpisodeDistance,
-  );
-  const others = candidates.filter((candidate) => !measured(candidate));
+  const isNear = ({ memory, similarity }: MemoryCandidate) =>
+    vector !== null &&
+    memory.kind === "episode" &&
+    similarity !== null &&
+    1 - similarity <= retrieval.maxEpisodeDistance;
+  const near = candidates.filter(isNear);
+  // An episode that is farther is found by its words alone.
+  const others = candidates
+    .filter((candidate) => !isNear(candidate))
+    .map((candidate) =>
+      candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
+    );
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
     ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),

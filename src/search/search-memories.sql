@@ -57,8 +57,11 @@ language plpgsql stable parallel safe rows 30 as $$
     signals bigint;
     best record;
   begin
-    select greatest(1, sum(o.memory_length)::float8 / greatest(1, sum(o.memory_count))) into average_length
-    from mnemograph.owner o where o.id = any (owners);
+    select greatest(1, sum(o.memory_length)::float8 / nullif(sum(o.memory_count), 0)) into average_length
+    from mnemograph.owner o where o.id = any (owners) and o.memory_count > 0;
+    if average_length is null then
+      return;
+    end if;
     select array_agg(t.lexeme), array_agg(t.idf), array_agg(t.texts <= 5 and t.lexeme ~ '[0-9@]'),
       sum(t.idf) filter (where t.place <= expected_terms)
     into lexemes, idfs, are_identifiers, best_fit
@@ -109,7 +112,7 @@ language plpgsql stable parallel safe rows 30 as $$
           from unnest(spans) d (span) cross join lateral (
             select m.ref, m.valid_from from mnemograph.memory m
             where m.owner_ref = any (owners)
-              and m.valid_from >= lower(d.span) - interval '2 days' and m.valid_from < upper(d.span) + interval '7 days'
+              and m.valid_from >= lower(d.span) - interval '2 days' and m.valid_from < upper(d.span) + interval '7 days' offset 0
           ) m
           order by dated desc, m.ref limit cut
         )
