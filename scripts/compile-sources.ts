@@ -1,5 +1,5 @@
 import { execFile } from "node:child_process";
-import { mkdirSync, symlinkSync } from "node:fs";
+import { mkdirSync, readdirSync, symlinkSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { promisify } from "node:util";
 
@@ -12,8 +12,12 @@ const repository = resolve(import.meta.dirname, "..");
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
-  mkdirSync(join(folder, "src/postgres"), { recursive: true });
-  for (const name of ["node_modules", "migrations", "src/postgres/upgrade", "package.json"]) {
+  for (const name of ["src/postgres", "src/search"]) mkdirSync(join(folder, name), { recursive: true });
+  const functions = readdirSync(join(repository, "src/search")).filter((name) => name.endsWith(".sql"));
+  for (const name of [
+    ...["node_modules", "migrations", "src/postgres/upgrade", "package.json"],
+    ...functions.map((file) => `src/search/${file}`),
+  ]) {
     symlinkSync(join(repository, name), join(folder, name));
   }
   // Examples import the package by its name: there its build is what is compiled here.

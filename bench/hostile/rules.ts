@@ -8,8 +8,7 @@ import { sharedWords } from "../../src/memories/guard/decide-proposal.rule.js";
 import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 import { trimToLength, writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { procedureText } from "../../src/procedures/write-procedure.js";
-import { answersWhen, questionDates } from "../../src/search/question-dates.rule.js";
-import { questionWords } from "../../src/search/read-question.js";
+import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { findQuote } from "../../src/text/find-quote.js";
@@ -72,9 +71,7 @@ export const hostileRules: readonly HostileRule[] = [
     isResult: isList,
   },
   { name: "searchText", run: (text) => searchText(text, "english"), isResult: isText },
-  { name: "questionWords", run: (text) => questionWords(text).words, isResult: isList },
   { name: "questionDates", run: (text) => questionDates(`${text}?`, new Date()), isResult: isList },
-  { name: "answersWhen", run: (text) => answersWhen(`when ${text}`)(text), isResult: isTrue },
   {
     name: "slotKey",
     run: (text) => slotKey("profile", text),

@@ -111,7 +111,8 @@ async function runMigrations(
     }
   };
   if (state.is === "before") await run(shipped.upgrade.aside(schemaName));
-  if (options.vectors || before.some(({ set }) => set === "vector")) {
+  const addsVectors = before.some(({ set }) => set === "vector");
+  if (options.vectors || addsVectors) {
     const extensionSchema = await ensureVectorExtension(client);
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
@@ -121,7 +122,10 @@ async function runMigrations(
   await runSets("core", "vector");
   if (state.is === "before") await run(shipped.upgrade.copy(schemaName));
   const functionsVersion = isNew ? 0 : state.installed.functionsVersion;
-  if (functionsVersion < shipped.functions.version) await run(shipped.functions.statementsFor(schemaName));
+  if (functionsVersion < shipped.functions.version || addsVectors) {
+    const vectorSchema = (await findExtensionSchema(client)) ?? "public";
+    await run(shipped.functions.statementsFor(schemaName, vectorSchema));
+  }
   await runSets("isolation");
   if (before.length > 0 || functionsVersion < shipped.functions.version || isNew) {
     const { version } = shipped.functions;

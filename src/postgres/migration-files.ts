@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A file of `migrations/`, or of `src/postgres/upgrade/`. */
+/** A file of `migrations/`, `src/postgres/upgrade/` or `src/search/`. */
 export interface MigrationFile {
   readonly name: string;
   readonly text: string;
@@ -8,7 +8,7 @@ export interface MigrationFile {
 
 // The build replaces this module with one that contains the texts (`scripts/bundle.ts`).
 export function migrationFiles(): MigrationFile[] {
-  return ["../../migrations/", "upgrade/"].flatMap((folder) => {
+  return ["../../migrations/", "upgrade/", "../search/"].flatMap((folder) => {
     const directory = new URL(folder, import.meta.url);
     const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
     return files.sort().map((file) => ({

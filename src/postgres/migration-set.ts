@@ -27,7 +27,11 @@ export interface Migration {
 export interface ShippedSchema {
   readonly migrations: readonly Migration[];
   /** Installed over an older version. */
-  readonly functions: { readonly version: number; statementsFor(schemaName: string): string[] };
+  readonly functions: {
+    readonly version: number;
+    /** @param vectorSchema where pgvector is; any where it is not installed */
+    statementsFor(schemaName: string, vectorSchema: string): string[];
+  };
   /** From before version 1: moves its tables aside, and copies them into those of version 1. */
   readonly upgrade: Readonly<Record<"aside" | "copy", (schemaName: string) => string[]>>;
 }
@@ -53,7 +57,10 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
     migrations,
     functions: {
       version: Number(/^-- Version: (\d+)\n/.exec(functions)?.[1]),
-      statementsFor: (schemaName) => statementsOf(functions, schemaName),
+      statementsFor: (schemaName, vectorSchema) =>
+        [functions, ...searchFunctions.map(textOf)]
+          .flatMap((text) => statementsOf(text, schemaName))
+          .map((statement) => statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text)),
     },
     upgrade: {
       aside: (schemaName) => statementsOf(textOf("aside"), schemaName),
@@ -61,6 +68,9 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
     },
   };
 }
+
+/** Files of `src/search/`, in the order in which they use each other. */
+const searchFunctions = ["search-messages", "search-memories", "known-memories"];
 
 export function newestVersion({ migrations }: ShippedSchema): number {
   return Math.max(...migrations.map(({ version }) => version));

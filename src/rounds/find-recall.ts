@@ -1,15 +1,54 @@
+import sql, { empty } from "sql-template-tag";
 import type { PendingConsent } from "../consents/consent-lines.rule.js";
+import type { ReadLimits } from "../conversation/conversation-options.js";
 import {
   type Conversation,
+  type ConversationAddress,
   type ConversationRow,
   conversationOf,
+  conversationRow,
 } from "../conversation/find-conversation.js";
 import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
-import { candidatesOf, type FoundMemory, type MemoryCandidate } from "../search/memory-hits.js";
-import { type RecallStatement, recallStatement } from "./recall-statement.js";
+import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import type { EmbeddedQuestion } from "../search/read-question.js";
+import {
+  asksForAll,
+  candidatesOf,
+  type FoundMemory,
+  foundMemories,
+  type MemoryCandidate,
+  type VisibleMemories,
+} from "../search/search-memories.js";
+
+/** What a recall looks for. */
+export interface RecallSearch {
+  readonly address: ConversationAddress;
+  readonly limits: ReadLimits;
+  /** Null when nothing is asked: then only what is always shown is found. */
+  readonly asked: {
+    readonly question: EmbeddedQuestion;
+    readonly search: VisibleMemories & { readonly limit: number };
+  } | null;
+  readonly known: {
+    /** Memories, and changes, are shown from these. */
+    readonly categories: readonly string[];
+    /** Most of each of these that are shown; null for no limit. */
+    readonly lengths: readonly (number | null)[];
+    /** Those that are always shown, statements and slots of whatever importance. */
+    readonly shownWhole: readonly string[];
+    /** Slots of the other categories are always shown from this importance on. */
+    readonly minImportance: number;
+    readonly most: number;
+    /** Most fallback memories in all, and most statements of a category that are read. */
+    readonly rest: number;
+  };
+  readonly notes: number;
+  readonly changes: number;
+  readonly consents: number;
+}
 
 export interface RecalledChange {
   readonly rev: number;
@@ -41,8 +80,8 @@ export interface RecallResult {
   readonly candidates: readonly MemoryCandidate[];
 }
 
-/** Null where a hit has the memory. */
-type ListedMemory = Omit<FoundMemory, "memory"> & { readonly memory: MemoryJson | null };
+/** A list's name, and its memories in order. */
+type ListedMemories = readonly [list: "profile" | "fallback" | "note", memories: readonly MemoryJson[]];
 
 interface Row extends Pick<RecallResult, "changes" | "consents"> {
   conversation: ConversationRow | null;
@@ -50,40 +89,91 @@ interface Row extends Pick<RecallResult, "changes" | "consents"> {
   trimmed_to: number | null;
   change_count: number;
   broad: boolean;
-  known_count: number;
-  known_cut: boolean;
-  memories: ListedMemory[];
+  known: number | null;
+  is_cut: boolean | null;
+  listed: ListedMemories[];
+  found: FoundMemory[] | null;
 }
 
 /** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
 export async function findRecall(
   db: Connection,
-  input: RecallStatement,
+  search: RecallSearch,
   timeoutMs: number,
 ): Promise<RecallResult> {
-  const [row] = await db.query<Row>(recallStatement(db, input), { prepare: true, timeoutMs });
-  const found = row as Row;
-  const written = found.memories.filter((row): row is FoundMemory => row.memory !== null);
-  const memories = new Map(written.map(({ ref, memory }) => [ref, memoryOf(memory)]));
-  const listOf = (name: string) =>
-    found.memories
-      .filter(({ list }) => list === name)
-      .toSorted((first, second) => Number(first.signals) - Number(second.signals))
-      .flatMap(({ ref }) => memories.get(ref) ?? []);
+  const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
+  const { conversation, revision, trimmed_to, listed, found, ...others } = row as Row;
+  const listOf = (name: ListedMemories[0]) =>
+    (listed.find(([list]) => list === name)?.[1] ?? []).map(memoryOf);
   return {
-    conversation: conversationOf(found.conversation),
-    revision: found.revision ?? 0,
-    // A new thread is told of no changes: all that is known is news to it.
-    revSeen: Math.max(found.conversation?.rev_seen ?? found.revision ?? 0, found.trimmed_to ?? 0),
-    changeCount: found.change_count,
-    changes: found.changes,
-    consents: found.consents,
-    broad: found.broad,
+    conversation: conversationOf(conversation),
+    revision: revision ?? 0,
+    // A new thread is notified of no changes: all that is known is new to it.
+    revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmed_to ?? 0),
+    changeCount: others.change_count,
+    changes: others.changes,
+    consents: others.consents,
+    broad: others.broad,
     profile: listOf("profile"),
-    rest: listOf("rest"),
-    knownCount: found.known_count,
-    knownCut: found.known_cut,
+    rest: listOf("fallback"),
+    knownCount: others.known ?? 0,
+    knownCut: others.is_cut ?? false,
     notes: listOf("note"),
-    candidates: candidatesOf(written, memories),
+    candidates: candidatesOf(found ?? []),
   };
+}
+
+function recallStatement(db: Connection, { address, limits, asked, known, ...most }: RecallSearch) {
+  const { schema } = db;
+  const { scope } = address;
+  const { tenantId, appId } = scopeColumns(scope);
+  const owners = sql`(select ids from owner)`;
+  return sql`
+    with conversation as materialized (${conversationRow(db, address, limits)}),
+    -- The user and the app, the user first; of another scope's thread, nothing else is read.
+    owner as materialized (
+      select array_agg(o.id order by o.is_user desc) as ids, array_agg(o.revision order by o.is_user desc) as revisions,
+        array_agg(o.changes_trimmed_to order by o.is_user desc) as trimmed_to, max(o.id) filter (where not o.is_user) as app
+      from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id <> '' as is_user`)}) o
+      where coalesce((select owned from conversation), true)
+    ),
+    listed as materialized (
+      select * from ${schema}.known_memories_1(
+        ${owners}, ${appId}, ${known.categories}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
+        ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
+      )
+    )
+    select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
+      o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents,
+      ${asked ? asksForAll(db, asked.question) : sql`true`} as broad,
+      (select known::int from listed limit 1) as known, (select is_cut from listed limit 1) as is_cut,
+      ${asked ? foundMemories(db, owners, asked.question, asked.search) : sql`null`} as found,
+      (
+        select coalesce(json_agg(json_build_array(l.list, l.memories)), '[]')
+        from (
+          select l.list, json_agg(${memoryJson(db)} order by l.place) as memories
+          from (
+            select list, ref, place from listed
+            ${appId === "" ? empty : noteRows(db, known.categories, most.notes)}
+          ) l
+          cross join lateral (select * from ${schema}.memory where ref = l.ref limit 1) m
+          group by l.list
+        ) l
+      ) as listed
+    from owner o cross join ${schema}.thread_changes(
+      o.ids, o.ids[1], (select rev_seen::bigint from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
+      ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
+    ) c`;
+}
+
+function noteRows(db: Connection, categories: readonly string[], most: number) {
+  return sql`
+            union all
+            select 'note', n.ref, row_number() over (order by n.is_operators desc, n.updated_at desc, n.ref)
+            from (
+              select m.ref, m.updated_at, m.trust = 'operator' as is_operators from ${db.schema}.memory m
+              where m.owner_ref = (select app from owner) and m.kind = 'note' and m.state = 'active' and ${unexpired(db)}
+                and m.category = any (${categories}::text[])
+              order by m.trust = 'operator' desc, m.updated_at desc, m.ref limit ${most}
+            ) n`;
 }

@@ -17,16 +17,14 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { noFilter } from "../search/memory-filter.rule.js";
-import { searchedBy } from "../search/memory-hits.js";
 import { defaultKinds } from "../search/query-memories.js";
 import { type EmbeddedQuestion, questionVector, readQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
-import { findRecall } from "./find-recall.js";
+import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import type { RecallStatement } from "./recall-statement.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
 /** Which round memory is asked about. */
@@ -49,8 +47,8 @@ const mostCharacters = 10_000;
 const shownChanges = 3;
 /** Tokens of the shortest line of what is always shown, "- tea: green": more lines the budget cannot hold. */
 const fewestSlotTokens = 5;
-/** Tokens of a short line of the rest, "- [knowledge] The user plays chess.": reading for more would cost each turn. */
-const fewTokens = 15;
+/** Tokens of a usual line of the rest, "- [relationships] The user's sister Clara lives in Utrecht and draws plans." */
+const fewTokens = 25;
 /** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
 const shownConsents = 3;
 
@@ -125,26 +123,21 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
   readonly categories: readonly string[];
 }
 
-function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStatement {
+function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
   const { scope, threadId, messageIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance } = config.retrieval;
-  const selection = {
-    ...{ scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit },
-    ...searchedBy(question),
-  };
+  const search = { scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit };
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
     limits: readLimits(config),
-    asked: query.trim() === "" ? null : { question, selection },
+    asked: query.trim() === "" ? null : { question, search },
     known: {
       categories,
       ...categoriesShown(config.policy, categories),
       minImportance: minSlotImportance,
       most: Math.ceil(budgetTokens / fewestSlotTokens),
       rest: Math.ceil(budgetTokens / fewTokens),
-      // As many again are counted as left out.
-      statements: 2 * Math.ceil(budgetTokens / fewTokens),
     },
     // As many as are kept.
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
@@ -156,7 +149,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallStateme
 function categoriesShown(
   { categories }: CategoryPolicy,
   names: readonly string[],
-): Pick<RecallStatement["known"], "lengths" | "shownWhole"> {
+): Pick<RecallSearch["known"], "lengths" | "shownWhole"> {
   const isWhole = (name: string) => categories.get(name)?.context === "all";
   return {
     shownWhole: names.filter(isWhole),
@@ -205,8 +198,6 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
   return { found, question: asks.question, timedOut: true };
 }
 
-function withVector(statement: RecallStatement, question: EmbeddedQuestion): RecallStatement {
-  const { asked } = statement;
-  if (asked === null || question.vector === null) return statement;
-  return { ...statement, asked: { ...asked, selection: { ...asked.selection, ...searchedBy(question) } } };
+function withVector(search: RecallSearch, question: EmbeddedQuestion): RecallSearch {
+  return search.asked === null ? search : { ...search, asked: { ...search.asked, question } };
 }

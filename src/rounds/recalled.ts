@@ -4,10 +4,10 @@ import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
 import { givesWay, type MemoryItem } from "../memories/item/memory.js";
-import { linksOf, type MemoryCandidate } from "../search/memory-hits.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
+import { linksOf, type MemoryCandidate } from "../search/search-memories.js";
 import type { RecalledChange, RecallResult } from "./find-recall.js";
 
 export interface RecalledMemories {
@@ -145,21 +145,26 @@ function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): numbe
 
 function fittingHits(
   runtime: SearchRuntime,
-  { dates, names, vector }: EmbeddedQuestion,
+  { spans, names, vector }: EmbeddedQuestion,
   candidates: readonly MemoryCandidate[],
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const question = {
-    ...{ dates, names, now: timeOf(runtime) },
+    ...{ spans, names, now: timeOf(runtime) },
     ...{ threshold: retrieval.threshold, unrelated: vector?.space.unrelated ?? null },
   };
-  // An episode's distance alone decides, whatever words it shares. One without a vector is found by its words.
-  const measured = ({ memory, similarity }: MemoryCandidate) =>
-    vector !== null && memory.kind === "episode" && similarity !== null;
-  const near = candidates.filter(
-    (candidate) => measured(candidate) && 1 - Number(candidate.similarity) <= retrieval.maxEpisodeDistance,
-  );
-  const others = candidates.filter((candidate) => !measured(candidate));
+  const isNear = ({ memory, similarity }: MemoryCandidate) =>
+    vector !== null &&
+    memory.kind === "episode" &&
+    similarity !== null &&
+    1 - similarity <= retrieval.maxEpisodeDistance;
+  const near = candidates.filter(isNear);
+  // An episode that is farther is found by its words alone.
+  const others = candidates
+    .filter((candidate) => !isNear(candidate))
+    .map((candidate) =>
+      candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
+    );
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
     ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),

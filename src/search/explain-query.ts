@@ -3,39 +3,19 @@ import { readableCategories } from "../memories/item/category.rule.js";
 import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
+import { seenOwners } from "../scope/scope-predicates.js";
 import { bulletsOf, fittingHits } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
-import { searchMemories } from "./memory-hits.js";
-import { type VisibleMemories, visible, wantedMemories } from "./memory-signals.js";
-import {
-  listedHit,
-  type MemoryQuery,
-  type ReadQuery,
-  rankedFor,
-  readQuery,
-  withRelated,
-} from "./query-memories.js";
-import { seenOwners } from "./question-terms.js";
-import {
-  type MemoryHit,
-  orderWeighed,
-  type ScoreParts,
-  type WeighedMemory,
-  weighMemories,
-} from "./rank-memories.rule.js";
+import { findHits, type MemoryQuery, type ReadQuery, readQuery, withRelated } from "./query-memories.js";
+import { type MemoryHit, type RankedHit, weighMemories } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
+import { searchMemories, type VisibleMemories, visibleArguments } from "./search-memories.js";
 
-interface ExplainedHit extends MemoryHit {
+/** A hit with what each signal adds to its score. */
+interface ExplainedHit extends RankedHit {
   /** From 1. */
   readonly rank: number;
-  /** What each signal adds; together, `score`. */
-  readonly parts: ScoreParts & {
-    /** What it loses because better hits say mostly the same; 0 or less. */
-    readonly repeated: number;
-    /** Of an answer to a question for everything: pinned memories go first. */
-    readonly pinned: number;
-  };
 }
 
 type LeftOutReason =
@@ -91,54 +71,25 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
   const question = await embedQuestion(deps, query.text);
-  const { candidates, important } = await searchMemories(deps.db, question, search);
+  const { ordered, candidates, weighed, ranking, isBroad } = await findHits(deps, query, question);
+  const best = withRelated(ordered.slice(0, search.most), candidates);
+  const shown = fitting(best, query);
+  const ids = new Set(ordered.map(({ memory }) => memory.id));
+  const invisible = isBroad ? [] : await findInvisible(deps, question, search);
   const { lexemes, hidden } = await findHidden(deps.db, question, search);
-  const explanation = {
-    question: { text: query.text, lexemes, embedded: question.vector !== null, broad: important.length > 0 },
+  const leftOut = [
+    ...best.filter(({ memory }) => !shown.has(memory.id)).map((hit) => overBudget(hit, query)),
+    ...ordered.slice(search.most).map((hit, index) => overLimit(hit, search.most + index + 1, query)),
+    ...weighed.filter(({ memory }) => !ids.has(memory.id)).map(belowFloor),
+    ...weighMemories(invisible, ranking).map((each) => notSelected(each, query, deps)),
+  ];
+  return {
+    question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
     floor: threshold ?? floor,
     budgetTokens: shape.budgetTokens,
-  };
-  if (important.length > 0) {
-    const listed = important.map(listedHit);
-    const shown = fitting(listed, query);
-    const isShown = ({ memory: { id } }: MemoryHit) => shown.has(id);
-    return {
-      ...explanation,
-      hits: listed.filter(isShown).map(explainListed),
-      leftOut: listed.filter((hit) => !isShown(hit)).map((hit) => leftByRank(hit, listed, query)),
-    };
-  }
-  const ranking = rankedFor(deps, question, query);
-  const weighed = weighMemories(candidates, ranking);
-  const ordered = orderWeighed(weighed, ranking);
-  const ranked = withRelated(ordered.slice(0, search.most), candidates);
-  const shown = fitting(ranked, query);
-  const hits = ranked.filter(({ memory }) => shown.has(memory.id));
-  const all: VisibleMemories = {
-    ...{ scope: search.scope, kinds: memoryKinds, filter: noFilter },
-    categories: [...readableCategories(deps.config.policy, null)],
-  };
-  const others = await searchMemories(deps.db, question, { ...search, ...all });
-  const unseen = await findInvisible(deps.db, search, idsOf(others.candidates));
-  const outside = weighMemories(
-    others.candidates.filter(({ memory }) => unseen.has(memory.id)),
-    ranking,
-  );
-  const isHit = new Set(idsOf(hits));
-  const leftOut = [
-    ...ordered.filter(({ memory }) => !isHit.has(memory.id)).map((hit) => leftByRank(hit, ordered, query)),
-    ...weighed
-      .filter(({ memory: { id } }) => !ordered.some(({ memory }) => memory.id === id))
-      .map(leftByFloor),
-    ...outside.map((each) => leftBySelection(each, query, deps)),
-  ];
-  const byId = new Map(weighed.map((each) => [each.memory.id, each]));
-  return {
-    ...explanation,
-    hits: hits.map((hit, index) => {
-      const { score, parts } = byId.get(hit.memory.id) as WeighedMemory;
-      return { ...hit, rank: index + 1, parts: { ...parts, repeated: hit.score - score, pinned: 0 } };
-    }),
+    hits: best
+      .filter(({ memory }) => shown.has(memory.id))
+      .map((hit, index) => ({ ...hit, rank: index + 1 })),
     leftOut: [
       ...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut),
       ...hidden,
@@ -146,54 +97,41 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-function idsOf(found: readonly { readonly memory: MemoryItem }[]): string[] {
-  return found.map(({ memory }) => memory.id);
-}
-
+/** Ids of the hits that the budget holds. */
 function fitting(
   hits: readonly MemoryHit[],
   { shape: { form, budgetTokens } }: ReadQuery,
 ): ReadonlySet<string> {
-  if (budgetTokens === null) return new Set(idsOf(hits));
-  if (form === null) return new Set(idsOf(fittingHits(hits, budgetTokens)));
-  const [first] = hits;
-  const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
+  const idsOf = (found: readonly MemoryHit[]) => new Set(found.map(({ memory }) => memory.id));
+  if (budgetTokens === null) return idsOf(hits);
+  if (form === null) return idsOf(fittingHits(hits, budgetTokens));
   // The first is cut to fit, if need be to its text alone.
-  return new Set(first ? [first.memory.id, ...ids] : []);
+  const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
+  return new Set([...hits.slice(0, 1).map(({ memory }) => memory.id), ...ids]);
 }
 
-const noParts: ScoreParts = {
-  ...{ words: 0, vector: 0, sourceMessage: 0, thread: 0, relation: 0, date: 0, speaker: 0 },
-  ...{ importance: 0, recency: 0, insight: 0 },
-};
+type Scored = Pick<MemoryHit, "memory" | "score">;
+type LeftOut = LeftOutMemory & { readonly score: number };
 
-function explainListed(hit: MemoryHit, index: number): ExplainedHit {
-  const pinned = hit.memory.pinned ? 1 : 0;
-  const parts = { ...noParts, importance: hit.score - pinned, pinned, repeated: 0 };
-  return { ...hit, rank: index + 1, parts };
+function overLimit({ memory, score }: Scored, place: number, { search: { most } }: ReadQuery): LeftOut {
+  return { memory, score, reason: "limit", detail: `It is number ${place}; ${most} were asked for.` };
 }
 
-type Ranked = LeftOutMemory & { readonly score: number };
-
-function leftByRank(hit: MemoryHit, ordered: readonly MemoryHit[], { search, shape }: ReadQuery): Ranked {
-  const { memory, score } = hit;
-  const place = ordered.indexOf(hit) + 1;
-  return place > search.most
-    ? { memory, score, reason: "limit", detail: `It is number ${place}; ${search.most} were asked for.` }
-    : { memory, score, reason: "budget", detail: `It does not fit into ${shape.budgetTokens} tokens.` };
+function overBudget({ memory, score }: Scored, { shape: { budgetTokens } }: ReadQuery): LeftOut {
+  return { memory, score, reason: "budget", detail: `It does not fit into ${budgetTokens} tokens.` };
 }
 
-function leftByFloor({ memory, score, evidence }: WeighedMemory): Ranked {
+function belowFloor({ memory, score, evidence }: Scored & { readonly evidence: number }): LeftOut {
   return { memory, score, reason: "floor", detail: `It is hardly alike: ${evidence.toFixed(3)}.` };
 }
 
-function leftBySelection(
-  { memory, score }: WeighedMemory,
+function notSelected(
+  { memory, score }: Scored,
   { agent, search }: ReadQuery,
   { config: { policy } }: SearchRuntime,
-): Ranked {
+): LeftOut {
   const { category, kind } = memory;
-  const left = (reason: LeftOutReason, detail: string): Ranked => ({ memory, score, reason, detail });
+  const left = (reason: LeftOutReason, detail: string): LeftOut => ({ memory, score, reason, detail });
   if (!readableCategories(policy, agent).has(category)) {
     return left("allowlist", `The agent "${agent}" may not read ${category}.`);
   }
@@ -202,22 +140,37 @@ function leftBySelection(
   return left("filter", "The filters leave it out.");
 }
 
+/** Candidates of the same question that only its categories, kinds and filters leave out. */
+async function findInvisible(
+  { db, config: { policy } }: SearchRuntime,
+  question: EmbeddedQuestion,
+  search: ReadQuery["search"],
+) {
+  const all = { kinds: memoryKinds, filter: noFilter, categories: [...readableCategories(policy, null)] };
+  const { candidates } = await searchMemories(db, question, { ...search, ...all });
+  const rows = await db.query<{ id: string }>(sql`
+    select m.id from ${db.schema}.memory m
+    where m.id = any (${candidates.map(({ memory }) => memory.id)}::uuid[])
+      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, search)})`);
+  const ids = new Set(rows.map(({ id }) => id));
+  return candidates.filter(({ memory }) => ids.has(memory.id));
+}
+
+/** Memories with the question's words that are no longer in use. */
 async function findHidden(
   db: Connection,
   { terms }: EmbeddedQuestion,
   { scope }: VisibleMemories,
 ): Promise<{ readonly lexemes: readonly string[]; readonly hidden: readonly LeftOutMemory[] }> {
-  const { ctes, owners } = seenOwners(db, scope);
   const rows = await db.query<{ lexemes: string[]; memory: MemoryJson | null; expired: boolean }>(sql`
-    with ${ctes},
-    asked as materialized (
+    with asked as materialized (
       select tsvector_to_array(to_tsvector(${db.language}::regconfig, ${terms})) as lexemes
     ),
     hidden as (
       select m.ref, ${memoryJson(db)} as memory, m.state = 'active' as expired, cardinality(array(
         select unnest(a.lexemes) intersect select unnest(tsvector_to_array(to_tsvector(${db.language}::regconfig, m.content)))
       )) as shared
-      from ${owners} s join ${db.schema}.memory m on m.owner_ref = s.id cross join asked a
+      from (${seenOwners(db, scope)}) o join ${db.schema}.memory m on m.owner_ref = o.id cross join asked a
       where (m.state <> 'active' or m.expires_at <= ${db.now()}) and m.app_id in ('', ${scope.appId ?? ""})
     )
     select a.lexemes, h.memory, h.expired from asked a
@@ -234,15 +187,4 @@ async function findHidden(
       return [{ memory, score: null, reason: expired ? "expired" : "state", detail }];
     }),
   };
-}
-
-async function findInvisible(
-  db: Connection,
-  search: VisibleMemories,
-  ids: readonly string[],
-): Promise<ReadonlySet<string>> {
-  const rows = await db.query<{ id: string }>(sql`
-    with ${wantedMemories(db, search)}
-    select m.id from ${db.schema}.memory m cross join wanted w where m.id = any (${ids}::uuid[]) and not ${visible}`);
-  return new Set(rows.map(({ id }) => id));
 }

@@ -5,10 +5,18 @@ import { type MemoryItem, type MemoryKind, memoryKinds } from "../memories/item/
 import { parseScoped, type Scope, scopeField } from "../scope/scope.js";
 import { type AnswerForm, type AnswerShape, answerForms } from "./answer-query.js";
 import { type MemoryFilter, parseFilter } from "./memory-filter.rule.js";
-import { linksOf, type MemoryCandidate, searchMemories } from "./memory-hits.js";
-import { type MemoryHit, type RankedFor, rankMemories, relatedTo } from "./rank-memories.rule.js";
+import {
+  hitOf,
+  type MemoryHit,
+  noParts,
+  orderWeighed,
+  type RankedHit,
+  relatedTo,
+  weighMemories,
+} from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
+import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 
 /** What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set. */
 export interface MemoryQuery {
@@ -84,12 +92,25 @@ export interface FoundHits extends AnswerShape {
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
-  const { text, search, shape } = query;
-  const question = await embedQuestion(deps, text);
+  const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query.text));
+  return { hits: withRelated(ordered.slice(0, query.search.most), candidates), ...query.shape };
+}
+
+/** All that a query finds, best first, and what it was chosen from. */
+export async function findHits(
+  deps: SearchRuntime,
+  { search, threshold, floor }: ReadQuery,
+  question: EmbeddedQuestion,
+) {
   const { candidates, important } = await searchMemories(deps.db, question, search);
-  if (important.length > 0) return { hits: important.map(listedHit), ...shape };
-  const hits = rankMemories(candidates, rankedFor(deps, question, query)).slice(0, search.most);
-  return { hits: withRelated(hits, candidates), ...shape };
+  const ranking = {
+    ...{ ...question, threshold, floor, now: timeOf(deps) },
+    unrelated: question.vector?.space.unrelated ?? null,
+  };
+  const isBroad = important.length > 0;
+  const weighed = isBroad ? [] : weighMemories(candidates, ranking);
+  const ordered = isBroad ? important.map(listedHit) : orderWeighed(weighed, ranking).map(hitOf);
+  return { ordered, candidates: isBroad ? [] : candidates, weighed, ranking, isBroad };
 }
 
 /** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
@@ -114,29 +135,26 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
   };
 }
 
-export function rankedFor(
-  runtime: SearchRuntime,
-  question: EmbeddedQuestion,
-  { threshold, floor }: Pick<ReadQuery, "threshold" | "floor">,
-): RankedFor {
-  const unrelated = question.vector?.space.unrelated ?? null;
-  return { ...question, threshold, floor, unrelated, now: timeOf(runtime) };
-}
-
-export function withRelated(hits: readonly MemoryHit[], candidates: readonly MemoryCandidate[]): MemoryHit[] {
+export function withRelated<Hit extends MemoryHit>(
+  hits: readonly Hit[],
+  candidates: readonly MemoryCandidate[],
+): Hit[] {
   return relatedTo(hits, linksOf(candidates)).map(({ hit, memories }) =>
     memories.length > 0 ? { ...hit, related: memories } : hit,
   );
 }
 
 /** Of an answer to a question for everything: nothing is compared. */
-export function listedHit(memory: MemoryItem): MemoryHit {
-  const { pinned, importance } = memory;
+function listedHit(memory: MemoryItem): RankedHit {
+  const pinned = memory.pinned ? 1 : 0;
+  const importance = memory.importance / 5;
+  const reason = memory.pinned ? "pinned" : "among the most important";
   return {
     memory,
     similarity: 0,
-    score: (pinned ? 1 : 0) + importance / 5,
-    reason: pinned ? "pinned" : "among the most important",
+    score: pinned + importance,
+    reason,
+    parts: { ...noParts, importance, pinned },
   };
 }
 

@@ -3,13 +3,12 @@ import { givesWay, type MemoryItem } from "../memories/item/memory.js";
 import {
   assumedUnrelated,
   nearness,
-  raisedScale,
   type SimilarityScale,
   similarityScale,
   type UnrelatedSimilarity,
 } from "../models/unrelated-similarity.rule.js";
 import { defaultFloor, recencyHalfLifeDays, retrievalWeights as weights } from "./retrieval-options.js";
-import { fitsTime, type NamedTime } from "./time-span.rule.js";
+import { nearnessInTime, type TimeSpan } from "./time-span.rule.js";
 
 /** By `threshold` of similarity, else by `evidence` and `floor`: no hit where the best is below `floor.best`. */
 export function aboveFloor<Hit extends { readonly similarity: number; readonly evidence?: number }>(
@@ -22,39 +21,6 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
   return hits.some((hit) => evidenceOf(hit) >= floor.best)
     ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
     : [];
-}
-
-/** Lowers statements learned only from turns of better hits. No other memory says a slot's value. */
-export function demoteRepeats<Hit extends { readonly memory: MemoryItem; readonly score: number }>(
-  hits: readonly Hit[],
-): Hit[] {
-  const told = new Set<string>();
-  const ordered: Hit[] = [];
-  // In order of their scores already: only the first needs to be compared.
-  const repeats: Hit[] = [];
-  let next = 0;
-  const takeAbove = (score: number) => {
-    for (let repeat = repeats[next]; repeat && repeat.score > score; repeat = repeats[++next]) {
-      ordered.push(repeat);
-    }
-  };
-  for (const hit of hits) {
-    const turns = turnsOf(hit.memory);
-    if (turns.length > 0 && turns.every((turn) => told.has(turn))) {
-      repeats.push({ ...hit, score: hit.score * (1 - weights.repeated) });
-      continue;
-    }
-    takeAbove(hit.score);
-    ordered.push(hit);
-    for (const turn of turns) told.add(turn);
-  }
-  takeAbove(Number.NEGATIVE_INFINITY);
-  return ordered;
-}
-
-function turnsOf({ kind, key, source }: MemoryItem): string[] {
-  if (source === null || key !== null) return [];
-  return source.seqs.map((seq) => JSON.stringify([kind, source.threadId, seq]));
 }
 
 /** What a memory is linked to, by its id, strongest first. */
@@ -89,20 +55,16 @@ export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
 /** A memory with the signals of its rank. */
 export interface MemorySignals {
   readonly memory: MemoryItem;
-  /** How well its text fits the question, 0 to 1: comparable between questions. */
-  readonly lexical: number;
-  /** The same of the best message that it was learned from, smoothed with its neighbours. */
+  /** How well its own words fit the question, 0 to 1: comparable between questions. */
+  readonly words: number;
+  /** The same of the best message that it was learned from, with the messages around it. */
   readonly source: number;
-  /** The same of the thread it was learned in. */
-  readonly thread: number;
   /** 1 − cosine distance; null without a vector. */
   readonly similarity: number | null;
+  /** Whether it has an identifier of the question that few memories have. */
+  readonly hasIdentifier: boolean;
   /** Strength of its strongest link to another candidate; 0 without. */
   readonly relation: number;
-  /** The least similarity of all visible memories; null where they are few or not all are known. */
-  readonly leastSimilarity?: number | null;
-  /** Whether a message that it was learned from has a word of the question: the messages around it are no evidence alone. */
-  readonly worded?: boolean;
 }
 
 /** A memory that was found. */
@@ -110,8 +72,7 @@ export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
    * How alike question and memory are, 0 to 1: cosine similarity, or the share of the question's words that it has
-   * (rare ones count more), or most of that share in the messages it was learned from, or 0.3 if it holds since a
-   * time that the question names; the greatest of them.
+   * (rare ones count more), or 0.3 if it became true on a day that the question names; the greatest of them.
    */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
@@ -126,7 +87,7 @@ export interface MemoryHit {
 const similarNearness = 0.3;
 
 export interface RankedFor {
-  readonly dates: readonly NamedTime[];
+  readonly spans: readonly TimeSpan[];
   readonly names: (actor: string) => boolean;
   readonly now: Date;
   readonly threshold: number | undefined;
@@ -134,7 +95,7 @@ export interface RankedFor {
   readonly unrelated?: UnrelatedSimilarity | null;
 }
 
-/** What each signal adds to a score; their sum is the score before `demoteRepeats`. */
+/** What each signal adds to a score, which is their sum. */
 export interface ScoreParts {
   /** The question's words in the memory. */
   readonly words: number;
@@ -142,11 +103,11 @@ export interface ScoreParts {
   readonly vector: number;
   /** The question's words in the messages it was learned from. */
   readonly sourceMessage: number;
-  /** The same of all of their thread. */
-  readonly thread: number;
+  /** An identifier of the question in it. */
+  readonly identifier: number;
   /** Its strongest link to another candidate. */
   readonly relation: number;
-  /** It holds since a time that the question names. */
+  /** It became true on a day that the question names, or near it. */
   readonly date: number;
   /** It is about somebody whom the question names. */
   readonly speaker: number;
@@ -154,95 +115,91 @@ export interface ScoreParts {
   readonly recency: number;
   /** What an insight loses against what was said; 0 or less. */
   readonly insight: number;
+  /** In an answer to a question for everything: pinned memories go first. */
+  readonly pinned: number;
 }
+
+export const noParts: ScoreParts = {
+  ...{ words: 0, vector: 0, sourceMessage: 0, identifier: 0, relation: 0, date: 0, speaker: 0 },
+  ...{ importance: 0, recency: 0, insight: 0, pinned: 0 },
+};
+
+export type RankedHit = MemoryHit & { readonly parts: ScoreParts };
 
 export type WeighedMemory = ReturnType<typeof weighMemories>[number];
 
 /** Without a threshold a vector is evidence only above the floor of its space (see `similarityScale`). */
 export function rankMemories(candidates: readonly MemorySignals[], question: RankedFor): MemoryHit[] {
-  return orderWeighed(weighMemories(candidates, question), question);
+  return orderWeighed(weighMemories(candidates, question), question).map((weighed) => {
+    const { parts: _, ...hit } = hitOf(weighed);
+    return hit;
+  });
 }
 
+export function hitOf(weighed: WeighedMemory): RankedHit {
+  const { memory, similarity, score, parts } = weighed;
+  return { memory, similarity, score, reason: reasonOf(weighed), parts };
+}
+
+/** Best first; equals, which are many where only a day is asked about, in the order in which they were said. */
 export function orderWeighed(
   weighed: readonly WeighedMemory[],
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
-): MemoryHit[] {
-  const above = aboveFloor(weighed, threshold, floor ?? defaultFloor);
-  return demoteRepeats(
-    above.toSorted(byScore).map((weighed) => {
-      const { memory, similarity, score } = weighed;
-      return { memory, similarity, score, reason: reasonOf(weighed) };
-    }),
+): WeighedMemory[] {
+  return aboveFloor(weighed, threshold, floor ?? defaultFloor).toSorted(
+    (first, second) =>
+      second.score - first.score || saidAt(first) - saidAt(second) || placeOf(first) - placeOf(second),
   );
 }
 
+const saidAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
+const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
+
 export function weighMemories(candidates: readonly MemorySignals[], question: RankedFor) {
-  const space = similarityScale(question.unrelated ?? assumedUnrelated);
-  const scale = raisedScale(space, candidates[0]?.leastSimilarity ?? null);
-  const nowMs = question.now.getTime();
+  const scale = similarityScale(question.unrelated ?? assumedUnrelated);
   return candidates.map((candidate) => {
-    const { memory, lexical, worded } = candidate;
-    const source = lexical > 0 || worded ? candidate.source : 0;
+    const { memory, words, hasIdentifier } = candidate;
     const isNamed = memory.actorId !== null && question.names(memory.actorId);
-    const parts = partsOf(candidate, {
-      ageDays: Math.max(0, nowMs - memory.updatedAt.getTime()) / dayMs,
-      date: question.dates.some((date) => fitsTime(memory.validFrom, date)) ? weights.date : 0,
-      ...{ isNamed, scale },
-    });
+    const parts = partsOf(candidate, isNamed, scale, question);
     const cosine = candidate.similarity ?? 0;
-    const shared = Math.max(
-      shareOfWords(lexical, weights.memory.k1),
-      weights.source * shareOfWords(source, weights.message.k1),
-      parts.date,
-    );
-    const similarity = Math.max(cosine, shared);
-    // What `aboveFloor` compares.
+    const shared = Math.max(shareOfWords(words), parts.date, hasIdentifier ? 1 : 0);
+    // What `aboveFloor` compares: a memory without a word, a day or a vector of its own is no hit.
     const evidence = Math.max(shared, cosine >= scale.floor ? cosine : 0);
-    return { memory, score: scoreOf(parts), parts, similarity, evidence, isNamed };
+    return { memory, score: scoreOf(parts), parts, similarity: Math.max(cosine, shared), evidence, isNamed };
   });
 }
 
 function partsOf(
-  { memory, lexical, source, thread, similarity, relation }: MemorySignals,
-  weighed: { ageDays: number; date: number; isNamed: boolean; scale: SimilarityScale },
+  { memory, words, source, similarity, hasIdentifier, relation }: MemorySignals,
+  isNamed: boolean,
+  scale: SimilarityScale,
+  { now, spans }: RankedFor,
 ): ScoreParts {
-  const { ageDays, date, isNamed, scale } = weighed;
+  const ageDays = Math.max(0, now.getTime() - memory.updatedAt.getTime()) / dayMs;
   const parts = {
-    words: lexical,
+    ...noParts,
+    words,
     vector: weights.vector * nearness(similarity, scale),
     sourceMessage: weights.source * source,
-    thread: weights.thread * thread,
+    identifier: hasIdentifier ? weights.identifier : 0,
     relation: weights.relation * relation,
-    date,
-    speaker: 0,
+    date: weights.date * nearnessInTime(memory.validFrom, spans),
     importance: weights.importance * ((memory.importance - 1) / 4),
     recency: weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays),
-    insight: 0,
   };
-  if (isNamed) parts.speaker = fitOf(parts) * weights.speaker;
+  if (isNamed)
+    parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
   if (givesWay(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
   return parts;
 }
 
-function fitOf({ words, sourceMessage, thread, vector, relation, date }: ScoreParts): number {
-  return words + sourceMessage + thread + vector + relation + date;
-}
-
 function scoreOf(parts: ScoreParts): number {
-  return fitOf(parts) + parts.speaker + (parts.importance + parts.recency) + parts.insight;
+  return Object.values(parts).reduce((sum: number, part: number) => sum + part, 0);
 }
-
-/** Equals, which are many when only a day is asked about, in the order in which they were said. */
-function byScore(first: WeighedMemory, second: WeighedMemory): number {
-  return second.score - first.score || toldAt(first) - toldAt(second) || placeOf(first) - placeOf(second);
-}
-
-const toldAt = ({ memory }: WeighedMemory) => memory.validFrom.getTime();
-const placeOf = ({ memory }: WeighedMemory) => memory.source?.seqs[0] ?? 0;
 
 /** A score as BM25 gives it → 1 for a text of average length that has every word asked for once. */
-function shareOfWords(score: number, k1: number): number {
-  return Math.min(1, score * (1 + k1));
+export function shareOfWords(score: number): number {
+  return Math.min(1, score * (1 + weights.k1));
 }
 
 function reasonOf({ parts, isNamed }: WeighedMemory): string {

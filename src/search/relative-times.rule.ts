@@ -78,9 +78,6 @@ const lastWeekday = new RegExp(`\\blast (${weekdays.join("|")})\\b`, "u");
 const asks =
   /[?？؟]|^\W*(?:what|when|where|who|which|whose|how|did|was|were|have|has|had|remind|recall|tell|list|show)\b/u;
 
-/** Nobody says in which time zone a user is. */
-const zoneMs = dayMs / 2;
-
 /** Whether `text` asks, by its signs and by English words. */
 export function isQuestion(text: string): boolean {
   return asks.test(text.slice(0, mostCharacters).toLowerCase());
@@ -109,8 +106,8 @@ function daysNamed(text: string, now: Date): TimeSpan[] {
 }
 
 function dayAgo(now: Date, days: number): TimeSpan {
-  const from = midnight(now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - days).getTime();
-  return { from: new Date(from - zoneMs), before: new Date(from + dayMs + zoneMs) };
+  const [year, month, day] = [now.getUTCFullYear(), now.getUTCMonth(), now.getUTCDate() - days];
+  return { from: midnight(year, month, day), before: midnight(year, month, day + 1) };
 }
 
 function periodsNamed(text: string, now: Date): TimeSpan[] {

@@ -2,53 +2,41 @@ import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
 
-/** A score is a share of the question's upper bound: scores and weights compare between questions. */
+/**
+ * All constants of the ranking. A score is a share of the best possible one, so scores compare between questions. "Gain" is what
+ * leaving a constant out costs, in points of evidence recall at 10: the mean of the development halves of LoCoMo (people's chats),
+ * REALTALK (real chats) and BEAM (a user with an assistant), by `npm run bench:retrieval`.
+ */
 export const retrievalWeights = {
-  /** BM25's saturation and length norm (customary: 1.2 and 0.75). Chat wants less of both, being short. */
-  message: { k1: 0.6, b: 0.3 },
-  memory: { k1: 1.2, b: 0.3 },
-  /** What a word counts for in the turns around its own: the answer says little of what was asked. */
-  previousTurn: 0.4,
-  nextTurn: 0.2,
-  secondPreviousTurn: 0.2,
-  secondNextTurn: 0.1,
-  /** What a word of a fact counts for in the turns that it was learned from. */
-  factWord: 0.5,
-  answer: 0.2,
-  /** What the score of the whole conversation adds to each of its turns, and to what was learned in it. */
-  thread: 0.2,
-  /** What a named speaker's own turns and memories gain. */
-  speaker: 0.5,
-  /** What a date named in the question adds to what was said or learned then. */
-  date: 0.3,
-  /** What a turn that says a time gains, when the question asks for one. */
-  when: 0.1,
-  /** What a turn that only asks loses, and one that says more than a few words gains. */
-  question: 0.05,
-  substance: 0.05,
-  /** What the turns that a fact was learned from add to it. */
+  /** BM25's saturation and length norm: the customary values. Long answers win where the norm is weaker. */
+  k1: 1.2,
+  b: 0.75,
+  /** A long question tells a story and asks one thing: no answer has more of its terms. */
+  expectedTerms: 6,
+  /** What a message's term counts for in the one after and before it, halved with each further one, among people. */
+  neighbour: 0.4,
+  /** What an assistant's message counts, of one by a person. */
+  assistant: 0.5,
+  /** What the fit of the best message that a memory was learned from adds to it. */
   source: 0.8,
-  /** What a fact loses when better hits were learned from the same turns: they have mostly said it already. */
-  repeated: 0.4,
-  /** What an insight counts for, against what was said: it goes before what hardly fits, and after what does. */
-  insight: 0.5,
+  /** What a named speaker's own messages and memories gain. */
+  speaker: 1,
+  /** What a day that the question names adds to what was said or became true on it; half of it two days off. */
+  date: 0.3,
+  /** What an identifier of the question adds that few memories have: more than any vector. */
+  identifier: 0.6,
   /** What the same vector adds against an unrelated one. */
   vector: 0.6,
-  /** Small boosts of a memory: importance 5 against 1, said today against long ago, its strongest link, of which many have one. */
+  /** Small boosts: importance 5 against 1, said today against long ago, the strongest link to another hit. */
   importance: 0.05,
   recency: 0.05,
   relation: 0.02,
-  /** A word that names a speaker, against others: it is also heard of who is meant by it (`speaker`). */
-  name: 0.5,
-  /** A misspelt word's reading, against a word as written. */
-  correction: 0.8,
+  /** What an insight counts, of what was said: it ranks before what hardly fits, and after what does. */
+  insight: 0.5,
 } as const;
 
 /** Half-life of the recency boost, in days. */
 export const recencyHalfLifeDays = 30;
-
-/** Characters from which a turn says enough to get all of `substance`: two sentences. */
-export const substanceCharacters = 150;
 
 /**
  * Least evidence of the best hit, or there is no answer, and of each, where the caller names no threshold. 1 in 100

@@ -1,50 +1,50 @@
+import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Clock } from "../clock.js";
+import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
-import { aboveFloor } from "./rank-memories.rule.js";
+import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import type { MessageRole } from "../text/message-text.js";
+import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion, timeOf } from "./read-question.js";
-import { substanceCharacters, retrievalWeights as weights } from "./retrieval-options.js";
-import { fitsTime } from "./time-span.rule.js";
-import { searchTranscript as findCandidates, type TranscriptCandidate } from "./transcript-candidates.js";
+import { retrievalWeights as weights } from "./retrieval-options.js";
+import { nearnessInTime } from "./time-span.rule.js";
 
-export type RankedMessage = Omit<TranscriptCandidate, "messageId" | "role">;
+/** A message that may answer a question. */
+export interface TranscriptCandidate {
+  readonly threadId: string;
+  readonly seq: number;
+  readonly messageId: string;
+  readonly role: MessageRole;
+  readonly actor: string | null;
+  readonly text: string;
+  readonly saidAt: Date;
+  /** How well it fits with the messages around it, 0 to 1. */
+  readonly fit: number;
+  /** How well it fits alone, 0 to 1. */
+  readonly ownFit: number;
+}
 
-/** Those below the threshold are left out: see `aboveFloor`. */
-export function rankTranscript<Candidate extends RankedMessage>(
+/** Best first. Those below the threshold are left out: see `aboveFloor`. */
+export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "messageId" | "role">>(
   candidates: readonly Candidate[],
-  question: Pick<Question, "dates" | "names" | "when">,
+  { spans, names }: Pick<Question, "spans" | "names">,
   threshold: number | undefined,
-): (Candidate & Pick<TranscriptHit, "similarity" | "score"> & { readonly named: boolean })[] {
-  const asked = new Map<string, Map<number, number>>();
-  for (const { threadId, seq, text, own } of candidates) {
-    if (!asks(text)) continue;
-    const thread = asked.get(threadId) ?? new Map<number, number>();
-    asked.set(threadId, thread.set(seq, own));
-  }
+): (Candidate & Pick<TranscriptHit, "similarity" | "score" | "reason">)[] {
   const ranked = candidates.map((candidate) => {
-    const { actor, text, saidAt } = candidate;
-    const named = actor !== null && question.names(actor);
-    const before = asked.get(candidate.threadId)?.get(candidate.seq - 1) ?? 0;
-    const found = candidate.score + weights.answer * before;
-    const dated = question.dates.some((date) => fitsTime(saidAt, date)) ? weights.date : 0;
-    const score =
-      found * (named ? 1 + weights.speaker : 1) +
-      dated +
-      (question.when(text) ? weights.when : 0) +
-      weights.substance * Math.min(1, text.length / substanceCharacters) -
-      (asks(text) ? weights.question : 0);
+    const { actor, saidAt, fit } = candidate;
+    const isNamed = actor !== null && names(actor);
+    const date = weights.date * nearnessInTime(saidAt, spans);
     return {
       ...candidate,
-      named,
-      score,
-      similarity: Math.max(dated, Math.min(1, candidate.fit * (1 + weights.message.k1))),
+      score: fit * (isNamed ? 1 + weights.speaker : 1) + date,
+      similarity: Math.max(date, shareOfWords(fit)),
+      reason: reasonOf(candidate, isNamed),
     };
   });
   return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
 }
-
-const asks = (text: string) => /[?？؟]\s*$/u.test(text);
 
 /** What to look for in what was said. */
 export interface TranscriptQuery {
@@ -59,10 +59,10 @@ export interface TranscriptQuery {
 }
 
 /** A message that was found. */
-export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "own" | "score"> {
+export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
   /**
    * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
-   * if it was said at a time that the question names.
+   * if it was said on a day that the question names.
    */
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
@@ -79,10 +79,10 @@ const querySchema = z.strictObject({
   threshold: z.number().min(0).max(1).optional(),
 });
 
-/** The final signals reorder the head of the list only. */
+/** The named speaker and the day reorder the head of the list only. */
 const candidatesPerHit = 4;
 
-/** The messages that fit `query` best, by words, neighbours, thread, facts learned, speaker and date. One round trip. */
+/** The messages that fit `query` best, by words, speaker and date. One round trip. */
 export async function searchTranscript(
   { db, clock }: { readonly db: Connection; readonly clock?: Clock | undefined },
   input: TranscriptQuery,
@@ -92,15 +92,70 @@ export async function searchTranscript(
   const question = readQuestion(query, db.language, timeOf({ clock }));
   const candidates = await findCandidates(db, question, {
     scope,
-    threadId: asks.threadId === undefined ? undefined : parseThreadId(asks.threadId),
+    threadId: asks.threadId === undefined ? null : parseThreadId(asks.threadId),
     limit: Math.max(200, topK * candidatesPerHit),
   });
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
-    .map(({ own, fit, named, ...hit }) => ({ ...hit, reason: reasonOf({ own, fit, named }) }));
+    .map(({ ownFit: _, fit: __, ...hit }) => hit);
 }
 
-function reasonOf({ own, fit, named }: { own: number; fit: number; named: boolean }): string {
-  const words = own > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
-  return named ? `${words}; said by who is asked about` : words;
+/** Messages that fit the question, or were said on a day that it names or near it. */
+function findCandidates(
+  db: Connection,
+  { terms, spans }: Question,
+  {
+    scope,
+    threadId,
+    limit,
+  }: { readonly scope: Scope; readonly threadId: string | null; readonly limit: number },
+): Promise<TranscriptCandidate[]> {
+  const { schema } = db;
+  const { appId } = scopeColumns(scope);
+  const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
+  const { k1, b, expectedTerms, neighbour, assistant } = weights;
+  return db.query<TranscriptCandidate>(
+    sql`
+    with owner as materialized (select array(${seenOwners(db, scope)}) as ids),
+    forgotten as materialized (
+      select thread_ref, seq
+      from (${forgottenMessages(db, sql`(select unnest(ids) as id from owner)`)}) f where wholly
+    ),
+    fitting as (
+      select thread_ref, seq, max(fit) as fit, max(own_fit) as own_fit, max(dated) as dated
+      from (
+        (
+          select thread_ref, seq, fit, own_fit, 0::float8 as dated
+          from ${schema}.search_messages_1(
+            (select ids from owner), ${appId}, ${threadId}, ${db.language}::regconfig, ${terms}, ${limit},
+            array(select thread_ref from forgotten order by thread_ref, seq), array(select seq from forgotten order by thread_ref, seq),
+            ${k1}, ${b}, ${expectedTerms}, ${neighbour}, ${assistant}
+          )
+          order by fit desc, thread_ref, seq limit ${limit}
+        )
+        union all (
+          select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
+          from unnest(${ranges}::tstzrange[]) d (span) cross join ${schema}.thread h join ${schema}.message m on m.thread_ref = h.id
+          where h.owner_ref = any ((select ids from owner)::bigint[]) and ${appId} in ('', h.app_id)
+            and (${threadId}::text is null or h.thread_id = ${threadId}) and m.role in ('user', 'assistant')
+            and m.said_at >= lower(d.span) - interval '2 days' and m.said_at < upper(d.span) + interval '7 days'
+          order by dated desc, m.thread_ref, m.seq limit ${limit}
+        )
+      ) f
+      group by thread_ref, seq
+    )
+    select t.thread_id as "threadId", f.seq, m.message_id as "messageId", m.role, m.actor, m.content as text,
+      m.said_at as "saidAt", f.fit, f.own_fit as "ownFit"
+    from fitting f
+    cross join lateral (select * from ${schema}.message where thread_ref = f.thread_ref and seq = f.seq limit 1) m
+    cross join lateral (select thread_id from ${schema}.thread where id = f.thread_ref limit 1) t
+    where m.role in ('user', 'assistant') and (f.thread_ref, f.seq) not in (select thread_ref, seq from forgotten)
+    order by f.fit + ${weights.date}::float8 * f.dated desc, m.said_at desc, f.seq, f.thread_ref`,
+    { prepare: true },
+  );
+}
+
+function reasonOf({ fit, ownFit }: Pick<TranscriptCandidate, "fit" | "ownFit">, isNamed: boolean): string {
+  const words = ownFit > 0 ? "its words" : fit > 0 ? "what was said around it" : "the time it was said at";
+  return isNamed ? `${words}; said by who is asked about` : words;
 }

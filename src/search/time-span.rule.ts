@@ -1,3 +1,5 @@
+import { dayMs } from "../clock.js";
+
 /** A date as far as a question names it; never a day without its month. */
 export interface NamedDate {
   readonly year: number | null;
@@ -29,26 +31,22 @@ function spanOfDate({ year, month, day }: NamedDate, now: Date | null): TimeSpan
   return ofThisYear.from <= now ? ofThisYear : spanOf(now.getUTCFullYear() - 1, month, day);
 }
 
-/** Whether `at` (UTC) fits every part that `time` names; the week after a day fits as well. */
-export function fitsTime(at: Date, time: NamedTime): boolean {
-  if ("from" in time) return isWithin(at, time);
-  const { year, month, day } = time;
-  const years = year === null ? [at.getUTCFullYear(), at.getUTCFullYear() - 1] : [year];
-  return years.some((of) => isWithin(at, spanOf(of, month, day)));
+/** How near a time is to one that the question names, 0 to 1: `nearness_1` of search-memories.sql says why. */
+export function nearnessInTime(at: Date, spans: readonly TimeSpan[]): number {
+  return Math.max(0, ...spans.map((span) => nearnessTo(span, at)));
 }
 
-const isWithin = (at: Date, { from, before }: TimeSpan) => at >= from && at < before;
-
-/** People tell of yesterday and of last weekend. */
-const toldWithinDays = 7;
+function nearnessTo({ from, before }: TimeSpan, at: Date): number {
+  if (at >= from && at < before) return 1;
+  if (before.getTime() - from.getTime() > 2 * dayMs) return 0;
+  const [earlyMs, lateMs] = [from.getTime() - at.getTime(), at.getTime() - before.getTime()];
+  return earlyMs > 2 * dayMs || lateMs > 7 * dayMs ? 0 : 0.5 ** (Math.max(4 * earlyMs, lateMs) / (2 * dayMs));
+}
 
 function spanOf(year: number, month: number | null, day: number | null): TimeSpan {
   if (month === null) return { from: midnight(year, 0), before: midnight(year + 1, 0) };
   if (day === null) return { from: midnight(year, month - 1), before: midnight(year, month) };
-  return {
-    from: midnight(year, month - 1, day),
-    before: midnight(year, month - 1, day + toldWithinDays + 1),
-  };
+  return { from: midnight(year, month - 1, day), before: midnight(year, month - 1, day + 1) };
 }
 
 /** In UTC. Months from 0, days from 1; both may be beyond their year and month. */

@@ -2,11 +2,9 @@ import sql, { type Sql } from "sql-template-tag";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
-import { cte, float } from "../search/composed-statement.js";
-import { asksForAll } from "../search/question-terms.js";
 import { type QuestionVector, readQuestion } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
-import { ideal, normed, rarity } from "../search/word-scores.js";
+import { asksForAll } from "../search/search-memories.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
@@ -94,15 +92,14 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
   const question = readQuestion(query as string, db.language, new Date());
-  const { k1: _, b } = retrievalWeights.memory;
+  const { b, expectedTerms, vector: weight } = retrievalWeights;
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`
     : sql`null::float8`;
   const { from } = similarityScale(vector?.space.unrelated ?? assumedUnrelated);
-  const near = sql`greatest(0, (i.similarity - ${float(from)}) / ${float(1 - from)})`;
-  const { vector: weight } = retrievalWeights;
+  const near = sql`greatest(0, (i.similarity - ${from}::float8) / ${1 - from}::float8)`;
   const score = vector
-    ? sql`(i.lexical + ${float(weight)} * coalesce(${near}, 0)) / ${float(1 + weight)}`
+    ? sql`(i.lexical + ${weight}::float8 * coalesce(${near}, 0)) / ${1 + weight}::float8`
     : sql`i.lexical`;
   return sql`(
     with searched as materialized (
@@ -113,15 +110,16 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     ),
     -- What each word of the query is worth among the items searched.
     asked as materialized (
-      select v.lexeme as term, ${termQuery} as query, ${rarity(sql`size.count`, sql`f.items`)} as gain
+      select v.lexeme as term, ${termQuery} as query,
+        ln(1 + (size.count - greatest(f.items, 1) + 0.5) / (greatest(f.items, 1) + 0.5)) as idf
       from unnest(to_tsvector(${db.language}::regconfig, ${question.terms})) v cross join size
       cross join lateral (select count(*)::float8 as items from searched s where s.words @@ ${termQuery}) f
     ),
     scored as (
       select i.*, coalesce((
-        select sum(a.gain * least(1, ${normed(sql`1`, sql`length(i.words)`, sql`size.length`, b)}))
+        select sum(a.idf * least(1, 1 / (${1 - b}::float8 + ${b}::float8 * length(i.words) / size.length)))
         from asked a where i.words @@ a.query
-      ) / nullif((${ideal(cte("asked"))}), 0), 0)::float8 as lexical
+      ) / nullif((select sum(idf) from (select idf from asked order by idf desc limit ${expectedTerms}) best), 0), 0)::float8 as lexical
       from searched i cross join size
     ),
     hit as (

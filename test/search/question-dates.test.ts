@@ -1,7 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { answersWhen, questionDates } from "../../src/search/question-dates.rule.js";
-import { fitsTime, type NamedDate, namedSpans } from "../../src/search/time-span.rule.js";
+import { questionDates } from "../../src/search/question-dates.rule.js";
+import { type NamedDate, namedSpans, nearnessInTime } from "../../src/search/time-span.rule.js";
 import { processorMs } from "../support/timing.js";
 
 /** A Wednesday. */
@@ -49,7 +49,7 @@ describe("questionDates", () => {
             expect(questionDates(`What was said on ${written}?`, now)).toEqual(expected);
           }
           const saidAt = new Date(Date.UTC(year, m, day, 18));
-          expect(fitsTime(saidAt, expected[0] as NamedDate)).toBe(true);
+          expect(nearnessInTime(saidAt, namedSpans(expected, now))).toBe(1);
         },
       ),
     );
@@ -105,7 +105,7 @@ describe("dates in figures and in other languages", () => {
 
 describe("times reckoned from now", () => {
   const span = (from: string, before: string) => [{ from: new Date(from), before: new Date(before) }];
-  const yesterday = span("2026-07-13T12:00Z", "2026-07-15T12:00Z");
+  const yesterday = span("2026-07-14", "2026-07-15");
   const lastWeek = span("2026-07-05", "2026-07-13");
   const lastMonth = span("2026-06-01", "2026-07-01");
 
@@ -119,11 +119,11 @@ describe("times reckoned from now", () => {
     ["我昨天说了什么？", yesterday],
     ["昨日何を食べた？", yesterday],
     ["ماذا قلت أمس؟", yesterday],
-    ["What did I do the day before yesterday?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
-    ["Was war vorgestern?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
-    ["What did I do two days ago?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
-    ["Was war vor 2 Tagen?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
-    ["2天前我说了什么？", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
+    ["What did I do the day before yesterday?", span("2026-07-13", "2026-07-14")],
+    ["Was war vorgestern?", span("2026-07-13", "2026-07-14")],
+    ["What did I do two days ago?", span("2026-07-13", "2026-07-14")],
+    ["Was war vor 2 Tagen?", span("2026-07-13", "2026-07-14")],
+    ["2天前我说了什么？", span("2026-07-13", "2026-07-14")],
     ["What did we discuss last week?", lastWeek],
     ["Was habe ich letzte Woche erzählt?", lastWeek],
     ["De quoi avons-nous parlé la semaine dernière ?", lastWeek],
@@ -132,8 +132,8 @@ describe("times reckoned from now", () => {
     ["Gdzie byłem w zeszłym miesiącu?", lastMonth],
     ["Where did I live last year?", span("2025-01-01", "2026-01-01")],
     ["¿Dónde vivía el año pasado?", span("2025-01-01", "2026-01-01")],
-    ["Who came last Monday?", span("2026-07-12T12:00Z", "2026-07-14T12:00Z")],
-    ["Who came last Wednesday?", span("2026-07-07T12:00Z", "2026-07-09T12:00Z")],
+    ["Who came last Monday?", span("2026-07-13", "2026-07-14")],
+    ["Who came last Wednesday?", span("2026-07-08", "2026-07-09")],
     ["What did I say 2 weeks ago?", span("2026-06-27T22:00Z", "2026-07-04T22:00Z")],
     ["Hace dos semanas, ¿qué dije?", span("2026-06-27T22:00Z", "2026-07-04T22:00Z")],
   ])("%s", (question, expected) => {
@@ -166,23 +166,32 @@ describe("times reckoned from now", () => {
   });
 });
 
-describe("fitsTime", () => {
-  it.each<[string, NamedDate, boolean]>([
-    ["2023-05-13T00:00Z", date(2023, 5, 5), false],
-    ["2024-05-05T09:00Z", date(null, 5, 5), true],
-    // The week after a day goes on in the next month and year.
-    ["2024-01-02T09:00Z", date(null, 12, 30), true],
-    ["2023-05-31T23:59Z", date(2023, 5, null), true],
-    ["2019-05-20T00:00Z", date(null, 5, null), true],
-  ])("%s in %j: %s", (at, named, fits) => {
-    expect(fitsTime(new Date(at), named)).toBe(fits);
+describe("nearnessInTime", () => {
+  const [day] = namedSpans([date(2023, 5, 5)], null);
+
+  it.each([
+    ["2023-05-05T00:00Z", 1],
+    ["2023-05-05T23:59Z", 1],
+    ["2023-05-08T00:00Z", 0.5],
+    ["2023-05-04T12:00Z", 0.5],
+    ["2023-05-02T23:59Z", 0],
+    ["2023-05-13T00:01Z", 0],
+    ["2024-05-05T09:00Z", 0],
+  ])("at %s is %d for 5 May 2023", (at, nearness) => {
+    expect(nearnessInTime(new Date(at), day ? [day] : [])).toBeCloseTo(nearness, 5);
+  });
+
+  it("is 0 where no time is named, and the best of several", () => {
+    expect(nearnessInTime(now, [])).toBe(0);
+    expect(nearnessInTime(now, namedSpans([date(2020, 1, 1), date(2026, 7, null)], null))).toBe(1);
+    expect(nearnessInTime(new Date("2026-08-01"), namedSpans([date(2026, 7, null)], null))).toBe(0);
   });
 });
 
 describe("namedSpans", () => {
   it.each<[NamedDate, string, string]>([
-    [date(2023, 5, 5), "2023-05-05", "2023-05-13"],
-    [date(2023, 12, 28), "2023-12-28", "2024-01-05"],
+    [date(2023, 5, 5), "2023-05-05", "2023-05-06"],
+    [date(2023, 12, 28), "2023-12-28", "2023-12-29"],
     [date(2023, 12, null), "2023-12-01", "2024-01-01"],
     [date(2024, null, null), "2024-01-01", "2025-01-01"],
   ])("%j is from %s until %s", (named, from, before) => {
@@ -201,48 +210,4 @@ describe("namedSpans", () => {
     expect(from(7, 16)).toEqual(new Date("2025-07-16"));
     expect(from(12, null)).toEqual(new Date("2025-12-01"));
   });
-
-  it("is what fits its date", () => {
-    const parts = fc.tuple(
-      fc.integer({ min: 1990, max: 2090 }),
-      fc.option(fc.integer({ min: 1, max: 12 })),
-      fc.option(fc.integer({ min: 1, max: 31 })),
-    );
-    const moment = fc.date({ min: new Date("1990-01-01"), max: new Date("2091-01-01"), noInvalidDate: true });
-    fc.assert(
-      fc.property(parts, moment, ([year, month, day], at) => {
-        const named = date(year, month, day);
-        const [span] = namedSpans([named], null);
-        expect(fitsTime(at, named)).toBe(span !== undefined && at >= span.from && at < span.before);
-      }),
-    );
-  });
-});
-
-const times = [
-  "We went there last Saturday.",
-  "I started two years ago",
-  "It's in July.",
-  "Just came back!",
-  "2019.",
-];
-
-describe("answersWhen", () => {
-  it.each([
-    "When did Ana go to the sea?",
-    "since when does he paint",
-    "How long has Ben known her?",
-    "In which month did they move?",
-    "What year was that?",
-  ])("knows that a time is asked for: %s", (question) => {
-    for (const text of times) expect(answersWhen(question)(text)).toBe(true);
-    expect(answersWhen(question)("I love the sea.")).toBe(false);
-  });
-
-  it.each(["What does Ana do when it rains?", "How does Ben like the long days?", ""])(
-    "knows that none is asked for: %s",
-    (question) => {
-      for (const text of times) expect(answersWhen(question)(text)).toBe(false);
-    },
-  );
 });

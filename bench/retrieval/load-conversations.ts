@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { Memory, Scope, WriteOutcome } from "../../src/index.js";
-import type { LocomoConversation } from "./locomo-data.js";
+import type { RetrievalConversation } from "./retrieval-data.js";
 
 /** Turn id → where it was recorded. */
 type TurnPlaces = ReadonlyMap<string, { readonly threadId: string; readonly seq: number }>;
@@ -14,13 +14,10 @@ export interface Written {
   readonly written: readonly WriteOutcome[];
 }
 
-/** Longest piece of a summary, in characters: an episode holds no more. */
-const longestPiece = 600;
-
-/** Records a conversation's turns: a thread for each session, the speakers as user and assistant. */
+/** Records a conversation's turns, a thread for each session: people by their names, and "assistant" as the assistant. */
 export async function loadTurns(
   memory: Memory,
-  conversation: LocomoConversation,
+  conversation: RetrievalConversation,
   scope: Scope,
 ): Promise<TurnPlaces> {
   const places = new Map<string, { threadId: string; seq: number }>();
@@ -30,8 +27,9 @@ export async function loadTurns(
     const messages = turns.map((turn, seq) => {
       places.set(turn.id, { threadId, seq });
       const content = turn.caption === undefined ? turn.text : `${turn.text} [shares ${turn.caption}]`;
-      const fields = { content, id: turn.id, name: turn.speaker };
-      return turn.speaker === conversation.speakers[0] ? new HumanMessage(fields) : new AIMessage(fields);
+      const { id, speaker } = turn;
+      if (speaker === "assistant") return new AIMessage({ content, id });
+      return new HumanMessage({ content, id, ...(speaker !== "user" && { name: speaker }) });
     });
     const { recorded } = await memory.record({ scope, threadId, messages, saidAt: dateOf(turns[0]?.date) });
     if (recorded !== turns.length) throw new Error(`${recorded} of ${turns.length} turns were recorded.`);
@@ -42,7 +40,7 @@ export async function loadTurns(
 /** Adds a conversation's observations as facts with evidence in the turns at `places`. */
 export async function loadObservations(
   memory: Memory,
-  { observations }: LocomoConversation,
+  { observations }: RetrievalConversation,
   scope: Scope,
   places: TurnPlaces,
 ): Promise<Written> {
@@ -70,25 +68,6 @@ export async function loadObservations(
   );
 }
 
-/** Adds a conversation's session summaries as episodes; each stands for all turns of its session. */
-export async function loadSummaries(
-  memory: Memory,
-  { summaries, turns }: LocomoConversation,
-  scope: Scope,
-): Promise<Written> {
-  const pieces = summaries.flatMap(({ session, date, text }) =>
-    piecesOf(text).map((piece) => ({ session, date, text: piece })),
-  );
-  const outcomes = await memory.memories.add(
-    pieces.map(({ text, date }) => ({ kind: "episode" as const, text, validFrom: dateOf(date) })),
-    { scope },
-  );
-  return citedBy(
-    outcomes,
-    pieces.map(({ session }) => turns.filter((turn) => turn.session === session).map(({ id }) => id)),
-  );
-}
-
 /** Two texts may have become one memory: it then stands for the turns of both. */
 function citedBy(written: readonly WriteOutcome[], turns: readonly (readonly string[])[]): Written {
   const cited = new Map<string, string[]>();
@@ -96,17 +75,6 @@ function citedBy(written: readonly WriteOutcome[], turns: readonly (readonly str
     if (id !== null) cited.set(id, [...(cited.get(id) ?? []), ...(turns[index] ?? [])]);
   }
   return { turns: cited, written };
-}
-
-function piecesOf(text: string): string[] {
-  const pieces: string[] = [];
-  for (const sentence of text.match(/[^.!?]+[.!?]*\s*/g) ?? [text]) {
-    const last = pieces.at(-1);
-    if (last !== undefined && last.length + sentence.length <= longestPiece)
-      pieces.splice(-1, 1, last + sentence);
-    else pieces.push(sentence);
-  }
-  return pieces;
 }
 
 function dateOf(date: string | undefined): Date | undefined {

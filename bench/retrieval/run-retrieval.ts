@@ -2,17 +2,17 @@ import { createMemory, type Memory } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { type BenchDatabase, vacuumSchema } from "../bench-database.js";
 import { printResult, printTable } from "../report.js";
-import { loadObservations, loadSummaries, loadTurns, type Written } from "./load-locomo.js";
-import { type LocomoConversation, readLocomo } from "./locomo-data.js";
+import { loadObservations, loadTurns, type Written } from "./load-conversations.js";
 import { type Answered, askAll, type Recall, recallOf, timesOf, totalled } from "./measure-recall.js";
+import { type RetrievalConversation, readConversations } from "./retrieval-data.js";
 import { type CitedByLoad, type Load, scopeOf, searchesOf, showEverything } from "./searches.js";
 
 /**
  * Evidence recall of transcript and memory search on the conversations of `file`, loaded and asked through the
  * public API, without any model. Prints tables and a line of JSON.
  */
-export async function runLocomo(database: BenchDatabase, file: string): Promise<void> {
-  const { conversations } = readLocomo(file);
+export async function runRetrieval(database: BenchDatabase, file: string): Promise<void> {
+  const { conversations } = readConversations(file);
   const options = { database: database.source, schema: database.schema };
   const lexical = createMemory(options);
   const withVectors = { ...options, embeddings: new HashingEmbeddings({ dimensions: 384 }) };
@@ -22,7 +22,7 @@ export async function runLocomo(database: BenchDatabase, file: string): Promise<
     await hybrid.setup();
     const cited = await load(lexical, hybrid, conversations);
     await vacuumSchema(database.pool, database.schema);
-    const searches = searchesOf({ lexical, hybrid, showing }, cited);
+    const searches = searchesOf(database, { lexical, hybrid, showing }, cited);
     const answers = await askAll(conversations, searches);
     report(searches, answers);
   } finally {
@@ -34,13 +34,12 @@ export async function runLocomo(database: BenchDatabase, file: string): Promise<
 async function load(
   lexical: Memory,
   hybrid: Memory,
-  conversations: readonly LocomoConversation[],
+  conversations: readonly RetrievalConversation[],
 ): Promise<CitedByLoad> {
-  const cited = { facts: new Map(), vectors: new Map(), summaries: new Map() };
+  const cited = { facts: new Map(), vectors: new Map() };
   const outcomes: Record<keyof typeof cited, Record<string, number>> = {
     facts: {},
     vectors: {},
-    summaries: {},
   };
   const keep = (from: Exclude<Load, "turns">, { turns, written }: Written) => {
     for (const entry of turns) cited[from].set(...entry);
@@ -56,7 +55,6 @@ async function load(
       const places = await loadTurns(memory, conversation, scope);
       keep(from, await loadObservations(memory, conversation, scope, places));
     }
-    keep("summaries", await loadSummaries(lexical, conversation, scopeOf("summaries", conversation)));
   }
   // What was not kept cannot be found.
   printTable(
@@ -66,16 +64,6 @@ async function load(
     ),
   );
   return cited;
-}
-
-/** Of how many questions the two ways of a recall find the evidence in different places. */
-function countDiffering({
-  recallCold = [],
-  recallHeld = [],
-}: Readonly<Record<string, readonly Answered[]>>): number {
-  const places = ({ evidence, found }: Answered) =>
-    evidence.map((turn) => found.findIndex((hit) => hit.includes(turn))).join();
-  return recallCold.filter((cold, index) => places(cold) !== places(recallHeld[index] as Answered)).length;
 }
 
 function report(
@@ -141,5 +129,5 @@ function report(
     Object.fromEntries(Object.entries(recall).map(([key, value]) => [key, Math.round(value * 10) / 10]));
   const json = Object.fromEntries(names.map((name) => [name, rounded(total(name))]));
   const cat5 = rounded(recallOf(select("turns", ({ category }) => category === 5)));
-  printResult({ ...json, cat5, heldDiffers: countDiffering(answers) });
+  printResult({ ...json, cat5 });
 }

@@ -1,5 +1,5 @@
 import { inTurn, type Timing, timing } from "../timing.js";
-import type { LocomoConversation } from "./locomo-data.js";
+import type { RetrievalConversation } from "./retrieval-data.js";
 import type { Search } from "./searches.js";
 
 /** Evidence recall of one group of questions, in percent; see `recallOf`. */
@@ -29,7 +29,7 @@ export const totalled: ReadonlySet<number> = new Set([1, 2, 3, 4]);
 
 /** Asks every search every question that has evidence, the searches in turns. */
 export async function askAll(
-  conversations: readonly LocomoConversation[],
+  conversations: readonly RetrievalConversation[],
   searches: Readonly<Record<string, readonly [what: string, search: Search]>>,
 ): Promise<Readonly<Record<string, readonly Answered[]>>> {
   const runs = Object.entries(searches).map(([name, [, search]]) => ({

@@ -35,11 +35,11 @@ const dataSchema = z.object({
   ),
 });
 
-/** Conversations with questions whose evidence is known, in the retrieval form of LoCoMo. */
-export type LocomoData = z.output<typeof dataSchema>;
-export type LocomoConversation = LocomoData["conversations"][number];
+/** Conversations with questions whose evidence is known: LoCoMo, REALTALK and BEAM in one form. */
+export type RetrievalData = z.output<typeof dataSchema>;
+export type RetrievalConversation = RetrievalData["conversations"][number];
 
 /** The data of `file`. */
-export function readLocomo(file: string): LocomoData {
+export function readConversations(file: string): RetrievalData {
   return dataSchema.parse(JSON.parse(readFileSync(file, "utf8")));
 }

@@ -1,0 +1,16 @@
+import pg from "pg";
+import { createMemory } from "./src/index.js";
+import { HashingEmbeddings } from "./src/testing/index.js";
+const [schema, userId, query] = process.argv.slice(2);
+const pool = new pg.Pool({ connectionString: process.env.DATABASE_URL, max: 1 });
+pool.on("connect", (c) => { c.on("notice", (n) => { const t=String(n.message); if (t.includes("duration")) out.push(t); }); });
+const out: string[] = [];
+const memory = createMemory({ database: pool, schema, embeddings: new HashingEmbeddings({ dimensions: 384 }) });
+const r = async () => memory.recall({ scope: { userId }, threadId: "new", query });
+await r(); await r();
+await pool.query("load 'auto_explain'; set auto_explain.log_min_duration=0; set auto_explain.log_nested_statements=on; set auto_explain.log_analyze=on; set auto_explain.log_buffers=on; set client_min_messages=log; set plan_cache_mode=force_generic_plan; set jit=off");
+for (let i=0;i<6;i++) await r();
+out.length=0;
+await r();
+for (const t of out) console.log(t, "\n");
+await memory.close(); await pool.end();

@@ -1,0 +1,12 @@
+import pg from "pg";
+import { HashingEmbeddings, OfflineChatModel } from "./src/testing/index.js";
+import { openBenchDatabase } from "./bench/bench-database.js";
+import { loadBench, threadOf } from "./bench/recall/load-bench.js";
+import { questionsAbout } from "./bench/recall/compare-recalls.js";
+import { fullSizes } from "./bench/recall/sizes.js";
+const sizes = { ...fullSizes, rows: 30_000, readers: [50, 1000, 20_000], writers: [110, 500] };
+const database = await openBenchDatabase();
+const bench = await loadBench(database, sizes as never);
+console.log("schema", database.schema);
+await bench.memory.close(); await bench.peers?.close(); 
+process.exit(0);

@@ -1,0 +1,73 @@
+-- What is shown whatever is asked.
+
+-- The most important visible memories: the answer to a question for everything.
+create or replace function mnemograph.important_memories_1(
+  owners bigint[], in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz, most integer
+) returns table (ref bigint, place bigint) language plpgsql stable parallel safe rows 5 as $$
+  #variable_conflict use_column
+  begin
+    return query
+      select i.ref, row_number() over (order by i.rank desc, i.updated_at desc, i.ref)
+      from unnest(owners) o (id) cross join lateral (
+        select m.ref, m.importance + 10 * m.pinned::integer as rank, m.updated_at from mnemograph.memory m
+        where m.owner_ref = o.id and mnemograph.is_visible_1(m, in_app, kinds, categories, filters, asked_at) and m.valid_from <= asked_at
+        order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit most
+      ) i
+      order by 2 limit most;
+  end
+$$;
+
+-- What a turn is shown whatever is asked: the "profile", which is pinned, of a category in `shown_whole`, or a slot of `min_importance`
+-- on; and for the room that is left the "fallback", the most important of the others. Of each category twice `most_fallback`
+-- statements are read, and at most its length in `lengths` is shown. `known` counts what was read, and `is_cut` says that there is more.
+create or replace function mnemograph.known_memories_1(
+  owners bigint[], in_app text, categories text[], lengths integer[], shown_whole text[], min_importance float8,
+  most_profile integer, most_fallback integer, asked_at timestamptz
+) returns table (list text, ref bigint, place bigint, known bigint, is_cut boolean)
+language plpgsql stable parallel safe rows 100 as $$
+  #variable_conflict use_column
+  begin
+    return query
+      with known_memory as materialized (
+        -- Slots are few: all are read.
+        select s.*, true as is_slot from unnest(owners) o (id) cross join lateral (
+          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
+          where m.owner_ref = o.id and m.key is not null
+            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
+          offset 0
+        ) s
+        union all
+        select p.*, false from unnest(owners) o (id) cross join lateral (
+          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
+          where m.owner_ref = o.id and (m.importance + 10 * m.pinned::integer) > 10 and m.pinned and (m.key is null or m.kind = 'episode')
+            and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, null, asked_at) and m.valid_from <= asked_at
+          order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit most_profile
+        ) p
+        union all
+        select f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (
+          select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
+          where m.owner_ref = o.id and m.category = c.category and m.key is null and not m.pinned and m.kind in ('fact', 'insight')
+            and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
+          order by m.importance desc, m.updated_at desc, m.ref limit 2 * most_fallback
+        ) f
+      ),
+      ranked as (
+        select k.*, k.kind = 'insight' and not k.pinned as ranks_last,
+          k.pinned or k.category = any (shown_whole) or k.is_slot and k.importance >= min_importance as is_profile,
+          row_number() over (
+            partition by k.category order by k.pinned desc, k.kind = 'insight', k.importance desc, k.updated_at desc, k.ref
+          ) as place_in_category,
+          count(*) over () as known, count(*) filter (where not k.is_slot and not k.pinned) over (partition by k.category) >= 2 * most_fallback as is_cut
+        from known_memory k
+      ),
+      placed as (
+        select r.*, row_number() over (
+          partition by r.is_profile order by r.pinned desc, r.ranks_last, r.importance desc, r.updated_at desc, r.ref
+        ) as place, bool_or(r.is_cut) over () as any_cut
+        from ranked r left join unnest(categories, lengths) c (category, length) using (category)
+        where r.pinned or c.length is null or r.place_in_category <= c.length
+      )
+      select case when p.is_profile then 'profile' else 'fallback' end, p.ref, p.place, p.known, p.any_cut
+      from placed p where p.place <= case when p.is_profile then most_profile else most_fallback end;
+  end
+$$;

@@ -1,0 +1,162 @@
+-- Which memories fit a question: the candidates of a recall, a query and its explanation. What they weigh in the end is decided by
+-- src/search/rank-memories.rule.ts; here the best by each signal are found. The constants come with each call.
+
+-- How near a time is to one that the question names: 1 within it; of a day also half of that two days later, since people tell of
+-- yesterday and of last weekend, and half a day before, since nobody says in which time zone.
+create or replace function mnemograph.nearness_1(at timestamptz, span tstzrange) returns float8 language sql immutable parallel safe as $$
+  select case
+    when at <@ span then 1
+    when upper(span) - lower(span) > interval '2 days' then 0
+    else 0.5 ^ greatest(extract(epoch from at - upper(span)) / 172800, extract(epoch from lower(span) - at) / 43200)::float8
+  end
+$$;
+
+-- Whether a search may show the memory `m`.
+create or replace function mnemograph.is_visible_1(
+  m mnemograph.memory, in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz
+) returns boolean language sql stable parallel safe as $$
+  select m.state = 'active' and (m.expires_at is null or m.expires_at > asked_at) and m.app_id in ('', in_app)
+    and m.kind = any (kinds) and m.category = any (categories)
+    and (filters is null or (
+      (filters ->> 'agentId' is null or m.agent_id = filters ->> 'agentId')
+      and (filters ->> 'runId' is null or m.run_id = filters ->> 'runId')
+      and (filters ->> 'actorId' is null or m.actor_id = filters ->> 'actorId')
+      and (filters ->> 'role' is null or m.role = filters ->> 'role')
+      and (filters ->> 'category' is null or m.category = filters ->> 'category')
+      and (filters ->> 'pinned' is null or m.pinned = (filters ->> 'pinned')::boolean)
+      and (filters ->> 'importanceMin' is null or m.importance >= (filters ->> 'importanceMin')::real)
+      and (filters ->> 'importanceMax' is null or m.importance <= (filters ->> 'importanceMax')::real)
+      and (filters ->> 'updatedAfter' is null or m.updated_at >= (filters ->> 'updatedAfter')::timestamptz)
+      and (filters ->> 'updatedBefore' is null or m.updated_at < (filters ->> 'updatedBefore')::timestamptz)
+      and (filters -> 'metadata' is null or m.metadata @> (filters -> 'metadata'))
+    ))
+$$;
+
+-- The candidates, at most `most`, best first, with their signals: the fit of their own words and of the best message that they were
+-- learned from (0 to 1), the similarity of their vector, whether they have an identifier of the question, how strongly they are
+-- linked to another candidate, and up to three visible memories that they are linked to.
+create or replace function mnemograph.search_memories_1(
+  owners bigint[], in_app text, kinds text[], categories text[], filters jsonb, asked_at timestamptz, most integer,
+  language regconfig, question text, spans tstzrange[], asked_vector text, asked_space bigint, unrelated float8,
+  k1 float8, b float8, expected_terms integer, neighbour_weight float8, assistant_weight float8,
+  source_weight float8, vector_weight float8, date_weight float8, identifier_weight float8
+) returns table (ref bigint, words float8, source float8, similarity float8, has_identifier boolean, relation float8, linked bigint[])
+language plpgsql stable parallel safe rows 30 as $$
+  #variable_conflict use_column
+  declare
+    lexemes text[];
+    idfs float8[];
+    -- Terms with a digit or an @ in at most five memories: ticket numbers, addresses, digests.
+    are_identifiers boolean[];
+    best_fit float8;
+    average_length float8;
+    near_refs bigint[];
+    similarities float8[];
+    -- Rows read by each signal; all where filters leave too few of the best.
+    cut integer;
+    signals bigint;
+    best record;
+  begin
+    select greatest(1, sum(o.memory_length)::float8 / nullif(sum(o.memory_count), 0)) into average_length
+    from mnemograph.owner o where o.id = any (owners) and o.memory_count > 0;
+    if average_length is null then
+      return;
+    end if;
+    select array_agg(t.lexeme), array_agg(t.idf), array_agg(t.texts <= 5 and t.lexeme ~ '[0-9@]'),
+      sum(t.idf) filter (where t.place <= expected_terms)
+    into lexemes, idfs, are_identifiers, best_fit
+    from (
+      select *, row_number() over (order by idf desc) as place
+      from mnemograph.question_terms_1(owners, language, question, false)
+    ) t;
+    foreach cut in array array[4 * most, 2147483647] loop
+      if asked_vector is not null then
+        -- Vectors of up to 1,300 dimensions are read from an index alone.
+        select array_agg(n.ref), array_agg(n.similarity) into near_refs, similarities
+        from (
+          select e.memory_ref as ref, least(1, -(e.embedding operator(vectors.<#>) q.vector)) as similarity
+          from (select asked_vector::vectors.halfvec as vector offset 0) q cross join lateral (
+            select * from mnemograph.memory_embedding e
+            where e.owner_ref = any (owners) and e.space_ref = asked_space and e.active
+              and vectors.vector_dims(q.vector) <= 1300 and vectors.vector_dims(e.embedding) <= 1300
+            union all
+            select * from mnemograph.memory_embedding e
+            where e.owner_ref = any (owners) and e.space_ref = asked_space and e.active and vectors.vector_dims(q.vector) > 1300
+          ) e
+          order by similarity desc, ref limit cut
+        ) n;
+      end if;
+      with signal as materialized (
+        (
+          select t.memory_ref as ref, bool_or(w.is_identifier) as has_identifier, (
+              sum(w.idf * t.frequency / (t.frequency + k1 * (1 - b) + k1 * b / average_length * t.length)) / best_fit
+            )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated
+          from unnest(lexemes, idfs, are_identifiers) w (lexeme, idf, is_identifier) cross join lateral (
+            select * from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
+          ) t
+          group by t.memory_ref order by words desc, ref limit cut
+        )
+        union all
+        select n.ref, false, 0, 0, n.similarity, 0 from unnest(near_refs, similarities) n (ref, similarity)
+        union all (
+          select s.memory_ref, false, 0, max(f.fit), null, 0
+          from mnemograph.search_messages_1(
+            owners, in_app, null, language, question, least(cut, 1000), '{}', '{}', k1, b, expected_terms, neighbour_weight, assistant_weight
+          ) f cross join lateral (
+            select s.memory_ref from mnemograph.memory_source s where s.thread_ref = f.thread_ref and s.seq = f.seq offset 0
+          ) s
+          group by s.memory_ref
+        )
+        union all (
+          select m.ref, false, 0, 0, null, mnemograph.nearness_1(m.valid_from, d.span) as dated
+          from unnest(spans) d (span) cross join lateral (
+            select m.ref, m.valid_from from mnemograph.memory m
+            where m.owner_ref = any (owners)
+              and m.valid_from >= lower(d.span) - interval '2 days' and m.valid_from < upper(d.span) + interval '7 days' offset 0
+          ) m
+          order by dated desc, m.ref limit cut
+        )
+      )
+      select array_agg(c.ref) as refs, array_agg(c.words) as words, array_agg(c.source) as sources, array_agg(c.similarity) as similarities,
+        array_agg(c.has_identifier) as have_identifiers, (select count(*) from signal) as signals
+      into best
+      from (
+        select s.* from (
+          select s.ref, max(s.words) as words, max(s.source) as source, max(s.similarity) as similarity, bool_or(s.has_identifier) as has_identifier
+          from signal s group by s.ref
+          order by max(s.words) + source_weight * max(s.source) + date_weight * max(s.dated) + identifier_weight * bool_or(s.has_identifier)::integer
+            + vector_weight * greatest(0, coalesce(max(s.similarity), 0) - unrelated) / (1 - unrelated) desc, s.ref desc
+        ) s
+        cross join lateral (select m from mnemograph.memory m where m.ref = s.ref limit 1) l
+        where (l.m).owner_ref = any (owners) and mnemograph.is_visible_1(l.m, in_app, kinds, categories, filters, asked_at)
+        limit most
+      ) c;
+      exit when cardinality(best.refs) >= most or best.signals < cut;
+    end loop;
+    if asked_vector is not null then
+      best.similarities := array(
+        select coalesce(f.similarity, (
+          select least(1, -(e.embedding operator(vectors.<#>) (select asked_vector::vectors.halfvec offset 0)))
+          from mnemograph.memory_embedding e where e.space_ref = asked_space and e.memory_ref = f.ref
+        )) from unnest(best.refs, best.similarities) with ordinality f (ref, similarity, place) order by f.place
+      );
+    end if;
+    return query
+      select f.ref, f.words, f.source, f.similarity, f.has_identifier, coalesce(l.relation, 0), coalesce(l.linked, '{}')
+      from unnest(best.refs, best.words, best.sources, best.similarities, best.have_identifiers) with ordinality
+        f (ref, words, source, similarity, has_identifier, place)
+      left join lateral (
+        select max(r.strength) filter (where r.other = any (best.refs))::float8 as relation,
+          (array_agg(r.other order by (m.m).kind = 'insight' and not (m.m).pinned, r.strength desc, r.other) filter (
+            where mnemograph.is_visible_1(m.m, in_app, kinds, categories, filters, asked_at)
+          ))[1:3] as linked
+        from (
+          select r.to_ref as other, r.strength from mnemograph.relation r where r.from_ref = f.ref
+          union all
+          select r.from_ref, r.strength from mnemograph.relation r where r.to_ref = f.ref
+        ) r
+        cross join lateral (select m from mnemograph.memory m where m.ref = r.other limit 1) m
+      ) l on true
+      order by f.place;
+  end
+$$;
