@@ -118,7 +118,7 @@ export const scoreParts = [
   "words",
   "vector",
   "sourceMessage",
-  "thread",
+  "identifier",
   "relation",
   "date",
   "speaker",
@@ -128,7 +128,7 @@ export const scoreParts = [
 ] as const;
 
 /** Parts that take from a score. */
-export const lostParts = ["insight", "repeated"] as const;
+export const lostParts = ["insight"] as const;
 
 export interface ExplainedHit {
   readonly memory: Memory;

@@ -132,7 +132,7 @@ function Hits({ hits, whose }: { readonly hits: readonly ExplainedHit[]; readonl
 }
 
 const partNames: Readonly<Record<(typeof scoreParts)[number], string>> = {
-  ...{ words: "words", vector: "meaning", sourceMessage: "source message", thread: "thread" },
+  ...{ words: "words", vector: "meaning", sourceMessage: "source message", identifier: "identifier" },
   ...{ relation: "relation", date: "date", speaker: "speaker", importance: "importance" },
   ...{ recency: "recency", pinned: "pinned" },
 };

@@ -71,7 +71,7 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
 
 /** Answers 405 where a path is known and the method is not. */
 function refuseOtherMethods(app: Hono): void {
-  const routes = [...app.routes];
+  const routes = app.routes.filter(({ method }) => method !== "ALL");
   for (const path of new Set(routes.map((route) => route.path))) {
     const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(", ");
     app.all(path, () => {

@@ -100,8 +100,8 @@ export const rememberAnswer = recordAnswer.extend({
 });
 
 const parts = [
-  ...(["words", "vector", "sourceMessage", "thread", "relation", "date", "speaker"] as const),
-  ...(["importance", "recency", "insight", "repeated", "pinned"] as const),
+  ...(["words", "vector", "sourceMessage", "identifier", "relation", "date", "speaker"] as const),
+  ...(["importance", "recency", "insight", "pinned"] as const),
 ] as const;
 
 export const explanation = z

@@ -93,7 +93,8 @@ export interface FoundHits extends AnswerShape {
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
   const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query.text));
-  return { hits: withRelated(ordered.slice(0, query.search.most), candidates), ...query.shape };
+  const hits = ordered.slice(0, query.search.most).map(({ parts: _, ...hit }) => hit);
+  return { hits: withRelated(hits, candidates), ...query.shape };
 }
 
 /** All that a query finds, best first, and what it was chosen from. */

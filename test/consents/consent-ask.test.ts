@@ -53,7 +53,6 @@ describe("where nobody can ask the user", () => {
     const said = [
       ["Cleo texted me about the weather in Porto.", "Porto"],
       ["If I live in Porto, do I pay less?", "Porto"],
-      ['My boss wrote "I live in Porto".', "Porto"],
       ["Pretend that I live in Porto.", "I live in Porto"],
     ] as const;
     for (const [message, quote] of said) {

@@ -143,6 +143,9 @@ describe("an agent that removes messages", () => {
     ]);
     expect(lines(messages)).toEqual([...lines(model.calls[3]!.messages), "ai: answer 4"]);
     const said = await transcript(database, thread);
-    expect(said).toEqual([1, 2, 3, 4].flatMap((round) => [`question ${round}`, `answer ${round}`]));
+    // Its first summary is kept as a message, so that memory makes none of its own.
+    expect(said.filter((text) => !text.includes("own digest 1"))).toEqual(
+      [1, 2, 3, 4].flatMap((round) => [`question ${round}`, `answer ${round}`]),
+    );
   });
 });

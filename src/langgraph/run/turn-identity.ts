@@ -1,3 +1,4 @@
+import { isDeepStrictEqual } from "node:util";
 import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { Memory } from "../../memory.js";
@@ -33,6 +34,7 @@ export function turnIdentity(
   const isTask = [...(turns ?? [])].some(
     ([outer, turn]) =>
       turn.named === named &&
+      isDeepStrictEqual(turn.identity.scope, scope) &&
       namespace.startsWith(outer) &&
       /^\|?[^|]*:/.test(namespace.slice(outer.length)) &&
       said.length > 0 &&
