@@ -3,6 +3,7 @@ import { compareSources, compareWithStores, countRoundTrips } from "./recall/com
 import { compareDimensions, compareGrowth } from "./recall/compare-tables.js";
 import { loadBench } from "./recall/load-bench.js";
 import { compareThreads } from "./recall/long-threads.js";
+import { measureCost } from "./recall/recall-cost.js";
 import { fullSizes, smallSizes } from "./recall/sizes.js";
 import { compareWrites, measureLinks } from "./recall/write-cost.js";
 import { printEnvironment, printLoad, printResult } from "./report.js";
@@ -16,6 +17,7 @@ try {
   const bench = await loadBench(database, sizes);
 
   const speedup = await compareWithStores(bench, sizes);
+  const cost = await measureCost(database, bench, sizes);
   const sourceCost = await compareSources(bench, sizes);
   const roundTrips = await countRoundTrips(database, bench);
   const dims1536 = await compareDimensions(database, bench, sizes);
@@ -31,7 +33,7 @@ try {
     console.log("\nDATABASE_URL is not set: LangGraph's stores and the growth of the table are left out.");
   printLoad();
   printResult({
-    ...{ speedup, ...sourceCost, growthP95, roundTrips, ...writeCost, edgeMs },
+    ...{ speedup, ...cost, ...sourceCost, growthP95, roundTrips, ...writeCost, edgeMs },
     ...{ dims1536, longThread, writeGrowth: { add, remember } },
   });
 } finally {
