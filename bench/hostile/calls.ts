@@ -5,7 +5,7 @@ import type { BenchDatabase } from "../bench-database.js";
 import { addMemories, recordRounds } from "../bench-memory.js";
 
 /** A way for a text to come in, through the public interface. */
-interface HostileCall {
+export interface HostileCall {
   readonly name: string;
   /**
    * Sends the text in, for a user and thread called `id`.
