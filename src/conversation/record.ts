@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -15,6 +14,7 @@ import {
 import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
 import { storableDate, storableText } from "../text/parse-input.js";
+import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
@@ -118,9 +118,6 @@ function tellsAnything(message: BaseMessage): boolean {
   return message.getType() === "human" && tellsSomething(messageText(message), true);
 }
 
-/** Longest stretch of work before others have their turn: a request that waits less is not felt. */
-const longestStretchMs = 20;
-
 /** Redacts `messages`; between two of them, others in this process have their turn. */
 export async function newMessages(
   redactor: Redactor,
@@ -129,12 +126,10 @@ export async function newMessages(
 ): Promise<NewMessage[]> {
   const redacted = await Promise.all(messages.map(redactor.message));
   const made: NewMessage[] = [];
-  let begun = performance.now();
+  const pause = createPauses();
   for (const message of redacted) {
     made.push(toNewMessage(message, language));
-    if (performance.now() - begun < longestStretchMs) continue;
-    await setImmediate();
-    begun = performance.now();
+    await pause();
   }
   return made;
 }

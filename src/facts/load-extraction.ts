@@ -9,6 +9,7 @@ import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
+import { createPauses } from "../text/pauses.js";
 import { searchText } from "../text/search-text.js";
 import { visibleText } from "../text/storable-text.js";
 import { asksSomething, tellsSomething } from "../text/tells-something.js";
@@ -62,8 +63,18 @@ export async function prepareExtraction(
   claim: Claim,
   found: ExtractionWork,
 ): Promise<ExtractionWork | JobStatus> {
-  const work = { ...found, messages: found.messages.map(withoutRecalled) };
-  const { scope, threadId, messages, allowedAt } = work;
+  const messages: ExtractionMessage[] = [];
+  const pause = createPauses();
+  for (const message of found.messages) {
+    await pause();
+    const visible = visibleText(message.text);
+    await pause();
+    // Recalled memories in a message are not said anew.
+    messages.push({ ...message, text: withoutMemoryBlocks(visible) });
+  }
+  await pause();
+  const work = { ...found, messages };
+  const { scope, threadId, allowedAt } = work;
   if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
     // They alone justify no model call, and are read with later messages.
     return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
@@ -78,11 +89,6 @@ export async function prepareExtraction(
     detail: "daily_cap",
   });
   return "deferred";
-}
-
-/** Recalled memories in a message are not said anew. */
-function withoutRecalled(message: ExtractionMessage): ExtractionMessage {
-  return { ...message, text: withoutMemoryBlocks(visibleText(message.text)) };
 }
 
 /** Cuts `work` to one job; the next one has the rest. */

@@ -77,13 +77,15 @@ const twins = new Map(byPairs(lookalikes));
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 
 const plainForms = new Map<string, string>();
+const mostForms = 65_536;
 
 function plainForm(character: string): string {
   const known = plainForms.get(character);
   if (known !== undefined) return known;
   const found = findPlainForm(character);
-  // A bound on memory.
-  if (plainForms.size < 20_000) plainForms.set(character, found);
+  // A bound on memory. Full, it would be of no use to texts in other scripts than those that filled it.
+  if (plainForms.size >= mostForms) plainForms.clear();
+  plainForms.set(character, found);
   return found;
 }
 
