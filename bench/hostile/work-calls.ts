@@ -34,7 +34,10 @@ export async function workCalls(database: BenchDatabase) {
       ...{ database: database.pool, schema: database.schema, model, jobs: "inline" },
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       config: {
-        summaries: { afterSeq: kind === "summaries" ? 5 : 1_000, everyMessages: kind === "summaries" ? 2 : 1_000 },
+        summaries: {
+          afterSeq: kind === "summaries" ? 5 : 1_000,
+          everyMessages: kind === "summaries" ? 2 : 1_000,
+        },
         memories: { extract: kind === "facts", episodes: kind === "episodes", episodeEveryTurns: 4 },
         notes: { limit: kind === "notes" ? 10 : 0 },
       },

@@ -13,7 +13,7 @@ import {
 } from "../scope/scope.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText } from "../text/message-text.js";
-import { storableDate, storableText } from "../text/parse-input.js";
+import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
@@ -99,8 +99,8 @@ const roundSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   messages: messageListSchema,
-  agentId: storableText.optional(),
-  runId: storableText.optional(),
+  agentId: nameText.optional(),
+  runId: nameText.optional(),
   saidAt: storableDate.optional(),
   shown: shownRoundSchema.optional(),
 });

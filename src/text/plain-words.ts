@@ -139,8 +139,8 @@ const figures: Readonly<Record<string, string>> = {
   ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
 };
 
-/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from it. */
-export function undisguised(text: string): string[] {
+/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from `plain`, its `plainWords`. */
+export function undisguised(text: string, plain: string): string[] {
   const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);
   const latin = plainLetters(normalForm(decoded, "NFD"))
@@ -149,7 +149,6 @@ export function undisguised(text: string): string[] {
   const letters = latin.replace(/[013457890@$!|€]/g, (sign, at: number) =>
     /[a-z]/.test(latin[at - 1] ?? "") || /[a-z]/.test(latin[at + 1] ?? "") ? (figures[sign] ?? sign) : sign,
   );
-  const plain = plainWords(text);
   return [...new Set([latin, letters])].filter((reading) => reading !== plain);
 }
 
