@@ -104,10 +104,10 @@ export async function measureCall(
     return least;
   };
   await time(1_000, 1);
-  const shortMs = await time(callCharacters.short, 3);
-  const longMs = await time(callCharacters.long, 5);
+  const shortMs = await time(callCharacters.short, 2);
+  const longMs = await time(callCharacters.long, 3);
   const problemBefore = problem;
-  const longestMs = await time(callCharacters.longest, 2);
+  const longestMs = await time(callCharacters.longest, 1);
   // So long a text may be refused, or take longer than a statement may.
   problem = problemBefore;
   return {

@@ -29,7 +29,6 @@ export function createFairQueue(concurrency: number) {
 /** In seconds: what a job of the same tenant waits for another's. More than most take, so that they do not pile up. */
 const turnSeconds = 10;
 const longestLeadSeconds = 86_400;
-
 const mostTenants = 10_000;
 
 /** In seconds. Turns are 32-bit integers in the queue's table. */
@@ -48,8 +47,8 @@ export function createTurns(): (place?: number) => number {
     // Due work of all tenants, already in fair order.
     if (place !== undefined) return -(now + place * turnSeconds);
     const tenancy = currentTenancy();
-    const last = turns.get(tenancy) ?? Number.NEGATIVE_INFINITY;
-    const turn = Math.min(Math.max(now, last + turnSeconds), now + longestLeadSeconds);
+    const next = Math.max(now, (turns.get(tenancy) ?? 0) + turnSeconds);
+    const turn = Math.min(next, now + longestLeadSeconds);
     if (turns.size >= mostTenants) turns.clear();
     turns.set(tenancy, turn);
     return -turn;
