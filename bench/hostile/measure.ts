@@ -121,7 +121,7 @@ export async function measureCall(
  * Watches how long each turn of the event loop takes: the less of the time that passed and of the processor's time, so
  * that other programs of the machine do not count.
  */
-function watchBlocks() {
+export function watchBlocks() {
   const processorMs = () => {
     const { user, system } = process.cpuUsage();
     return (user + system) / 1_000;

@@ -29,27 +29,3 @@ export function processorMs(work: () => unknown, enough: number): number {
   }
   return least;
 }
-
-/**
- * The longest turn of the event loop during `work`: the less of the time that passed and of the processor's, so that
- * other programs of the machine do not count.
- */
-export async function longestBlockMs(work: () => Promise<unknown>): Promise<number> {
-  const now = () => {
-    const { user, system } = process.cpuUsage();
-    return [performance.now(), (user + system) / 1_000] as const;
-  };
-  let [longest, running] = [0, true];
-  let before = now();
-  const tick = () => {
-    const after = now();
-    longest = Math.max(longest, Math.min(after[0] - before[0], after[1] - before[1]));
-    before = after;
-    if (running) setImmediate(tick);
-  };
-  setImmediate(tick);
-  await work();
-  await new Promise(setImmediate);
-  running = false;
-  return longest;
-}
