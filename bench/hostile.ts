@@ -1,8 +1,9 @@
 import { openBenchDatabase } from "./bench-database.js";
 import { hostileCalls } from "./hostile/calls.js";
 import { callInputs, hostileInputs } from "./hostile/inputs.js";
-import { type Measured, measureCall, measureRule } from "./hostile/measure.js";
+import { type Measured, type MeasuredCall, measureCall, measureRule } from "./hostile/measure.js";
 import { hostileRules } from "./hostile/rules.js";
+import { workCalls } from "./hostile/work-calls.js";
 import { printEnvironment, printLoad, printResult, printTable } from "./report.js";
 
 /** `npm run bench:hostile -- recall` measures only what has "recall" in its name. */
@@ -10,6 +11,7 @@ const only = process.argv[2] ?? "";
 
 const database = await openBenchDatabase();
 const all: Measured[] = [];
+const blocks: MeasuredCall[] = [];
 try {
   printEnvironment(database);
   for (const rule of hostileRules.filter(({ name }) => name.includes(only))) {
@@ -19,42 +21,50 @@ try {
     show(rule.name, measured);
   }
   const { calls, close } = await hostileCalls(database);
-  for (const call of calls.filter(({ name }) => name.includes(only))) {
-    const measured: Measured[] = [];
+  const work = await workCalls(database);
+  for (const call of [...calls, ...work.calls].filter(({ name }) => name.includes(only))) {
+    const measured: MeasuredCall[] = [];
     for (const input of callInputs) measured.push(await measureCall(call, input));
-    all.push(...measured);
+    blocks.push(...measured);
     show(call.name, measured);
   }
+  await work.close();
   await close();
 } finally {
   await database.close();
 }
-if (all.length === 0) throw new Error(`Nothing has "${only}" in its name.`);
+if (all.length + blocks.length === 0) throw new Error(`Nothing has "${only}" in its name.`);
 
-printTable(
-  "Worst of each, in ms",
-  [...new Set(all.map(({ what }) => what))].map((what) => {
-    const of = all.filter((measured) => measured.what === what);
-    const slowest = worst(of, ({ longMs }) => longMs);
-    const steepest = worst(of, ({ growth }) => growth);
+const table = <Of extends Measured>(title: string, of: readonly Of[], columns: (slowest: Of) => Row) => {
+  const rows = [...new Set(of.map(({ what }) => what))].map((what) => {
+    const measured = of.filter((each) => each.what === what);
+    const slowest = worst(measured, ({ longMs }) => longMs);
+    const steepest = worst(measured, ({ growth }) => growth);
     return {
-      ...{ what, inputs: of.length, "10 kB": slowest.shortMs, "100 kB": slowest.longMs },
+      ...{ what, inputs: measured.length, ...columns(slowest) },
       of: `${slowest.input}${slowest.reckoned ? " (reckoned)" : ""}`,
       ...{ "most growth": steepest.growth, with: steepest.input },
     };
-  }),
-);
-const problems = all.filter(({ problem }) => problem !== undefined);
+  });
+  if (rows.length > 0) printTable(title, rows);
+};
+type Row = Readonly<Record<string, string | number>>;
+table("Worst of each rule, in ms", all, ({ shortMs, longMs }) => ({ "10 kB": shortMs, "100 kB": longMs }));
+table("Longest block of each call, in ms", blocks, ({ shortMs, longMs, longestMs }) => {
+  return { "100 kB": shortMs, "1 MB": longMs, "4 MB": longestMs };
+});
+const everything: readonly Measured[] = [...all, ...blocks];
+const problems = everything.filter(({ problem }) => problem !== undefined);
 for (const { what, input, problem } of problems) console.log(`${what} with ${input}: ${problem}`);
 printLoad();
 printResult({
-  growth: worst(all, ({ growth }) => growth).growth,
-  worstBlockMs: worst(all, ({ longMs }) => longMs).longMs,
+  growth: worst(everything, ({ growth }) => growth).growth,
+  worstBlockMs: Math.max(0, ...blocks.map(({ longMs }) => longMs)),
   problems: problems.length,
 });
 if (problems.length > 0) process.exitCode = 1;
 
-function worst(of: readonly Measured[], measure: (measured: Measured) => number): Measured {
+function worst<Of extends Measured>(of: readonly Of[], measure: (measured: Of) => number): Of {
   return of.reduce((one, other) => (measure(other) > measure(one) ? other : one));
 }
 

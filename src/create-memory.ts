@@ -95,7 +95,8 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   const observe = createObserve(db, config.spans);
   const maintenance: Maintenance = createMaintenance(runtime, patient, observe, options.jobs ?? "background");
   const { runner } = maintenance;
-  const startNote = (ref: ThreadRef) => runner.start({ kind: "notes", ref });
+  const startNote = (ref: ThreadRef, { tenantId }: Scope) =>
+    asTenant(tenantId, () => runner.start({ kind: "notes", ref }));
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
@@ -239,7 +240,7 @@ function createRounds(
         reportRemembered,
         input,
       );
-      await start(due);
+      await asTenant(input.scope.tenantId, () => start(due));
       // The first turn also looks for what a dead process left behind; it costs that turn nothing.
       runner.startSweeping();
       return remembered;
@@ -263,7 +264,7 @@ const explainSchema = z.looseObject({ explain: z.boolean().optional() });
 
 function createThreads(
   runtime: Runtime<ResolvedConfig>,
-  startNote: (ref: ThreadRef) => Promise<void>,
+  startNote: (ref: ThreadRef, scope: Scope) => Promise<void>,
 ): Memory["threads"] {
   const { db, config, hasModel } = runtime;
   const leavesNote = hasModel && leavesNotes(config.notes);
@@ -271,7 +272,7 @@ function createThreads(
     list: (page) => listThreads(db, page),
     async end(input) {
       const { threadRef, noteDue, ...ended } = await endThread(runtime, input, leavesNote);
-      if (noteDue) await startNote(threadRef);
+      if (noteDue) await startNote(threadRef, input.scope);
       return ended;
     },
     delete: (input) => deleteThread(db.patient, input),

@@ -1,11 +1,12 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import { bearerTokens, createMemoryApp } from "../../src/http/index.js";
 import { createMemory, type Memory, MemoryError, memoryQueryTool } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
 import { addMemories, recordRounds } from "../bench-memory.js";
 
 /** A way for a text to come in, through the public interface. */
-interface HostileCall {
+export interface HostileCall {
   readonly name: string;
   /**
    * Sends the text in, for a user and thread called `id`.
@@ -24,6 +25,8 @@ export async function hostileCalls(database: BenchDatabase) {
     config: { memories: { episodes: false }, summaries: { afterSeq: 1 } },
   });
   await memory.setup();
+  const token = "of-the-operator-".repeat(2);
+  const app = createMemoryApp(memory, { authenticate: bearerTokens({ [token]: { role: "operator" } }) });
   const calls: HostileCall[] = [
     ...recordCalls(memory),
     ...(await questionCalls(memory)),
@@ -31,13 +34,26 @@ export async function hostileCalls(database: BenchDatabase) {
     {
       name: "remember: text, and the model's output",
       run: async (text, id) => {
-        say(text);
+        // It answers with the text four times.
+        say(text.slice(0, text.length / 4));
         const before = model.calls.length;
         await memory.remember({
           ...{ scope: { userId: id }, threadId: id },
           messages: [new HumanMessage(`I own it. ${text}`), new AIMessage("So?")],
         });
         return model.calls.length > before;
+      },
+    },
+    {
+      name: "POST /remember",
+      async run(text, id) {
+        const messages = [{ role: "user", content: text }];
+        const body = JSON.stringify({ scope: { userId: id }, threadId: id, messages });
+        const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
+        const { status } = await app.fetch(
+          new Request("http://localhost/remember", { method: "POST", headers, body }),
+        );
+        return status === 200 || status === 413;
       },
     },
     { name: "import", run: (text, id) => orRefused(() => importText(memory, text, id)) },
@@ -51,7 +67,8 @@ function recordCalls(memory: Memory): HostileCall[] {
     await memory.record({ ...thread, messages: [new HumanMessage("zebra"), message] });
     return (await memory.recall(thread)).lastSeq === 1;
   };
-  const calling = (text: string) => ({ id: "c", name: "look", args: { [text]: [text] } });
+  const half = (text: string) => text.slice(0, text.length / 2);
+  const calling = (text: string) => ({ id: "c", name: "look", args: { [half(text)]: [half(text)] } });
   return [
     { name: "record: text", run: (text, id) => record(id, new HumanMessage(text)) },
     { name: "record: name", run: (text, id) => record(id, new HumanMessage({ content: "x", name: text })) },

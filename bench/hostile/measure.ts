@@ -1,5 +1,3 @@
-import { monitorEventLoopDelay } from "node:perf_hooks";
-import { setTimeout } from "node:timers/promises";
 import type { HostileInput } from "./inputs.js";
 import type { HostileRule } from "./rules.js";
 
@@ -16,6 +14,13 @@ export interface Measured {
   readonly problem?: string;
 }
 
+/** The same of a call, with 100 kB and 1 MB. */
+export interface MeasuredCall extends Measured {
+  /** With 4 MB. */
+  readonly longestMs: number;
+}
+
+const callCharacters = { short: 100_000, long: 1_000_000, longest: 4_000_000 };
 const short = 10_000;
 const long = 100_000;
 /** Shorter times say nothing about growth. */
@@ -78,37 +83,64 @@ async function leastOf({ name, run, isResult }: HostileRule, text: string, runs:
 
 let ids = 0;
 
-/** The same for a call; its times are the longest for which it blocked everything else in the process. */
+/** The same for a call with 100 kB and 1 MB; its times are the longest for which it blocked everything else in the process. */
 export async function measureCall(
   { name, run }: { name: string; run: (text: string, id: string) => Promise<boolean> },
   input: HostileInput,
-): Promise<Measured> {
+): Promise<MeasuredCall> {
   let problem: string | undefined;
-  const time = async (characters: number) => {
+  const time = async (characters: number, runs: number) => {
     const text = input.text(characters);
     let least = Number.POSITIVE_INFINITY;
-    for (let index = 0; index < 3; index++) {
-      const delay = monitorEventLoopDelay({ resolution: 1 });
-      await setTimeout(5);
-      delay.enable();
-      await setTimeout(5);
+    for (let index = 0; index < runs && least > callFloorMs; index++) {
+      const watch = watchBlocks();
       try {
         if (!(await run(text, `hostile-${ids++}`))) problem = "it was not taken";
       } catch (error) {
         problem = String(error).slice(0, 100);
       }
-      await setTimeout(5);
-      delay.disable();
-      least = Math.min(least, delay.max / 1e6);
+      least = Math.min(least, await watch.longestMs());
     }
     return least;
   };
-  const shortMs = await time(short);
-  const longMs = shortMs > 2_000 ? shortMs * 10 : await time(long);
+  await time(1_000, 1);
+  const shortMs = await time(callCharacters.short, 2);
+  const longMs = await time(callCharacters.long, 3);
+  const problemBefore = problem;
+  const longestMs = await time(callCharacters.longest, 1);
+  // So long a text may be refused, or take longer than a statement may.
+  problem = problemBefore;
   return {
-    ...{ what: name, input: input.name, shortMs, longMs },
+    ...{ what: name, input: input.name, shortMs, longMs, longestMs },
     growth: growthOf(shortMs, longMs, callFloorMs),
     ...(problem !== undefined && { problem }),
+  };
+}
+
+/**
+ * Watches how long each turn of the event loop takes: the less of the time that passed and of the processor's time, so
+ * that other programs of the machine do not count.
+ */
+export function watchBlocks() {
+  const processorMs = () => {
+    const { user, system } = process.cpuUsage();
+    return (user + system) / 1_000;
+  };
+  let [longest, on] = [0, true];
+  let [at, used] = [performance.now(), processorMs()];
+  const tick = () => {
+    const [now, nowUsed] = [performance.now(), processorMs()];
+    longest = Math.max(longest, Math.min(now - at, nowUsed - used));
+    [at, used] = [now, nowUsed];
+    if (on) setImmediate(tick);
+  };
+  setImmediate(tick);
+  return {
+    async longestMs() {
+      await new Promise(setImmediate);
+      on = false;
+      return longest;
+    },
   };
 }
 

@@ -1,5 +1,4 @@
 import { createHash, randomUUID } from "node:crypto";
-import { setImmediate } from "node:timers/promises";
 import type { BaseMessage, BaseMessageLike } from "@langchain/core/messages";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
@@ -16,7 +15,8 @@ import {
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
-import { storableDate, storableText } from "../text/parse-input.js";
+import { nameText, storableDate } from "../text/parse-input.js";
+import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
@@ -104,8 +104,8 @@ const roundSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   messages: messageListSchema,
-  agentId: storableText.optional(),
-  runId: storableText.optional(),
+  agentId: nameText.optional(),
+  runId: nameText.optional(),
   saidAt: storableDate.optional(),
   shown: shownRoundSchema.optional(),
 });
@@ -123,9 +123,6 @@ function tellsAnything(message: BaseMessage): boolean {
   return opensTurn(message) && tellsSomething(messageText(message), true);
 }
 
-/** Longest stretch of work before others have their turn: a request that waits less is not felt. */
-const longestStretchMs = 20;
-
 /** Redacts `messages`; between two of them, others in this process have their turn. */
 export async function newMessages(
   redactor: Redactor,
@@ -135,12 +132,10 @@ export async function newMessages(
 ): Promise<NewMessage[]> {
   const redacted = await Promise.all(messages.map(redactor.message));
   const made: NewMessage[] = [];
-  let begun = performance.now();
+  const pause = createPauses();
   for (const message of redacted) {
     made.push(toNewMessage(message, language, threadId));
-    if (performance.now() - begun < longestStretchMs) continue;
-    await setImmediate();
-    begun = performance.now();
+    await pause();
   }
   return made;
 }

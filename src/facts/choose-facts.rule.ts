@@ -12,7 +12,8 @@ import { isToBeForgotten } from "../text/asks-to-forget.js";
 import { comesBesides } from "../text/comes-besides.js";
 import { findSaid } from "../text/find-quote.js";
 import { contentHash, normalValue } from "../text/normal-value.js";
-import { visibleText } from "../text/storable-text.js";
+import { createPauses } from "../text/pauses.js";
+import { headOf, visibleText } from "../text/storable-text.js";
 import { type ChosenRemoval, isTakenBack, restsOnRemoval } from "./choose-removals.rule.js";
 import { type LearnedFact, type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
 
@@ -81,13 +82,16 @@ const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
 
 /** A text with fewer letters of a script may only contain a name or a word in it. */
 const leastLetters = 8;
+/** As many show the script of a text. */
+const scriptCharacters = 20_000;
 
 /**
  * Whether `text` has no letter of the script of `source`, so that it cannot be in its language. False where the source
  * is short or mixes scripts.
  */
 export function leavesScript(source: string, text: string): boolean {
-  const counted = scripts.map(([, letters]) => [source.match(letters)?.length ?? 0, letters] as const);
+  const head = headOf(source, scriptCharacters);
+  const counted = scripts.map(([, letters]) => [head.match(letters)?.length ?? 0, letters] as const);
   const all = counted.reduce((sum, [count]) => sum + count, 0);
   const [most, letters] = counted.toSorted(([one], [other]) => other - one)[0] ?? [0, /$/g];
   if (most < leastLetters || most < 0.9 * all) return false;
@@ -138,13 +142,15 @@ export function factCategories(policy: CategoryPolicy): string[] {
  * fact to another slot. An additional value ("also a volunteer firefighter") becomes a statement without a slot and
  * ends nothing. Of each message the best are kept (importance × confidence); a message gives a slot one value.
  */
-export function chooseFacts(
+export async function chooseFacts(
   candidates: readonly FactCandidate[],
   rules: FactRules,
-): { chosen: ChosenFact[]; rejected: RejectedFact[] } {
+): Promise<{ chosen: ChosenFact[]; rejected: RejectedFact[] }> {
+  const pause = createPauses();
   const rejected: RejectedFact[] = [];
   const checked: ChosenFact[] = [];
   for (const candidate of candidates) {
+    await pause();
     const result = checkFact(candidate, rules);
     if (typeof result !== "string") checked.push(result);
     else
@@ -158,6 +164,7 @@ export function chooseFacts(
     .toSorted((first, second) => worth(second) - worth(first));
   const chosen: ChosenFact[] = [];
   for (const fact of best) {
+    await pause();
     const problem = crowdedOut(fact, chosen, rules);
     if (problem) rejected.push({ problem, category: fact.category });
     else chosen.push(fact);

@@ -1,5 +1,6 @@
 import { asksToForget, isSaidBeside } from "../text/asks-to-forget.js";
 import { findQuote, findSaid, sentencesAround } from "../text/find-quote.js";
+import { createPauses } from "../text/pauses.js";
 
 /** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
 export interface RemovalCandidate {
@@ -30,11 +31,16 @@ export interface RemovalRules {
  * The removals to do, each once, and why not the others: the user's own words must ask for it. A message with more than
  * `perMessage` proposals, or that asks to forget everything, hides none: no model decides on that.
  */
-export function chooseRemovals(
+export async function chooseRemovals(
   candidates: readonly RemovalCandidate[],
   rules: RemovalRules,
-): { chosen: ChosenRemoval[]; rejected: RemovalProblem[] } {
-  const checked = candidates.map((candidate) => checkRemoval(candidate, rules));
+): Promise<{ chosen: ChosenRemoval[]; rejected: RemovalProblem[] }> {
+  const checked: (ChosenRemoval | RemovalProblem)[] = [];
+  const pause = createPauses();
+  for (const candidate of candidates) {
+    await pause();
+    checked.push(checkRemoval(candidate, rules));
+  }
   const rejected = checked.filter((each) => typeof each === "string");
   const fitting = new Map(
     checked.flatMap((each) => (typeof each === "string" ? [] : [[each.id, each] as const])),

@@ -39,13 +39,13 @@ export function defineFacts(deps: FactsRuntime) {
       load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
       prepare: (claim, work) => prepareExtraction(deps, claim, work),
       make: ({ work }, tools) => proposeFacts(deps, work, tools),
-      validate({ work, candidates, removals }) {
+      async validate({ work, candidates, removals }) {
         const { minConfidence, minImportance, writesPerTurn, writesPerDay } = memories;
         const messages = work.messages.map(({ text }) => text);
-        const { chosen: removing, rejected: kept } = chooseRemovals(removals, {
+        const { chosen: removing, rejected: kept } = await chooseRemovals(removals, {
           ...{ messages, memories: work.forgettable.map(({ id }) => id), perMessage: writesPerTurn },
         });
-        const facts = chooseFacts(candidates, {
+        const facts = await chooseFacts(candidates, {
           ...{ policy, messages, removals: removing, known: work.known, minConfidence, minImportance },
           removed: { facts: work.removed, messages: work.messages },
           perMessage: writesPerTurn,

@@ -10,6 +10,7 @@ import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { withoutReminders } from "../text/inserted-message.js";
+import { createPauses } from "../text/pauses.js";
 import { searchText } from "../text/search-text.js";
 import { visibleText } from "../text/storable-text.js";
 import { asksSomething, tellsSomething } from "../text/tells-something.js";
@@ -63,8 +64,18 @@ export async function prepareExtraction(
   claim: Claim,
   found: ExtractionWork,
 ): Promise<ExtractionWork | JobStatus> {
-  const work = { ...found, messages: found.messages.map(withoutRecalled) };
-  const { scope, threadId, messages, allowedAt } = work;
+  const messages: ExtractionMessage[] = [];
+  const pause = createPauses();
+  for (const message of found.messages) {
+    await pause();
+    const visible = visibleText(message.text);
+    await pause();
+    // Recalled memories in a message are not said anew, and reminders are not the user's.
+    messages.push({ ...message, text: withoutReminders(withoutMemoryBlocks(visible)) });
+  }
+  await pause();
+  const work = { ...found, messages };
+  const { scope, threadId, allowedAt } = work;
   if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
     // They alone justify no model call, and are read with later messages.
     return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
@@ -79,11 +90,6 @@ export async function prepareExtraction(
     detail: "daily_cap",
   });
   return "deferred";
-}
-
-/** Recalled memories in a message are not said anew, and reminders are not the user's. */
-function withoutRecalled(message: ExtractionMessage): ExtractionMessage {
-  return { ...message, text: withoutReminders(withoutMemoryBlocks(visibleText(message.text))) };
 }
 
 /** Cuts `work` to one job; the next one has the rest. */

@@ -17,6 +17,7 @@ import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
 import { sentencesAround } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
+import { headOf } from "../text/storable-text.js";
 import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
 import type { ChosenRemoval, RemovalProblem } from "./choose-removals.rule.js";
 import type { ExtractionMessage, ExtractionWork } from "./load-extraction.js";
@@ -178,7 +179,7 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
     ...{ text, category, importance, confidence, correction },
     ...(key !== null && { key }),
     ...(value !== null && { value }),
-    ...(actor !== null && { actorId: actor }),
+    ...(actor !== null && { actorId: headOf(actor, 1_000) }),
     ...{ agentId: agentId ?? undefined, runId: runId ?? undefined },
     role: "user",
     origin: "user",

@@ -4,6 +4,7 @@ import { errorLine, type Logger } from "../logger.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf, isTimeout } from "../postgres/database-error.js";
 import { retrying } from "../postgres/retry.js";
+import { createTurns } from "./fair-queue.js";
 import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 /** The part of pg-boss 10.4 in use, so that programs without it need no declarations. */
@@ -34,10 +35,19 @@ interface Taking {
   take(data: readonly unknown[]): Promise<void>;
 }
 
+interface QueuedJob {
+  readonly job: Job;
+  readonly priority: number;
+}
+
 /** The queues of one memory's background work: hints that may be lost, since the tables have what is due. */
 export interface JobQueue {
-  /** Queues it soon, with others in one statement. Never throws: sweeps find what cannot be queued. */
-  add(job: Job): void;
+  /**
+   * Queues it soon, with others in one statement. Never throws: sweeps find what cannot be queued.
+   *
+   * @param place among due work of all tenants. @default the next turn of the tenant that calls
+   */
+  add(job: Job, place?: number): void;
   /** Creates missing queues. @throws what pg-boss throws */
   prepare(): Promise<unknown>;
   work(kind: WorkKind, taking: Taking): void;
@@ -63,7 +73,8 @@ const whileOthersMakeThem = {
 /** Starts nothing before it is needed. */
 export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
   const outside = new AsyncResource("mnemograph.queue");
-  const waiting = new Map<string, Job>();
+  const waiting = new Map<string, QueuedJob>();
+  const nextTurn = createTurns();
   const takers = new Map<WorkKind, ReturnType<typeof createTaker>>();
   const nameOf = (kind: WorkKind) => `${db.schemaName}-${kind}`;
   const opening = openOnce(db, option, logger);
@@ -84,10 +95,14 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
     isPrepared = true;
     return boss;
   };
-  const insert = async (jobs: readonly Job[]) => {
+  const insert = async (jobs: readonly QueuedJob[]) => {
     const boss = isPrepared ? await opening.open() : await prepare();
-    await boss.insert(jobs.map((job) => ({ name: nameOf(job.kind), data: job, singletonKey: `${job.ref}` })));
-    for (const { kind } of jobs) takers.get(kind)?.wake();
+    await boss.insert(
+      jobs.map(({ job, priority }) => {
+        return { name: nameOf(job.kind), data: job, singletonKey: `${job.ref}`, priority };
+      }),
+    );
+    for (const { job } of jobs) takers.get(job.kind)?.wake();
   };
   const send = async () => {
     await new Promise(setImmediate);
@@ -104,8 +119,9 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
     flushing = undefined;
   };
   return {
-    add(job) {
-      waiting.set(jobName(job), job);
+    add(job, place) {
+      const name = jobName(job);
+      waiting.set(name, { job, priority: waiting.get(name)?.priority ?? nextTurn(place) });
       flushing ??= outside.runInAsyncScope(send);
     },
     flush: async () => flushing,

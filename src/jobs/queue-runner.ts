@@ -72,7 +72,9 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
       if (works.some(({ kind }) => kind === job.kind)) queue.add(job);
     },
     upkeep: async (which) =>
-      lookFor(ofKinds(works, which), { limit: queuedAtOnce, inTime: false }, queue.add),
+      lookFor(ofKinds(works, which), { limit: queuedAtOnce, inTime: false }, (job, _, turn) =>
+        queue.add(job, turn),
+      ),
     // A process without a worker looks for no jobs: workers do.
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
@@ -156,8 +158,8 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   };
   const look = async () => {
     isWell = await prepared();
-    await lookFor(works, { limit: queuedAtOnce, inTime: true }, (job, work) => {
-      if (isWell) queue.add(job);
+    await lookFor(works, { limit: queuedAtOnce, inTime: true }, (job, work, turn) => {
+      if (isWell) queue.add(job, turn);
       else void place(work, job);
     });
     await queue.flush();

@@ -1,5 +1,4 @@
 import { AsyncResource } from "node:async_hooks";
-import PQueue from "p-queue";
 import { z } from "zod";
 import { longestTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
@@ -7,6 +6,7 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants, currentTenancy, keepTenancy } from "../postgres/isolation.js";
 import { parseInput } from "../text/parse-input.js";
 import type { Within, Work } from "./define-work.js";
+import { createFairQueue } from "./fair-queue.js";
 import { type Job, jobName, kindsField, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
 export interface UpkeepInput {
@@ -71,7 +71,8 @@ export function createLookout(db: Database) {
     works: readonly Work[],
     /** `limit`: jobs of each kind. `inTime`: skips work whose `everyMs` has not passed. */
     { limit, inTime }: { readonly limit: number; readonly inTime: boolean },
-    take: (job: Job, work: Work) => unknown,
+    /** `place`: from 0, the tenants taking turns. */
+    take: (job: Job, work: Work, place: number) => unknown,
   ): Promise<number> => {
     let found = 0;
     for (const work of works) {
@@ -82,7 +83,7 @@ export function createLookout(db: Database) {
         return work.due(limit);
       });
       if (work.counted) found += refs.length;
-      await Promise.all(refs.map((ref) => take({ kind: work.kind, ref }, work)));
+      await Promise.all(refs.map((ref, place) => take({ kind: work.kind, ref }, work, place)));
     }
     return found;
   };
@@ -123,16 +124,14 @@ const sweepLimit = 20;
 export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Runner {
   const { db, logger, works, within } = deps;
   const background = how === "background";
-  const queue = new PQueue({ concurrency: deps.concurrency });
+  const queue = createFairQueue(deps.concurrency);
   // A job started inside a graph's run would inherit its callbacks and stream into it; this scope has none.
   const outside = new AsyncResource("mnemograph.jobs");
   const lookFor = createLookout(db);
 
   const run = async (name: string, work: () => Promise<void>) => {
-    await outside.runInAsyncScope(() => {
-      const job = () => guarded(name, work, logger);
-      return background ? void queue.add(job) : job();
-    });
+    const job = () => outside.runInAsyncScope(() => guarded(name, work, logger));
+    await (background ? void queue.add(job) : job());
   };
   const runJob = (job: Job, seeing: <Result>(work: () => Result) => Result) => {
     const work = works.find(({ kind }) => kind === job.kind);
@@ -153,10 +152,10 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
     startSweeping() {
       if (background && works.length > 0) sweeper.start();
     },
-    idle: () => queue.onIdle(),
+    idle: queue.idle,
     async stop() {
       sweeper.stop();
-      await queue.onIdle();
+      await queue.idle();
     },
   };
 }

@@ -211,15 +211,22 @@ export async function giveWorkUp(
     from ${tx.schema}.work where id = ${claim.id}`);
 }
 
+/** In rows: beyond as much due work, the oldest is compared. */
+const mostCompared = 100_000;
+
+/** Threads or owners whose work is due, the oldest first, and the tenants taking turns. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,
   limit: number,
 ): Promise<number[]> {
   const rows = await db.query<{ ref: string }>(sql`
-    select ${refColumn(of)} as ref from ${db.schema}.work
-    where kind = ${kind} and given_up_at is null and ${isDue(db)}
-    order by coalesce(lease_until, retry_at) limit ${limit}`);
+    select d.ref from (
+      select ${refColumn(of)} as ref, coalesce(lease_until, retry_at) as at from ${db.schema}.work
+      where kind = ${kind} and given_up_at is null and ${isDue(db)}
+      order by at limit ${mostCompared}
+    ) d join ${db.schema}.${raw(of)} o on o.id = d.ref
+    order by row_number() over (partition by o.tenant_id order by d.at), d.at limit ${limit}`);
   return rows.map(({ ref }) => Number(ref));
 }
 

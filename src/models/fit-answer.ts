@@ -101,12 +101,15 @@ function fitItems(element: z.core.$ZodType, items: readonly unknown[]): Fit {
 }
 
 function scalarFor(schema: z.core.$ZodType, given: unknown): unknown {
-  const word = typeof given === "string" ? given.trim().toLowerCase() : undefined;
-  if (schema instanceof z.ZodNumber) return word === undefined ? given : numberIn(word);
-  if (schema instanceof z.ZodBoolean && word !== undefined)
-    return { true: true, yes: true, false: false, no: false }[word];
-  if (schema instanceof z.ZodEnum && word !== undefined) return word.replace(/[\s-]+/g, "_");
-  if (!(schema instanceof z.ZodString)) return given;
+  if (schema instanceof z.ZodString) return textOf(given);
+  if (typeof given !== "string") return given;
+  const word = given.trim().toLowerCase();
+  if (schema instanceof z.ZodNumber) return numberIn(word);
+  if (schema instanceof z.ZodBoolean) return { true: true, yes: true, false: false, no: false }[word];
+  return schema instanceof z.ZodEnum ? word.replace(/[\s-]+/g, "_") : given;
+}
+
+function textOf(given: unknown): unknown {
   if (typeof given === "number" || typeof given === "boolean") return String(given);
   if (typeof given !== "object" || given === null || Array.isArray(given)) return given;
   const texts = Object.values(given).filter((value) => typeof value === "string");

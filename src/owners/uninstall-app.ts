@@ -4,7 +4,7 @@ import { endAppThreads, skipAppNotes } from "../conversation/end-app-threads.js"
 import { eraseAppMemories, type Purged } from "../forgetting/erase-app-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
-import { type AppScope, parseAppScope, type ThreadRef } from "../scope/scope.js";
+import { type AppScope, parseAppScope, type Scope, type ThreadRef } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
@@ -32,7 +32,7 @@ export interface UninstallApp extends z.input<typeof uninstallSchema> {}
 export interface UninstallRuntime {
   readonly db: Database;
   /** Starts the note of an ended conversation; null where conversations leave none. */
-  readonly startNote: ((threadRef: ThreadRef) => Promise<void>) | null;
+  readonly startNote: ((threadRef: ThreadRef, scope: Scope) => Promise<void>) | null;
 }
 
 /** Notes started at once. Maintenance does the others. */
@@ -49,7 +49,7 @@ export async function uninstallApp(
   const leaveNotes = startNote !== null && !purgeMemories;
   const { count: endedThreads, due } = await endAppThreads(db.patient, { scope, leaveNotes });
   if (!purgeMemories) {
-    for (const threadRef of due.slice(0, startedNotes)) await startNote?.(threadRef);
+    for (const threadRef of due.slice(0, startedNotes)) await startNote?.(threadRef, scope);
     return { endedThreads, deletedCount: 0, hiddenCount: 0, deletedItems: 0 };
   }
   // Before anything is deleted: a note in progress would be saved after it.

@@ -1,6 +1,7 @@
 import { createHash } from "node:crypto";
 import type { ClientBase, QueryResult, QueryResultRow } from "pg";
 import type { Sql } from "sql-template-tag";
+import { asParameter } from "./array-literal.js";
 import type { Connection, QueryOptions } from "./connection.js";
 import { toMemoryError } from "./database-error.js";
 import type { PooledClients } from "./pooled-clients.js";
@@ -37,7 +38,7 @@ export function statementsOn(
     throw toMemoryError(error, schemaName);
   };
   const statementOf = ({ text, values }: Sql, { prepare: isLarge = false }: QueryOptions) => ({
-    ...{ text, values },
+    ...{ text, values: values.map(asParameter) },
     ...(isLarge && prepare && { name: statementName(text) }),
   });
   return {

@@ -47,6 +47,9 @@ export const storableText = z
   .string()
   .refine(isStorable, "has characters that cannot be stored: NUL, or half of a surrogate pair");
 
+/** A name or id that memories keep: screening looks at all of it. */
+export const nameText = storableText.max(1_000);
+
 export const nonBlank = z.string().refine((text) => text.trim() !== "", "must not be blank");
 
 /** A time that both ISO 8601 and PostgreSQL write with a year of four digits. */

@@ -77,13 +77,15 @@ const twins = new Map(byPairs(lookalikes));
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 
 const plainForms = new Map<string, string>();
+const mostForms = 65_536;
 
 function plainForm(character: string): string {
   const known = plainForms.get(character);
   if (known !== undefined) return known;
   const found = findPlainForm(character);
-  // A bound on memory.
-  if (plainForms.size < 20_000) plainForms.set(character, found);
+  // A bound on memory. Full, it would be of no use to texts in other scripts than those that filled it.
+  if (plainForms.size >= mostForms) plainForms.clear();
+  plainForms.set(character, found);
   return found;
 }
 
@@ -137,8 +139,8 @@ const figures: Readonly<Record<string, string>> = {
   ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
 };
 
-/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from it. */
-export function undisguised(text: string): string[] {
+/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from `plain`, its `plainWords`. */
+export function undisguised(text: string, plain: string): string[] {
   const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);
   const latin = plainLetters(normalForm(decoded, "NFD"))
@@ -147,7 +149,6 @@ export function undisguised(text: string): string[] {
   const letters = latin.replace(/[013457890@$!|€]/g, (sign, at: number) =>
     /[a-z]/.test(latin[at - 1] ?? "") || /[a-z]/.test(latin[at + 1] ?? "") ? (figures[sign] ?? sign) : sign,
   );
-  const plain = plainWords(text);
   return [...new Set([latin, letters])].filter((reading) => reading !== plain);
 }
 

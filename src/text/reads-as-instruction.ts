@@ -120,7 +120,7 @@ function stretchInstructs(
   const plain = plainWords(text);
   const first = [...(inPlace || ofUser ? [] : orders), ...(ofUser ? misuse : personas)];
   if (first.some((pattern) => pattern.test(plain))) return true;
-  return [plain, ...undisguised(text)].some(
+  return [plain, ...undisguised(text, plain)].some(
     (reading) =>
       always.some((pattern) => pattern.test(reading)) ||
       (!ofUser && reading !== plain && personas.some((pattern) => pattern.test(reading))) ||

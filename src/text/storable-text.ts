@@ -47,7 +47,7 @@ const hidden = new RegExp(
 export function visibleText(text: string): string {
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");
-  return hideable.test(whole) ? whole.replace(hidden, (_, kept: string | undefined) => kept ?? "") : whole;
+  return hideable.test(whole) ? whole.replace(hidden, "$1") : whole;
 }
 
 const otherSpace = /[^\S ]|^ | $| {2}/;

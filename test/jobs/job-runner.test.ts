@@ -2,8 +2,11 @@ import { AsyncLocalStorage } from "node:async_hooks";
 import { describe, expect, it } from "vitest";
 import { defineWork } from "../../src/jobs/define-work.js";
 import { createRunner } from "../../src/jobs/runner.js";
+import type { Memory } from "../../src/memory.js";
 import { createGate } from "../../src/testing/index.js";
+import { dueJobsConfig } from "../support/due-jobs.js";
 import { recordingLogger } from "../support/recording-logger.js";
+import { facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -60,5 +63,51 @@ describe.each(["background", "inline"] as const)("%s jobs", (how) => {
       ),
     ]);
     expect(seen).toEqual([undefined]);
+  });
+});
+
+describe("attacks S9: a tenant's job after 60 of another", () => {
+  const remember = async (memory: Memory, tenantId: string, threads: number) => {
+    for (let thread = 1; thread <= threads; thread++) {
+      const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
+      await memory.remember({
+        scope: { tenantId, userId: "u" },
+        threadId: `${tenantId} ${thread}`,
+        messages,
+      });
+    }
+  };
+  const memoryWith = (jobs: "background" | "inline") => {
+    const gate = createGate();
+    const model = taskModel({ fact_extraction: () => gate.wait().then(() => facts()) });
+    const order = () =>
+      model.prompts("fact_extraction").map((prompt) => /dog of (\w+)/.exec(prompt)?.[1] ?? "");
+    const memories = { ...dueJobsConfig.memories, episodes: false, extractAfterMessages: 1 };
+    const config = { ...dueJobsConfig, jobs: { concurrency: 2 }, memories };
+    return { gate, order, memory: db.memory({ model, jobs, config }) };
+  };
+
+  it("is among the first of those that wait, and each tenant's stay in order", async () => {
+    const { gate, order, memory } = memoryWith("background");
+    await remember(memory, "flood", 60);
+    await remember(memory, "small", 2);
+    gate.open();
+    await memory.idle();
+    expect(order().indexOf("small")).toBeLessThan(4);
+    expect(order().lastIndexOf("small")).toBeLessThan(8);
+    expect(order()).toHaveLength(62);
+  });
+
+  it("is among the 20 that a look at the tables finds", async () => {
+    const { gate, order, memory } = memoryWith("inline");
+    gate.open();
+    await remember(memory, "flood", 60);
+    await remember(memory, "small", 1);
+    const before = order().length;
+    await db.pool.query(`update "${db.schema}".work set done_until = -1, retry_at = now() - id * interval '-1 s'
+      - interval '1 day' where kind = 'facts'`);
+    await memory.upkeep({ kinds: ["facts"] });
+    expect(order().slice(before)).toHaveLength(20);
+    expect(order().slice(before)).toContain("small");
   });
 });

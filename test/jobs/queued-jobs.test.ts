@@ -10,6 +10,7 @@ import { dueJobsConfig, instantAnswers, makeDueJobs, readEffects } from "../supp
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { round } from "../support/spoken.js";
+import { facts, taskModel } from "../support/task-model.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import type { TestConfig, TestOptions } from "../support/test-memory.js";
 import { limitsMs } from "../support/timing.js";
@@ -118,6 +119,41 @@ describe.runIf(onServer())("queued jobs", () => {
     await expect.poll(async () => (await web.summaries.list(thread))[0]?.status, wait).toBe("completed");
     expect(await web.summaries.list(thread)).toHaveLength(1);
     await worker.stop();
+  });
+
+  it("attacks S9: a tenant's is among the first after 300 of another, queued at once or found in the tables", async () => {
+    for (const found of [false, true]) {
+      const queue = queueSchemaOf(`fair_${found}`);
+      const jobs = { pgBoss: { schema: queue } };
+      const order: string[] = [];
+      const model = taskModel({
+        fact_extraction: (prompt) => {
+          order.push(/dog of (\w+)/.exec(prompt)?.[1] ?? "");
+          return facts();
+        },
+      });
+      const few = { ...quick, jobs: { ...quick.jobs, concurrency: 1 } };
+      const memories = { extract: true, episodes: false, extractAfterMessages: 1 };
+      const web = db.memory({ jobs, config: { ...few, memories } });
+      const remember = (tenantId: string, thread: number) => {
+        const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
+        return web.remember({
+          scope: { tenantId, userId: "u" },
+          threadId: `${found} ${tenantId} ${thread}`,
+          messages,
+        });
+      };
+      for (let thread = 0; thread < 300; thread++) await remember("flood", thread);
+      await remember("small", 0);
+      await web.idle();
+      if (found) await db.pool.query(`truncate "${queue}".job`);
+      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({
+        kinds: ["facts"],
+      });
+      await expect.poll(() => order.includes("small"), wait).toBe(true);
+      await worker.stop();
+      expect(order.indexOf("small")).toBeLessThan(8);
+    }
   });
 
   it("are not lost when pg-boss is emptied, or dropped, in mid-run", async () => {

@@ -1,6 +1,6 @@
 import { z } from "zod";
 import { type Column, column, only, orNull, type RowOf, without } from "../../postgres/columns.js";
-import { dateOrMoment, nonBlank, storableText } from "../../text/parse-input.js";
+import { dateOrMoment, nameText, nonBlank, storableText } from "../../text/parse-input.js";
 import { searchText } from "../../text/search-text.js";
 import { isStorable, visibleText } from "../../text/storable-text.js";
 import {
@@ -62,6 +62,8 @@ const sentence = z
   .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair")
   .transform(visibleText);
 const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
+/** In characters: more than any kind of memory has. */
+const mostText = 10_000;
 /** A time as a `Date` or in ISO 8601. */
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
@@ -90,7 +92,12 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    ...{ column: column.text("content", nonBlank), words: "ranked", set: sentence, required: true },
+    ...{
+      column: column.text("content", nonBlank.max(mostText)),
+      words: "ranked",
+      set: sentence,
+      required: true,
+    },
     change: true,
     agents: "One self-contained sentence in the third person.",
   },
@@ -114,12 +121,13 @@ export const memoryFields = {
     ...{ change: true, unscreened: "no model is shown it" },
   },
   expiresAt: { column: orNull(column.time("expires_at")), set: momentField, change: "orNull" },
-  agentId: { column: orNull(column.text("agent_id")), words: "filter", set: storableText },
-  runId: { column: orNull(column.text("run_id")), words: "filter", set: storableText },
+  agentId: { column: orNull(column.text("agent_id", nameText)), words: "filter", set: nameText },
+  runId: { column: orNull(column.text("run_id", nameText)), words: "filter", set: nameText },
   actorId: {
-    ...{ column: orNull(column.text("actor_id")), words: "filter", set: storableText.transform(visibleText) },
+    ...{ column: orNull(column.text("actor_id", nameText)), words: "filter" },
+    set: nameText.transform(visibleText),
   },
-  role: { column: orNull(column.text("role")), words: "filter", set: storableText },
+  role: { column: orNull(column.text("role", nameText)), words: "filter", set: nameText },
   /** The thread's own id. Statements map it to and from the thread's ref. */
   threadId: { column: orNull(column.text("thread_ref")) },
   sourceSeqs: { column: column.integers("source_seqs") },

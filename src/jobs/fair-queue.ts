@@ -1,0 +1,56 @@
+import PQueue from "p-queue";
+import { currentTenancy } from "../postgres/isolation.js";
+
+/**
+ * Runs at most `concurrency` jobs at once. Tenants take turns: a new job of one waits for one job of each other, however
+ * many they have (start-time fair queueing).
+ */
+export function createFairQueue(concurrency: number) {
+  const queue = new PQueue({ concurrency });
+  /** Each tenant's last turn; one that has come is forgotten. */
+  const turns = new Map<string | undefined, number>();
+  let current = 0;
+  return {
+    async add(job: () => Promise<unknown>): Promise<void> {
+      const tenancy = currentTenancy();
+      const turn = Math.max(current, turns.get(tenancy) ?? 0) + 1;
+      turns.set(tenancy, turn);
+      const begin = () => {
+        current = turn;
+        if (turns.get(tenancy) === turn) turns.delete(tenancy);
+        return job();
+      };
+      await queue.add(begin, { priority: -turn });
+    },
+    idle: () => queue.onIdle(),
+  };
+}
+
+/** In seconds: what a job of the same tenant waits for another's. More than most take, so that they do not pile up. */
+const turnSeconds = 10;
+const longestLeadSeconds = 86_400;
+const mostTenants = 10_000;
+
+/** In seconds. Turns are 32-bit integers in the queue's table. */
+const firstTurn = Date.UTC(2026, 0) / 1_000;
+
+/**
+ * The same for a queue that several processes fill, which see no job begin: each tenant's turns are 10 s apart, beginning
+ * now (a virtual clock).
+ *
+ * @returns the priority of a tenant's next job; the highest begins first.
+ */
+export function createTurns(): (place?: number) => number {
+  const turns = new Map<string | undefined, number>();
+  return (place) => {
+    const now = Math.floor(Date.now() / 1_000) - firstTurn;
+    // Due work of all tenants, already in fair order.
+    if (place !== undefined) return -(now + place * turnSeconds);
+    const tenancy = currentTenancy();
+    const next = Math.max(now, (turns.get(tenancy) ?? 0) + turnSeconds);
+    const turn = Math.min(next, now + longestLeadSeconds);
+    if (turns.size >= mostTenants) turns.clear();
+    turns.set(tenancy, turn);
+    return -turn;
+  };
+}

@@ -1,0 +1,29 @@
+const [quote, backslash] = [0x22, 0x5c];
+
+/** Shorter ones are left to pg. */
+const longCharacters = 10_000;
+
+/**
+ * `value`, or its array literal where it is a list with a long text: pg escapes texts with two regular expressions,
+ * which block the process for 0.3 s where a megabyte is full of quotes.
+ */
+export function asParameter(value: unknown): unknown {
+  if (!Array.isArray(value) || !value.some(isLong) || !value.every(isTextOrNull)) return value;
+  return `{${value.map((text) => (text === null ? "NULL" : quoted(text))).join(",")}}`;
+}
+
+const isLong = (item: unknown) => typeof item === "string" && item.length > longCharacters;
+const isTextOrNull = (item: unknown): item is string | null => typeof item === "string" || item === null;
+
+function quoted(text: string): string {
+  const bytes = Buffer.from(text);
+  const escaped = Buffer.allocUnsafe(2 * bytes.length + 2);
+  let end = 0;
+  escaped[end++] = quote;
+  for (const byte of bytes) {
+    if (byte === quote || byte === backslash) escaped[end++] = backslash;
+    escaped[end++] = byte;
+  }
+  escaped[end++] = quote;
+  return escaped.toString("utf8", 0, end);
+}
