@@ -135,10 +135,17 @@ function findCandidates(
         )
         union all (
           select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
-          from unnest(${ranges}::tstzrange[]) d (span) cross join ${schema}.thread h join ${schema}.message m on m.thread_ref = h.id
-          where h.owner_ref = any ((select ids from owner)::bigint[]) and ${appId} in ('', h.app_id)
-            and (${threadId}::text is null or h.thread_id = ${threadId}) and m.role in ('user', 'assistant')
-            and m.said_at >= lower(d.span) - interval '2 days' and m.said_at < upper(d.span) + interval '7 days'
+          -- One thread after the other: joined, the messages of all owners would be read.
+          from unnest(${ranges}::tstzrange[]) d (span) cross join unnest((select ids from owner)) o (id)
+          cross join lateral (select * from ${schema}.thread h where h.owner_ref = o.id offset 0) h
+          cross join lateral (
+            select * from ${schema}.message m
+            where m.thread_ref = h.id and m.role in ('user', 'assistant')
+              and m.said_at >= lower(d.span) - interval '2 days' and m.said_at < upper(d.span) + interval '7 days'
+            offset 0
+          ) m
+          where ${appId} in ('', h.app_id)
+            and (${threadId}::text is null or h.thread_id = ${threadId})
           order by dated desc, m.thread_ref, m.seq limit ${limit}
         )
       ) f

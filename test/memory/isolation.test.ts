@@ -62,7 +62,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await database.close();
     expect(await tables()).toEqual([...expected, "later"].sort());
     await db.pool.query(`drop table "${schema}".later`);
-    await db.pool.query(`update "${schema}".meta set version = 2`);
+    await db.pool.query(`update "${schema}".meta set version = 3`);
   });
 
   it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {
