@@ -7,8 +7,9 @@ import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { joinPlans, type WritePlan } from "./apply-plan.js";
-import { decideWrite, mergeThresholds, type SettledDecision, settleAsk } from "./decide-write.rule.js";
+import { decideWrite, mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
 import { similarity } from "./draft-similarity.js";
+import { nearestCount } from "./find-candidates.js";
 import { guardStatement } from "./guard-statement.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
@@ -89,10 +90,16 @@ export function decideDrafts(context: WriteContext, found: readonly FoundStateme
 
 /** What the drafts of a batch have changed so far. */
 interface Made {
-  /** `words`: the draft that it has its words from, null for those it had. Null: not active any more. */
-  readonly memories: Map<string, { readonly memory: KnownMemory; readonly words: Statement | null } | null>;
+  /** Null: not active any more. */
+  readonly memories: Map<string, MadeMemory | null>;
   /** Null: decided. */
   readonly requests: Map<string, { readonly request: StandingConsent; readonly field: string } | null>;
+}
+
+interface MadeMemory {
+  readonly memory: KnownMemory;
+  /** The draft that it has its words from; null for those it had. */
+  readonly words: Statement | null;
 }
 
 function knownNow({ memories }: Made, { statement, known }: FoundStatement): readonly KnownMemory[] {
@@ -103,15 +110,23 @@ function knownNow({ memories }: Made, { statement, known }: FoundStatement): rea
     const { relation, similarity } = memory;
     return now === null || now.words ? [] : [{ ...now.memory, relation, similarity }];
   });
-  const { scope, kind, contentHash, quarantined } = statement.memory;
-  const said = [...memories.values()].flatMap((now): KnownMemory[] => {
-    const words = now?.words?.memory;
-    if (!now?.words || words?.scope.appId !== scope.appId || words?.quarantined !== quarantined) return [];
-    const isSame = now.memory.kind === kind && words.contentHash === contentHash;
-    const near = isSame ? 1 : similarity(now.words.measure, statement.measure);
-    return near > 0 ? [{ ...now.memory, relation: isSame ? "same" : "near", similarity: near }] : [];
-  });
+  const met = [...memories.values()].flatMap((now) => meeting(statement, now) ?? []);
+  const nearest = met.toSorted((one, other) => other.similarity - one.similarity).slice(0, nearestCount);
+  const said = nearest.map(({ memory, ...how }): KnownMemory => ({ ...memory, ...how }));
   return [...stored, ...said].toSorted((one, other) => other.similarity - one.similarity);
+}
+
+/** Null for nothing in common. */
+function meeting({ memory: told, measure }: Statement, now: MadeMemory | null) {
+  if (!now?.words) return null;
+  const { memory, words } = now;
+  const { scope, quarantined, contentHash } = words.memory;
+  if (scope.appId !== told.scope.appId || quarantined !== told.quarantined) return null;
+  if (memory.kind === told.kind && contentHash === told.contentHash) {
+    return { memory, relation: "same", similarity: 1 } as const;
+  }
+  const near = similarity(words.measure, measure);
+  return near > 0 ? ({ memory, relation: "near", similarity: near } as const) : null;
 }
 
 function noteMemories(
@@ -230,20 +245,21 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
   };
 }
 
-/** Where the nearest is another fact, as a model says, the next one may be the same. */
+/** A model may say that the nearest is another fact: the next one may be the same. */
 function decide(context: WriteContext, { statement, known }: MetStatement): SettledDecision {
   const { memory } = statement;
   const decision = decideWrite(memory, known, mergeThresholds(memory, context.config));
   if (decision.action !== "ask") return decision;
   const asked = known.find(({ id }) => id === decision.id) as KnownMemory;
-  const verdict = answerTo(context.answers, statement, asked);
-  if (verdict !== "different")
-    return settleAsk(
-      decision,
-      () => verdict,
-      () => asked.rank > memory.rank,
-    );
-  return decide(context, { statement, known: known.filter(({ id }) => id !== asked.id) });
+  switch (answerTo(context.answers, statement, asked)) {
+    case "same":
+      return { ...decision, action: "touch" };
+    case "says_more":
+      // A lower-ranking statement that says more stays apart.
+      return asked.rank > memory.rank ? { action: "create" } : { ...decision, action: "update" };
+    case "different":
+      return decide(context, { statement, known: known.filter(({ id }) => id !== asked.id) });
+  }
 }
 
 /** The user's consent makes it the user's own word, at any confidence. */

@@ -1,21 +1,20 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 
-/** A unit vector, or how often a text has each stem. */
-export type Measure = Float64Array | ReadonlyMap<string, number>;
+/** A vector of length 1, or how often a text has each stem. */
+export type Measure = readonly number[] | ReadonlyMap<string, number>;
 
-/** Of two drafts, by the measure that `findCandidates` has for stored memories. */
+/** Of two drafts of a call, as `findCandidates` measures stored memories. */
 export function similarity(one: Measure | null, other: Measure | null): number {
-  if (one instanceof Float64Array && other instanceof Float64Array) return cosine(one, other);
-  if (one instanceof Map && other instanceof Map) return dice(one, other);
-  return 0;
+  if (one === null || other === null) return 0;
+  if (!("length" in one)) return "length" in other ? 0 : dice(one, other);
+  if (!("length" in other)) return 0;
+  let product = 0;
+  for (let at = 0; at < one.length; at++) product += (one[at] as number) * (other[at] as number);
+  return Math.min(1, product);
 }
 
-export function vectorMeasure(vector: string): Measure {
-  return Float64Array.from(JSON.parse(vector) as number[]);
-}
-
-/** The database stems. Comparing there would take a hundred times as long. */
+/** By the stems of `terms`, which the database finds. Comparing there would take a hundred times as long. */
 export async function stemMeasures(db: Connection, terms: readonly string[]): Promise<Measure[]> {
   const rows = await db.query<{ place: number; lexeme: string; frequency: number }>(
     sql`
@@ -27,12 +26,6 @@ export async function stemMeasures(db: Connection, terms: readonly string[]): Pr
   const measures = terms.map(() => new Map<string, number>());
   for (const { place, lexeme, frequency } of rows) measures[place]?.set(lexeme, frequency);
   return measures;
-}
-
-function cosine(one: Float64Array, other: Float64Array): number {
-  let product = 0;
-  for (let at = 0; at < one.length; at++) product += (one[at] as number) * (other[at] as number);
-  return Math.min(1, product);
 }
 
 function dice(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {

@@ -26,7 +26,7 @@ const common = 500;
 /** The exact search of that many vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
 
-const nearestCount = 5;
+export const nearestCount = 5;
 
 interface VectorSearch {
   readonly ownerRef: number;
@@ -201,10 +201,11 @@ function nearByVector(db: Connection, search: VectorSearch): Sql {
   return sql`${search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty}
   nearest as materialized (
     select p.index as probe, n.ref, n.similarity from probe p ${scan(db, search, sql`limit ${firstLook}`)}
+    where not p.hidden
   ),
   sparse as materialized (
     select p.* from probe p
-    where (select count(*) from nearest n where n.probe = p.index) < ${nearestCount}
+    where not p.hidden and (select count(*) from nearest n where n.probe = p.index) < ${nearestCount}
   ),
   near as materialized (
     select * from nearest where probe not in (select index from sparse)
@@ -226,7 +227,6 @@ function scan(db: Connection, search: VectorSearch, cut: Sql): Sql {
       from (
         select memory_ref, embedding ${space.product} p.embedding as product
         from ${isBatch ? sql`own_vector` : sql`(${vectorsOf(db, search)}) own_vector`}
-        where p.embedding is not null
         order by product, memory_ref ${cut}
       ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
       where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self

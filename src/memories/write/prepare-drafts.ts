@@ -4,7 +4,7 @@ import type { Scope } from "../../scope/scope.js";
 import { type Redactor, redactFields } from "../../text/redactor.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { wordNames } from "../item/memory-fields.js";
-import { stemMeasures, vectorMeasure } from "./draft-similarity.js";
+import { stemMeasures } from "./draft-similarity.js";
 import { prepareMemory } from "./prepare-memory.js";
 import type { Statement } from "./statement.js";
 import type { WriteOutcome, WriteRuntime } from "./write-runtime.js";
@@ -48,22 +48,19 @@ export async function prepareDrafts(
   const prepared = redacted.map((draft) => prepareMemory(draft, scope, settings));
   const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
 
-  const plain = valid.filter(({ memory }) => !memory.quarantined).map(({ memory }) => memory);
+  const plain = valid.filter(({ memory }) => !memory.quarantined);
   const embedded =
-    embedder && plain.length > 0 ? await embedder.documents(plain.map(({ text }) => text)) : null;
-  const vectors = new Map(plain.map((memory, at) => [memory, embedded?.vectors[at] ?? null]));
-  const measured = plain.length < 2 ? [] : plain;
-  const measures = embedded
-    ? measured.map((memory) => vectorMeasure(vectors.get(memory) as string))
-    : measured.length > 0
-      ? await stemMeasures(
-          db,
-          measured.map(({ terms }) => terms),
-        )
-      : [];
-  const measureOf = new Map(measured.map((memory, at) => [memory, measures[at]]));
+    embedder && plain.length > 0 ? await embedder.documents(plain.map(({ memory }) => memory.text)) : null;
+  const terms = plain.length > 1 && !embedded ? plain.map(({ memory }) => memory.terms) : [];
+  const stems = terms.length > 0 ? await stemMeasures(db, terms) : [];
+  const compared = new Map(
+    plain.map(({ draft }, at) => {
+      const measure = embedded?.units[at] ?? stems[at] ?? null;
+      return [draft, { vector: embedded?.vectors[at] ?? null, measure }];
+    }),
+  );
   const statements = valid.map(({ memory, draft }): Statement => {
-    const [vector, measure] = [vectors.get(memory) ?? null, measureOf.get(memory) ?? null];
+    const { vector = null, measure = null } = compared.get(draft) ?? {};
     return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory, vector, measure };
   });
   const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
