@@ -62,21 +62,18 @@ export interface ConsentPlan {
   readonly events: readonly Omit<MemoryEvent, "scope">[];
 }
 
-/** Ends requests first: only one may wait for a slot. Those of this plan end last. */
+/** Ends requests first: only one may wait for a slot. */
 export async function applyConsentPlan(
   tx: Connection,
   plan: ConsentPlan,
   { ownerRef, scope }: { ownerRef: number; scope: Scope },
 ): Promise<void> {
   const { settled, requests, repeats } = plan;
-  const isNew = ({ id }: SettledConsent) => requests.some((request) => request.id === id);
-  await settleConsents(
-    tx,
-    settled.filter((each) => !isNew(each)),
-  );
+  await settleConsents(tx, settled);
   await insertConsents(tx, { ownerRef, requests });
   await repeatConsents(tx, repeats);
-  await settleConsents(tx, settled.filter(isNew));
+  // It may have been asked and answered within the plan.
+  if (requests.length > 0) await settleConsents(tx, settled);
   await insertEvents(
     tx,
     plan.events.map((event) => ({ ...event, scope })),

@@ -64,13 +64,17 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
  * sees what the earlier ones leave behind.
  */
 export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]): DecidedDrafts {
-  const made: Made = { memories: new Map(), requests: new Map() };
+  const made: MadeMemories = new Map();
+  const standing = new Map<string, readonly StandingConsent[]>();
   const writes = found.map((each) => {
     const { statement } = each;
-    const now = { statement, known: knownNow(made, each), standing: standingNow(made, each) };
+    const { scope, category, key } = statement.memory;
+    const field = JSON.stringify([scope.appId, category, key]);
+    const known = knownNow(made, each);
+    const now = { statement, known, standing: standing.get(field) ?? each.standing };
     const planned = statement.memory.quarantined ? planQuarantined(context, now) : planGuarded(context, now);
     noteMemories(made, now, planned.plan);
-    noteRequests(made, now, planned.plan);
+    standing.set(field, standingAfter(now, planned.plan));
     return { statement, ...planned };
   });
   const placed = writes.map(({ statement, plan }): Partial<WritePlan> => {
@@ -88,21 +92,16 @@ export function decideDrafts(context: WriteContext, found: readonly FoundStateme
   };
 }
 
-/** What the drafts of a batch have changed so far. */
-interface Made {
-  /** Null: not active any more. */
-  readonly memories: Map<string, MadeMemory | null>;
-  /** Null: decided. */
-  readonly requests: Map<string, { readonly request: StandingConsent; readonly field: string } | null>;
-}
-
-interface MadeMemory {
+/** A memory as the earlier drafts of a batch leave it; null: not active any more. */
+type MadeMemory = {
   readonly memory: KnownMemory;
   /** The draft that it has its words from; null for those it had. */
   readonly words: Statement | null;
-}
+} | null;
 
-function knownNow({ memories }: Made, { statement, known }: FoundStatement): readonly KnownMemory[] {
+type MadeMemories = Map<string, MadeMemory>;
+
+function knownNow(memories: MadeMemories, { statement, known }: FoundStatement): readonly KnownMemory[] {
   if (memories.size === 0) return known;
   const stored = known.flatMap((memory): KnownMemory[] => {
     const now = memories.get(memory.id);
@@ -117,7 +116,7 @@ function knownNow({ memories }: Made, { statement, known }: FoundStatement): rea
 }
 
 /** Null for nothing in common. */
-function meeting({ memory: told, measure }: Statement, now: MadeMemory | null) {
+function meeting({ memory: told, measure }: Statement, now: MadeMemory) {
   if (!now?.words) return null;
   const { memory, words } = now;
   const { scope, quarantined, contentHash } = words.memory;
@@ -130,7 +129,7 @@ function meeting({ memory: told, measure }: Statement, now: MadeMemory | null) {
 }
 
 function noteMemories(
-  { memories }: Made,
+  memories: MadeMemories,
   { statement, known }: FoundStatement,
   { deactivated = [], created = [], sightings = [], rewrites = [] }: Partial<WritePlan>,
 ): void {
@@ -174,39 +173,15 @@ function seenNow(known: KnownMemory, seen: Sighting): KnownMemory {
   };
 }
 
-function standingNow({ requests }: Made, { statement, standing }: FoundStatement): StandingConsent[] {
-  const stored = standing.flatMap((each) => {
-    const now = requests.get(each.id);
-    return now === null ? [] : [now?.request ?? each];
-  });
-  const field = fieldOf(statement);
-  const isKnown = ({ id }: StandingConsent) => standing.some((each) => each.id === id);
-  const asked = [...requests.values()].flatMap((now) => (now?.field === field ? [now.request] : []));
-  return [...asked.filter((request) => !isKnown(request)).toReversed(), ...stored];
-}
-
-function noteRequests(
-  { requests: made }: Made,
-  { statement, standing }: FoundStatement,
+function standingAfter(
+  { statement: { memory }, standing }: FoundStatement,
   { settled = [], requests = [], repeats = [] }: Partial<WritePlan>,
-): void {
-  const field = fieldOf(statement);
-  for (const { id } of settled) made.set(id, null);
-  for (const { draft, ...request } of requests) {
-    const { text, validFrom = null } = { ...statement.memory, text: draft.text };
-    made.set(request.id, {
-      field,
-      request: { ...request, text, validFrom, status: "pending", expired: false },
-    });
-  }
-  for (const { id, signals } of repeats) {
-    const before = standing.find((each) => each.id === id) as StandingConsent;
-    made.set(id, { field, request: { ...before, signals } });
-  }
-}
-
-function fieldOf({ memory: { scope, category, key } }: Statement): string {
-  return JSON.stringify([scope.appId, category, key]);
+): StandingConsent[] {
+  const asked = requests.map(({ draft: { text }, ...request }): StandingConsent => {
+    return { ...request, text, validFrom: memory.validFrom ?? null, status: "pending", expired: false };
+  });
+  const left = standing.filter(({ id }) => !settled.some((each) => each.id === id));
+  return [...asked, ...left.map((each) => ({ ...each, ...repeats.find(({ id }) => id === each.id) }))];
 }
 
 export function commonPlace(origin: WriteOrigin, statements: readonly Statement[]): EventPlace {
