@@ -127,7 +127,7 @@ export async function findStored(
   const rows = await db.query<StoredRow>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
       coalesce(m.asserted_at, m.valid_from) as asserted_at, array(
-        select t.lexeme from ${schema}.memory_term t where t.memory_ref = m.ref and left(t.lexeme, 1) <> '@'
+        select t.lexeme from ${schema}.memory_term t where t.memory_ref = m.ref
       ) as terms
     from ${named}
     where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}

@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { changeLine } from "../memories/changes/change-line.js";
 import type { MemoryChange } from "../memories/changes/record-changes.js";
-import { notedAgain } from "../memories/item/memory-metadata.rule.js";
+import { type Noted, notedAgain } from "../memories/item/memory-metadata.rule.js";
 import { conflictReason } from "../memories/slot/slot-conflict.rule.js";
 import { joinPlans, type WritePlan } from "../memories/write/apply-plan.js";
 import type { Sighting } from "../memories/write/memory-states.js";
@@ -16,15 +16,17 @@ interface ConsolidationPlan {
 }
 
 export function planPairs(settled: readonly SettledPair[]): ConsolidationPlan {
-  const counts = new Map<string, number>();
+  const merged = new Map<string, StoredMemory>();
   const plans = settled.map((pair): Partial<WritePlan> => {
     const { effect } = pair;
     if (effect.action === "close") return planClose(pair, effect);
     if (effect.action !== "merge") return effect.action === "link" ? { changes: [linkChange(pair)] } : {};
     const { kept, gone } = effect;
-    const times = (counts.get(kept.id) ?? kept.seenCount) + gone.seenCount;
-    counts.set(kept.id, times);
-    return planMerge(pair, effect, times);
+    const before = merged.get(kept.id) ?? kept;
+    const seenCount = before.seenCount + gone.seenCount;
+    const after = { ...kept, ...notedAgain(gone, before), seenCount };
+    merged.set(kept.id, after);
+    return planMerge(pair, effect, after);
   });
   const links = settled.flatMap(({ first, second, similarity, effect }) =>
     effect.action === "link" ? [{ from: second.ref, to: first.ref, strength: similarity }] : [],
@@ -37,14 +39,14 @@ type Effect<Action extends PairEffect["action"]> = Extract<PairEffect, { action:
 function planMerge(
   { vote, similarity }: JudgedPair,
   { kept, gone }: Effect<"merge">,
-  times: number,
+  after: StoredMemory,
 ): Partial<WritePlan> {
   const { verdict, reason } = vote;
   const about = { category: kept.category, similarity };
-  const line = changeLine("merged", { ...kept, seenCount: times });
+  const line = changeLine("merged", after);
   return {
     deactivated: [{ id: gone.id, state: "merged", supersededBy: kept.id, validTo: null, purgeAfterMs: null }],
-    sightings: [sightingOf(kept, gone)],
+    sightings: [sightingOf(kept, gone, after)],
     changes: [
       {
         ...{ ...about, memoryId: gone.id, event: "MERGE", news: null },
@@ -52,8 +54,15 @@ function planMerge(
       },
       {
         ...{ ...about, memoryId: kept.id, event: "MERGE" },
-        old: { text: kept.text, seenCount: times - gone.seenCount },
-        new: { text: gone.text, seenCount: times, merged: gone.id, source: gone.source, verdict, reason },
+        old: { text: kept.text, seenCount: after.seenCount - gone.seenCount },
+        new: {
+          text: gone.text,
+          seenCount: after.seenCount,
+          merged: gone.id,
+          source: gone.source,
+          verdict,
+          reason,
+        },
         news: { event: "merged", line, importance: Math.max(kept.importance, gone.importance) },
       },
     ],
@@ -61,11 +70,11 @@ function planMerge(
 }
 
 /** A repeat of `kept` by `gone`: a less trusted source raises neither confidence nor recency. */
-function sightingOf(kept: StoredMemory, gone: StoredMemory): Sighting {
+function sightingOf(kept: StoredMemory, gone: StoredMemory, { metadata, expiresAt }: Noted): Sighting {
   const isLess = gone.rank < kept.rank;
   return {
     ...{ id: kept.id, times: gone.seenCount, importance: gone.importance, rank: gone.rank },
-    ...notedAgain(gone, kept),
+    ...{ metadata, expiresAt },
     ...(isLess
       ? { confidence: kept.confidence, assertedTurn: kept.turn, assertedAt: null }
       : { confidence: gone.confidence, assertedTurn: gone.turn, assertedAt: gone.assertedAt.toISOString() }),

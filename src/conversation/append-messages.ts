@@ -10,8 +10,6 @@ import { type ShownRound, shownTurn } from "./shown-turns.js";
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   /** Text prepared for `to_tsvector`; empty for what is not searched. */
   readonly terms: string;
-  /** The actor's name, prepared likewise. */
-  readonly actorTerms: string;
 }
 
 export interface AppendedRound {
@@ -44,9 +42,8 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
     input as (
       select * from unnest(
         ${column("messageId")}::text[], ${column("role")}::text[], ${column("actor")}::text[],
-        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[],
-        ${column("actorTerms")}::text[]
-      ) with ordinality as i (message_id, role, actor, content, serialised, terms, actor_terms, position)
+        ${column("text")}::text[], ${column("serialised")}::text[], ${column("terms")}::text[]
+      ) with ordinality as i (message_id, role, actor, content, serialised, terms, position)
     ),
     term as materialized (
       select position, v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
@@ -140,10 +137,6 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
       insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
       select f.owner_ref, term.lexeme, f.thread_ref, f.seq, term.frequency, term.length
       from fresh f join term on term.position = f.position
-      union
-      select f.owner_ref, '@' || word, f.thread_ref, f.seq, 1, 1
-      from fresh f cross join lateral regexp_split_to_table(f.actor_terms, '\\s+') word
-      where f.role in ('user', 'assistant') and word <> ''
     )`;
 }
 

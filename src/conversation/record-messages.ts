@@ -157,12 +157,12 @@ function isTooMuch(error: unknown): boolean {
 }
 
 function withFewerTerms(input: RecordStatement): RecordStatement | null {
-  const lengthOf = ({ terms, actorTerms }: NewMessage) => terms.length + actorTerms.length;
+  const lengthOf = ({ terms }: NewMessage) => terms.length;
   const most = input.messages.reduce((longest, message) => Math.max(longest, lengthOf(message)), 0);
   if (most === 0) return null;
   const heaviest = input.messages.findIndex((message) => lengthOf(message) === most);
   const messages = input.messages.map((message, index) =>
-    index === heaviest ? { ...message, terms: "", actorTerms: "" } : message,
+    index === heaviest ? { ...message, terms: "" } : message,
   );
   return { ...input, messages };
 }

@@ -18,7 +18,7 @@ import { type MessageRole, messageText, spokenText, withFields } from "../text/m
 import { nameText, storableDate } from "../text/parse-input.js";
 import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
-import { searchName, searchText } from "../text/search-text.js";
+import { searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
 import { tellsSomething } from "../text/tells-something.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
@@ -57,7 +57,6 @@ export function toNewMessage(message: BaseMessage, language: string, threadId = 
     actor: kept.name === undefined ? null : storable(kept.name),
     text: storable(spokenText(kept)),
     serialised,
-    actorTerms: searchName(kept.name ?? "", language),
     terms: searched.has(role) ? searchText(messageText(kept), language) : "",
   };
 }

@@ -8,10 +8,11 @@ import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
 import type { SameFact } from "../memories/compare/merge-band.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
-import { findOpenPairs, gatherDrafts, type OpenPair } from "../memories/write/gather.js";
+import { findOpenPairs, type OpenPair } from "../memories/write/open-pairs.js";
+import { prepareDrafts } from "../memories/write/prepare-drafts.js";
 import { removeSaid } from "../memories/write/remove-said.js";
 import type { Answer } from "../memories/write/statement.js";
-import { classified, writeGathered } from "../memories/write/write-memories.js";
+import { classified, writePrepared } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
@@ -94,15 +95,15 @@ export async function saveFacts(
   { renew, charge }: StepTools,
 ): Promise<WriteOutcome[]> {
   const { claim, work, chosen, removing } = input;
-  const gathered = await gatherDrafts(deps, {
+  const prepared = await prepareDrafts(deps, {
     scope: work.scope,
     drafts: chosen.map((fact) => toDraft(fact, work)),
     turnsAgo: chosen.map((fact) => messageOf(fact, work).turnsAgo),
   });
-  const pairs = await findOpenPairs(deps, work.ownerRef, gathered);
+  const pairs = await findOpenPairs(deps, work.ownerRef, prepared);
   if (pairs.length > 0) await renew();
-  const outcomes = await writeGathered(deps, {
-    gathered,
+  const outcomes = await writePrepared(deps, {
+    prepared,
     answers: await answersTo(deps, pairs, charge),
     origin: {
       ...{ actor: extractor, step: "extract" },

@@ -150,7 +150,7 @@ export async function eraseMessages(
     ),
     term as (
       delete from ${schema}.message_term t using doomed d where t.thread_ref = d.thread_ref and t.seq = d.seq
-      returning t.owner_ref, t.thread_ref, t.seq, t.lexeme, t.frequency
+      returning t.owner_ref, t.thread_ref, t.seq, t.length
     ),
     gone as (
       delete from ${schema}.message m using doomed d where m.thread_ref = d.thread_ref and m.seq = d.seq
@@ -161,13 +161,13 @@ export async function eraseMessages(
       from (select thread_ref, count(*) as rounds from gone where role = 'user' group by 1) g
       where t.id = g.thread_ref
     ),
-    -- Speakers' names, which are marked with "@", are in the index but not in the counts.
     counted as (
       update ${schema}.owner o
       set message_count = o.message_count - c.count, message_length = o.message_length - c.length
       from (
-        select owner_ref, count(distinct (thread_ref, seq)) as count, sum(frequency) as length
-        from term where left(lexeme, 1) <> '@' group by owner_ref
+        select owner_ref, count(*) as count, sum(length) as length
+        from (select owner_ref, max(length) as length from term group by owner_ref, thread_ref, seq) m
+        group by owner_ref
       ) c
       where o.id = c.owner_ref
     )

@@ -1,11 +1,10 @@
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import { defineWork } from "../jobs/define-work.js";
-import { type ChangeEvent, changeLine } from "../memories/changes/change-line.js";
-import { type HistoryEvent, type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
-import type { MemoryItem } from "../memories/item/memory.js";
+import { changeLine } from "../memories/changes/change-line.js";
+import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
-import { deactivateMemories, purgeMemories } from "../memories/write/memory-states.js";
+import { hideMemories, purgeMemories } from "../memories/write/memory-states.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import {
@@ -81,20 +80,9 @@ async function softDelete(
   const { purgeAfterMs } = options;
   const memories = await findDueMemories(tx, "aged", { ownerRef, options });
   if (memories.length === 0) return 0;
-  await deactivateMemories(tx, {
-    ownerRef,
-    changes: memories.map(({ id }) => ({
-      ...{ id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs },
-    })),
-    vectors: deps.embedder !== null,
-  });
-  await recordChanges(tx, {
-    ...{ ownerRef, scope, actor, step: "lifecycle" },
-    changes: memories.map((memory) => {
-      const hidden = { state: "soft_deleted", lastAccessedAt: memory.lastAccessedAt };
-      return changeOf(memory, { event: "TTL", news: "soft_deleted", now: hidden });
-    }),
-  });
+  const how = { ownerRef, vectors: deps.embedder !== null, purgeAfterMs, event: "TTL" } as const;
+  const changes = await hideMemories(tx, how, memories, ({ lastAccessedAt }) => ({ lastAccessedAt }));
+  await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });
   return memories.length;
 }
 
@@ -107,22 +95,15 @@ async function purge(
   if (memories.length === 0) return 0;
   await recordChanges(tx, {
     ...{ ownerRef, scope, actor, step: "lifecycle" },
-    changes: memories.map((memory) =>
-      changeOf(memory, { event: "DELETE", news: "deleted", now: { state: "purged" } }),
-    ),
+    changes: memories.map((memory): MemoryChange => {
+      const { id: memoryId, category, importance, state } = memory;
+      return {
+        ...{ memoryId, category, event: "DELETE", similarity: null },
+        ...{ old: { ...versionOf(memory), state }, new: { state: "purged" } },
+        news: { event: "deleted", line: changeLine("deleted", memory), importance },
+      };
+    }),
   });
   await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
   return memories.length;
-}
-
-function changeOf(
-  memory: MemoryItem,
-  { event, news, now }: { event: HistoryEvent; news: ChangeEvent; now: object },
-): MemoryChange {
-  const { id, category, importance, state } = memory;
-  return {
-    ...{ memoryId: id, category, event, similarity: null },
-    ...{ old: { ...versionOf(memory), state }, new: now },
-    news: { event: news, line: changeLine(news, memory), importance },
-  };
 }

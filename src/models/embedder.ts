@@ -46,7 +46,9 @@ const textsInTime = 100;
 
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the order of the texts, in pgvector's text form. */
+  /** Of length 1, in the order of the texts. */
+  readonly units: readonly (readonly number[])[];
+  /** The same in pgvector's text form. */
   readonly vectors: readonly string[];
 }
 
@@ -137,7 +139,7 @@ export function createEmbedder(
         const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
         const vectors = await inTime(deadlineMs, embedDocuments(texts));
         if (vectors.length === texts.length) {
-          return { space: await space.of(vectors), vectors: vectors.map((vector) => toSql(unit(vector))) };
+          return embedded(await space.of(vectors), vectors);
         }
       } catch (cause) {
         throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
@@ -149,7 +151,7 @@ export function createEmbedder(
       // The model decides the dimensions, not the first vector.
       const { space: known } = await this.documents(["dimensions"]);
       await space.of(vectors);
-      return { space: known, vectors: vectors.map((vector) => toSql(unit(vector))) };
+      return embedded(known, vectors);
     },
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;
@@ -166,6 +168,11 @@ export function createEmbedder(
       }
     },
   };
+}
+
+function embedded(space: EmbeddingSpace, vectors: readonly number[][]): Embedded {
+  const units = vectors.map(unit);
+  return { space, units, vectors: units.map((vector) => toSql(vector)) };
 }
 
 /** Scaled to length 1, as the store compares them; a zero vector, similar to nothing, stays. */

@@ -3,7 +3,7 @@ import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { tellOfQuarantined } from "../memories/write/quarantine-statements.js";
+import { tellOfQuarantined } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";

@@ -24,10 +24,6 @@ export function messageIndex({ schema, language }: Connection, { ownerRef }: Imp
     indexed as (
       insert into ${schema}.message_term (owner_ref, lexeme, thread_ref, seq, frequency, length)
       select ${ownerRef}::bigint, lexeme, thread_ref, seq, frequency, length from term
-      union
-      select ${ownerRef}::bigint, '@' || word, f.thread_ref, f.seq, 1, 1
-      from fresh f cross join lateral regexp_split_to_table(f."actorTerms", '\\s+') word
-      where f.role in ('user', 'assistant') and word <> ''
     ),
     counted as (
       update ${schema}.owner o

@@ -16,7 +16,6 @@ import { itemTerms } from "../store/indexed-texts.rule.js";
 import { pathOf } from "../store/store-operation.js";
 import { decodeMessage } from "../text/message-codec.js";
 import { nonBlank } from "../text/parse-input.js";
-import { searchName } from "../text/search-text.js";
 import { type ImportTarget, messageIndex } from "./message-index.js";
 
 /** What is exported: of a scope, and of messages and summaries one thread; the rows after the one with the key `after`. */
@@ -188,7 +187,7 @@ export const records = {
         ...{ ...toNewMessage(decodeMessage(serialised), language, threadId), messageId, serialised },
       }),
       columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
-      read: `terms text, "actorTerms" text`,
+      read: "terms text",
       joined: itsThread,
       returning: "thread_ref, seq",
       following: messageIndex,
@@ -229,13 +228,12 @@ export const records = {
     key: ["x.ref"],
     insert: {
       whose: everyId,
-      also: (line: Parameters<typeof memoryHash>[0] & { actorId: string | null }, language) => ({
+      also: (line: Parameters<typeof memoryHash>[0], language) => ({
         contentHash: memoryHash(line),
         terms: memoryTerms(line, language),
-        actorTerms: searchName(line.actorId ?? "", language),
       }),
       columns: { contentHash: memoryColumns.contentHash },
-      read: `terms text, "actorTerms" text`,
+      read: "terms text",
       joined: ({ schema }, target) => sql`
         left join ${schema}.thread t on ${isSourceThread({ ...target, appId: sql`i."appId"` }, sql`i."threadId"`)}`,
       returning: "ref, id, state, thread_ref, source_seqs",

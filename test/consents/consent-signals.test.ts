@@ -93,10 +93,15 @@ describe("a benign field", () => {
       { ...goal(), ...from(0) },
       { ...goal(), ...from(2) },
     ];
-    expect(await memory.memories.add(both, user())).toMatchObject([
-      { outcome: "created" },
+    const twice = user();
+    expect(await memory.memories.add(both, twice)).toMatchObject([
+      { outcome: "proposed" },
       { outcome: "created" },
     ]);
+    expect(await memory.consents.list(twice)).toEqual([]);
+    const again = user();
+    await memory.memories.add([both[0]!, both[0]!, both[0]!], again);
+    expect(await memory.consents.list(again)).toMatchObject([{ seenCount: 3 }]);
     const insight = (confidence: number): MemoryDraft => ({
       ...{ kind: "insight", category: "tone", text: "The user warms to dry humour.", confidence },
     });

@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { versionOf } from "../../src/memories/item/memory-fields.js";
-import { absorbed, decideWrite, settleAsk } from "../../src/memories/write/decide-write.rule.js";
+import { absorbed, decideWrite } from "../../src/memories/write/decide-write.rule.js";
 import type { KnownMemory, ToldMemory } from "../../src/memories/write/statement.js";
 import { memoryItem } from "../support/memory-item.js";
 
@@ -84,32 +84,4 @@ it("known already, is told in the words of whoever is believed more", () => {
   const near = known("near", { similarity: 0.97, rank: 2 });
   expect(decide(said, near)).toMatchObject({ action: "update", id: "near" });
   expect(decide({ ...said, rank: 1 }, near)).toMatchObject({ action: "touch", id: "near" });
-  const ask = { action: "ask", id: "near", similarity: 0.9 } as const;
-  expect(
-    settleAsk(
-      ask,
-      () => "says_more",
-      () => true,
-    ),
-  ).toEqual({ action: "create" });
-});
-
-describe("an undecided pair", () => {
-  const asked = { action: "ask", id: "near", similarity: 0.9 } as const;
-  it.each([
-    ["different", { action: "create" }],
-    ["same", { action: "touch", id: "near", similarity: 0.9 }],
-    ["says_more", { action: "update", id: "near", similarity: 0.9 }],
-  ] as const)("is settled: %s", (verdict, decision) => {
-    expect(settleAsk(asked, () => verdict)).toEqual(decision);
-  });
-
-  it("is the only thing that asks", () => {
-    const decision = { action: "replace", id: "slot" } as const;
-    expect(
-      settleAsk(decision, () => {
-        throw new Error("asked");
-      }),
-    ).toBe(decision);
-  });
 });

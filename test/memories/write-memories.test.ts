@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
+import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
@@ -123,7 +124,7 @@ describe("a batch", () => {
       ["created"],
       ["rejected", "pronoun_subject"],
       ["kept"],
-      ["created"],
+      ["merged"],
       ["replaced"],
       ["kept"],
       ["rejected", "empty"],
@@ -153,7 +154,7 @@ describe("a batch", () => {
     const memory = db.memory();
     const user = newUser();
     const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "created", "replaced", "replaced"]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "replaced", "replaced"]);
     const all = await everything(memory, user);
     expect(all.map(({ value, state, seenCount }) => `${value} ${state} ${seenCount}`)).toEqual([
       "Ana active 1",
@@ -176,6 +177,42 @@ describe("a batch", () => {
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);
+  });
+
+  it("leaves what its drafts leave one by one", async () => {
+    const memory = db.memory({ config: { memories: { mergeSimilarity: 0.8, askSimilarity: 0.8 } } });
+    const seen = new Set<string>();
+    const drafts = fc.array(
+      fc
+        .record({
+          key: fc.constantFrom(undefined, undefined, "editor", "shell"),
+          tool: fc.nat(3),
+          origin: fc.constantFrom("user" as const, "assistant" as const),
+          end: fc.constantFrom("", " daily", " Daily!"),
+        })
+        .map(({ key, tool, origin, end }): MemoryDraft => {
+          const text = `The user has come to like the old tool number ${tool} at work${end}.`;
+          return { category: "preferences", key, origin, text, ...(key && { value: `${tool}` }) };
+        }),
+      { maxLength: 8 },
+    );
+    const stateOf = async (user: User) =>
+      (await everything(memory, user)).map(
+        ({ text, key, state, seenCount, origin }) => `${text} ${key} ${state} ${seenCount} ${origin}`,
+      );
+    await fc.assert(
+      fc.asyncProperty(drafts, async (drafts) => {
+        const [atOnce, oneByOne] = [newUser(), newUser()];
+        const outcomes = await memory.memories.add(drafts, atOnce);
+        const each = [];
+        for (const draft of drafts) each.push(...(await memory.memories.add(draft, oneByOne)));
+        for (const { outcome } of outcomes) seen.add(outcome);
+        expect(outcomes.map(({ outcome }) => outcome)).toEqual(each.map(({ outcome }) => outcome));
+        expect(await stateOf(atOnce)).toEqual(await stateOf(oneByOne));
+      }),
+      { numRuns: 40, endOnFailure: true },
+    );
+    expect(seen).toEqual(new Set(["created", "merged", "updated", "replaced", "kept"]));
   });
 
   it("with one draft that is invalid writes nothing", async () => {

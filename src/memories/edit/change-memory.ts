@@ -4,8 +4,8 @@ import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
 import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } from "../item/memory.js";
-import { changeFields, learnedFrom, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
-import { deactivateMemories } from "../write/memory-states.js";
+import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
+import { hideMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { cutOff, trimToLength } from "../write/writing-constraints.rule.js";
@@ -53,19 +53,10 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };
-    await deactivateMemories(tx, {
-      ...whose,
-      changes: [{ id: before.id, state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs }],
-    });
+    const how = { ...whose, purgeAfterMs, event: "DELETE" } as const;
+    const [hidden] = await hideMemories(tx, how, [before], () => ({}));
     const also = await removeResting(tx, { ...whose, removed: [before.id], purgeAfterMs });
-    const old = { ...versionOf(before), state: before.state };
-    return {
-      event: "DELETE",
-      news: "soft_deleted",
-      old,
-      new: { state: "soft_deleted", ...learnedFrom(before) },
-      also,
-    };
+    return { event: "DELETE", news: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
   });
 }
 

@@ -3,7 +3,6 @@ import { markWork } from "../../jobs/work-table.js";
 import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
-import { searchName } from "../../text/search-text.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
@@ -11,7 +10,7 @@ import { setFields } from "../item/memory-fields.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
-import { findWriteCandidates } from "../write/find-write-candidates.js";
+import { findCandidates } from "../write/find-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -32,13 +31,13 @@ export async function rewriteContent(
   next: MemoryItem,
   how: Pick<MemoryRewrite, "origin" | "trust"> & { embedded: Embedded | null; vouched: boolean },
 ): Promise<MemoryChange[]> {
-  const { id, actorId } = next;
+  const { id } = next;
   const memory = prepareRewrite({ policy: config.policy, language: tx.language }, next, how.vouched);
   const vector = how.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
   const relinked = next.text !== before.text || before.state === "quarantined";
   const sought = relinked ? [{ memory, vector, self: id }] : [];
-  const [near = []] = await findWriteCandidates(tx, { ...place, sought });
+  const [near = []] = await findCandidates(tx, { ...place, sought });
   const links = relinked ? nearestLinks(near, config) : null;
   const moved = before.state !== "active" || next.category !== before.category;
   const heldSince = moved ? await heldFrom(tx, owner, next) : undefined;
@@ -47,7 +46,6 @@ export async function rewriteContent(
     rewrite: {
       ...{ ...memory, ...setFields(memory), id, vector, links, heldSince, state: "active" },
       ...{ origin: how.origin, trust: how.trust, expiresAt: memory.expiresAt?.toISOString() ?? null },
-      actorTerms: searchName(actorId ?? "", tx.language),
     },
   });
   if (next.kind === "note" && before.state !== "active") {

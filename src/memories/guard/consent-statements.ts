@@ -68,9 +68,12 @@ export async function applyConsentPlan(
   plan: ConsentPlan,
   { ownerRef, scope }: { ownerRef: number; scope: Scope },
 ): Promise<void> {
-  await settleConsents(tx, plan.settled);
-  await insertConsents(tx, { ownerRef, requests: plan.requests });
-  await repeatConsents(tx, plan.repeats);
+  const { settled, requests, repeats } = plan;
+  await settleConsents(tx, settled);
+  await insertConsents(tx, { ownerRef, requests });
+  await repeatConsents(tx, repeats);
+  // It may have been asked and answered within the plan.
+  if (requests.length > 0) await settleConsents(tx, settled);
   await insertEvents(
     tx,
     plan.events.map((event) => ({ ...event, scope })),
@@ -189,6 +192,12 @@ async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent
   if (repeated.length === 0) return;
   await tx.query(sql`
     update ${tx.schema}.consent_request c set seen_count = c.seen_count + i.times, signals = i.signals
-    from json_to_recordset(${JSON.stringify(repeated)}::json) as i (id uuid, times integer, signals jsonb)
+    from (
+      -- The last one has the signals of all.
+      select id, sum(times) as times, (array_agg(signals order by at desc))[1] as signals
+      from rows from (json_to_recordset(${JSON.stringify(repeated)}::json) as (id uuid, times integer, signals jsonb))
+        with ordinality as r (id, times, signals, at)
+      group by id
+    ) i
     where c.id = i.id`);
 }

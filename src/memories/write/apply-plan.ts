@@ -4,7 +4,6 @@ import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { type LockedOwner, scopeColumns } from "../../scope/scope-predicates.js";
-import { searchName } from "../../text/search-text.js";
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { applyConsentPlan, type ConsentPlan } from "../guard/consent-statements.js";
 import { setFields } from "../item/memory-fields.js";
@@ -25,8 +24,8 @@ export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
 };
 
 export function newMemory(
-  { config, language, newId }: WriteContext,
-  { memory, vector, said }: ToldStatement,
+  { config, newId }: WriteContext,
+  { memory, vector }: ToldStatement,
   neighbours: readonly NearMemory[],
 ): NewMemory {
   return {
@@ -35,14 +34,13 @@ export function newMemory(
     id: newId(),
     ...setFields(memory),
     state: "active",
-    actorTerms: searchName(memory.actorId ?? "", language),
     threadId: memory.source?.threadId ?? null,
     sourceSeqs: memory.source?.seqs ?? [],
     evidence: memory.source?.quote ?? null,
     turnStart: memory.turns?.start ?? null,
     turnEnd: memory.turns?.end ?? null,
     assertedTurn: memory.turn,
-    seenCount: said.length,
+    seenCount: 1,
     validFrom: (memory.validFrom ?? memory.now).toISOString(),
     validTo: null,
     expiresAt: memory.expiresAt?.toISOString() ?? null,

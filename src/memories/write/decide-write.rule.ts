@@ -1,4 +1,4 @@
-import { comparison, type MergeThresholds, type SameFact } from "../compare/merge-band.js";
+import { comparison, type MergeThresholds } from "../compare/merge-band.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
 import type { KnownMemory, ToldMemory } from "./statement.js";
@@ -77,19 +77,6 @@ export function absorbed<Known extends Pick<KnownMemory, "relation" | "keyed">>(
   known: readonly Known[],
 ): Known | undefined {
   return known.find(({ relation, keyed }) => relation === "same" && !keyed);
-}
-
-/** Without an answer the two stay apart, as does a statement that says more but ranks lower. */
-export function settleAsk(
-  decision: WriteDecision,
-  verdict: (id: string) => SameFact,
-  believedMore: (id: string) => boolean = () => false,
-): SettledDecision {
-  if (decision.action !== "ask") return decision;
-  const answer = verdict(decision.id);
-  if (answer === "different") return { action: "create" };
-  if (answer !== "says_more") return { ...decision, action: "touch" };
-  return believedMore(decision.id) ? { action: "create" } : { ...decision, action: "update" };
 }
 
 /** Stricter for fields that a consent policy guards. */

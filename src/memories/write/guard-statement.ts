@@ -8,7 +8,7 @@ import { saidOfSelf } from "../guard/said-of-self.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
 import { mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
-import { type GatheredStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
+import { type FoundStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
 
 export type GuardVerdict =
   | {
@@ -42,21 +42,21 @@ export type GuardVerdict =
  */
 export function guardStatement(
   context: WriteContext,
-  gathered: GatheredStatement,
+  found: FoundStatement,
   rule: ConsentRule,
   decision: SettledDecision,
 ): GuardVerdict {
   const { origin } = context;
   const { action } = decision;
-  if (origin.consent) return consented(gathered, origin.actor, origin.consent);
+  if (origin.consent) return consented(found, origin.actor, origin.consent);
   if (action === "touch") {
-    const saysSlot = gathered.known.some(({ relation, id }) => relation === "slot" && id === decision.id);
-    return { ...unasked, consents: saysSlot ? endContradicted(gathered, origin.actor) : {} };
+    const saysSlot = found.known.some(({ relation, id }) => relation === "slot" && id === decision.id);
+    return { ...unasked, consents: saysSlot ? endContradicted(found, origin.actor) : {} };
   }
   if (rule === "signals" && action !== "create" && action !== "replace") return unasked;
-  const said = rule === "consent" ? plainlySaid(context, gathered) : null;
-  if (said) return action === "keep" ? unasked : consented(gathered, origin.actor, said);
-  return action === "insert_closed" ? { ...unasked, outcome: "dropped" } : proposed(context, gathered, rule);
+  const said = rule === "consent" ? plainlySaid(context, found) : null;
+  if (said) return action === "keep" ? unasked : consented(found, origin.actor, said);
+  return action === "insert_closed" ? { ...unasked, outcome: "dropped" } : proposed(context, found, rule);
 }
 
 const unasked = { outcome: "written", approval: null, consents: {} } as const;
@@ -66,23 +66,23 @@ const unasked = { outcome: "written", approval: null, consents: {} } as const;
  */
 function plainlySaid(
   { config: { consent }, origin: { asks = false, words } }: WriteContext,
-  { statement: { memory, said }, standing }: GatheredStatement,
+  { statement: { memory, draft }, standing }: FoundStatement,
 ): ConsentGiven | null {
   const { source, origin } = memory;
   if (asks || consent.ask !== "said" || origin !== "user" || source?.quote === undefined) return null;
   const { quote, threadId } = source;
   const field = personalFieldOf(memory);
-  if (!said.some(({ draft }) => saidOfSelf(field, memory, words?.get(draft) ?? quote))) return null;
+  if (!saidOfSelf(field, memory, words?.get(draft) ?? quote)) return null;
   const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }
 
 /** The user agreed: this approves requests for the same value, and supersedes those for another. */
-function consented(gathered: GatheredStatement, actor: string, given: ConsentGiven): GuardVerdict {
-  const { memory } = gathered.statement;
+function consented(found: FoundStatement, actor: string, given: ConsentGiven): GuardVerdict {
+  const { memory } = found.statement;
   const { via, evidence = null, requestId = null, reason } = given;
   // The answered request is settled last, by its decider.
-  const others = waiting(gathered).filter(({ id }) => id !== requestId);
+  const others = waiting(found).filter(({ id }) => id !== requestId);
   const approved = others.filter((other) => !other.expired && isSameProposal(memory, other));
   const outdated = others.filter((other) => !approved.includes(other));
   const ended = lapsed(outdated, actor, memory.category);
@@ -97,15 +97,15 @@ function consented(gathered: GatheredStatement, actor: string, given: ConsentGiv
 }
 
 /** The slot's value was said again: older requests for another value are superseded. */
-function endContradicted(gathered: GatheredStatement, actor: string): Partial<ConsentPlan> {
-  const { validFrom, category } = gathered.statement.memory;
+function endContradicted(found: FoundStatement, actor: string): Partial<ConsentPlan> {
+  const { validFrom, category } = found.statement.memory;
   const isOlder = ({ validFrom: other }: StandingConsent) => !validFrom || !other || validFrom >= other;
-  return lapsed(waiting(gathered).filter(isOlder), actor, category);
+  return lapsed(waiting(found).filter(isOlder), actor, category);
 }
 
 function proposed(
   context: WriteContext,
-  { statement, standing }: GatheredStatement,
+  { statement, standing }: FoundStatement,
   rule: ConsentRule,
 ): GuardVerdict {
   const { config, origin } = context;
@@ -116,7 +116,6 @@ function proposed(
   const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
   const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
   const verdict = decideProposal(change, standing, mergeThresholds(memory, config).ask);
-  const times = change.signals.length;
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
   switch (verdict.action) {
     case "ask": {
@@ -128,7 +127,7 @@ function proposed(
     }
     case "repeat": {
       const { id, signals } = verdict;
-      const consents = { repeats: [{ id, times, signals }], events: [{ ...event, detail: "repeated" }] };
+      const consents = { repeats: [{ id, times: 1, signals }], events: [{ ...event, detail: "repeated" }] };
       return { outcome: "proposed", consentId: id, consents };
     }
     case "refused":
@@ -158,13 +157,13 @@ function newRequest(
     ...{ rule, category: memory.category, key, normalValue, contentHash, signals },
     slot: key === null ? `statement:${contentHash}` : `key:${key}`,
     draft: draftOf(memory),
-    seenCount: signals.length,
+    seenCount: 1,
     proposedBy: origin.actor,
   };
 }
 
 /** Pending requests for the slot; without a key, for the same words. */
-function waiting({ statement: { memory }, standing }: GatheredStatement): StandingConsent[] {
+function waiting({ statement: { memory }, standing }: FoundStatement): StandingConsent[] {
   return standing.filter(
     ({ status, contentHash }) =>
       status === "pending" && (memory.key !== undefined || contentHash === memory.contentHash),
@@ -208,13 +207,16 @@ function approvedBy(
 /** A program brings these words anew with each call. An agent may repeat itself. */
 const ownWords: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
-function signalsOf({ owner, origin: { call } }: WriteContext, { memory, said }: Statement): ConsentSignal[] {
-  return said.map(({ source, turnsAgo }) => {
-    const seq = source?.seqs.at(-1);
-    return {
+function signalsOf(
+  { owner, origin: { call } }: WriteContext,
+  { memory: { origin, source }, turnsAgo }: Statement,
+): ConsentSignal[] {
+  const seq = source?.seqs.at(-1);
+  return [
+    {
       turn: turnOf(owner, turnsAgo),
-      ...(call !== undefined && ownWords.has(memory.origin) && { call }),
+      ...(call !== undefined && ownWords.has(origin) && { call }),
       ...(source && seq !== undefined && { threadId: source.threadId, seq }),
-    };
-  });
+    },
+  ];
 }

@@ -24,7 +24,6 @@ const newColumns = without(
 export interface NewMemory extends RowOf<typeof newColumns> {
   /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-  readonly actorTerms: string;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;
   readonly links: readonly MemoryLink[];
@@ -48,7 +47,7 @@ export async function insertMemories(
     sql`
     with input as materialized (
       select i.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(rows)}::json) as i (
-        ${recordset(newColumns)}, terms text, "actorTerms" text, links json, place integer
+        ${recordset(newColumns)}, terms text, links json, place integer
       )
     ),
     source as (
@@ -121,10 +120,7 @@ export function wordRows(db: Connection): Sql {
     )`;
 }
 
-/**
- * CTEs `term` (memory_ref, length) and `actor_term`: the index of active memories in `added` (ref, id,
- * state), by `word` and the names in `input` (id, "actorTerms").
- */
+/** CTE `term` (memory_ref, length): the index of active memories in `added` (ref, id, state), by `word`. */
 export function termRows({ schema }: Connection, ownerRef: OwnerRef): Sql {
   return sql`
     term as (
@@ -133,12 +129,5 @@ export function termRows({ schema }: Connection, ownerRef: OwnerRef): Sql {
       from added join word on word.id = added.id
       where added.state = 'active'
       returning memory_ref, length
-    ),
-    actor_term as (
-      insert into ${schema}.memory_term (owner_ref, lexeme, memory_ref, frequency, length)
-      select distinct ${ownerRef}::bigint, '@' || word, added.ref, 1, 1
-      from added join input i on i.id = added.id
-      cross join lateral regexp_split_to_table(i."actorTerms", '\\s+') word
-      where added.state = 'active' and word <> ''
     )`;
 }

@@ -6,7 +6,7 @@ import { changeLine, wordlessLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { learnedFrom, versionOf } from "../item/memory-fields.js";
-import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
+import type { Noted } from "../item/memory-metadata.rule.js";
 import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
 
 export interface Deactivation {
@@ -104,7 +104,10 @@ export interface Sighting extends Noted {
   readonly rank: number;
 }
 
-/** Also closed memories; the higher confidence and importance stay. One statement. */
+/**
+ * Also closed memories; the higher confidence and importance stay, and of a memory seen several times the last
+ * metadata and expiry. One statement.
+ */
 export async function touchMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
@@ -117,10 +120,12 @@ export async function touchMemories(
         max("assertedTurn") as "assertedTurn", max("assertedAt") as "assertedAt",
         (array_agg(origin order by rank desc, trust))[1] as origin,
         (array_agg(trust order by rank desc, trust))[1] as trust,
-        (array_agg(metadata))[1] as metadata, max("expiresAt") as "expiresAt"
-      from json_to_recordset(${JSON.stringify(notedTogether(input.sightings))}::json) as s (
+        (array_agg(metadata order by at desc))[1] as metadata,
+        (array_agg("expiresAt" order by at desc))[1] as "expiresAt"
+      from json_to_recordset(${JSON.stringify(input.sightings.map((sighting, at) => ({ ...sighting, at })))}::json) as s (
         id uuid, times integer, confidence real, importance real, "assertedTurn" bigint,
-        "assertedAt" timestamptz, origin text, trust text, rank integer, metadata jsonb, "expiresAt" timestamptz
+        "assertedAt" timestamptz, origin text, trust text, rank integer, metadata jsonb, "expiresAt" timestamptz,
+        at integer
       )
       group by id
     ),
@@ -136,18 +141,6 @@ export async function touchMemories(
     from target i where m.ref = i.ref`,
     { prepare: true },
   );
-}
-
-function notedTogether(sightings: readonly Sighting[]): Sighting[] {
-  const noted = new Map<string, Noted>();
-  for (const sighting of sightings) {
-    const before = noted.get(sighting.id);
-    noted.set(sighting.id, before ? notedAgain(before, sighting) : sighting);
-  }
-  return sightings.map((sighting) => {
-    const { metadata, expiresAt } = noted.get(sighting.id) as Noted;
-    return { ...sighting, metadata, expiresAt };
-  });
 }
 
 /**

@@ -1,5 +1,4 @@
 import { contentHash } from "../../text/normal-value.js";
-import { searchName } from "../../text/search-text.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryVersion } from "../item/memory.js";
@@ -7,17 +6,22 @@ import { contentOf, learnedFrom, versionNames } from "../item/memory-fields.js";
 import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
-import { linkChanges, type NearMemory, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
+import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
 import { absorbed, type SettledDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
-import type { KnownMemory, ToldMemory, ToldStatement, WriteContext } from "./statement.js";
+import {
+  type FoundStatement,
+  type KnownMemory,
+  type ToldMemory,
+  type ToldStatement,
+  toldTo,
+  type WriteContext,
+} from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
 
 export interface MetStatement {
   readonly statement: ToldStatement;
   readonly known: readonly KnownMemory[];
-  /** Near memories of earlier statements in the same wave. */
-  readonly mates: readonly NearMemory[];
 }
 
 export interface PlannedWrite {
@@ -25,7 +29,7 @@ export interface PlannedWrite {
   readonly plan: Partial<WritePlan>;
 }
 
-/** Does not ask for consent: see `planWave`. */
+/** Does not ask for consent: see `decideDrafts`. */
 export function planStatement(
   context: WriteContext,
   met: MetStatement,
@@ -46,21 +50,46 @@ export function planStatement(
   }
 }
 
+/**
+ * Stores a statement that reads as instructions to a model where nothing finds it: it touches no other
+ * memory, takes no slot, and is no news, which would carry it into a prompt.
+ */
+export function planQuarantined(context: WriteContext, { statement, known }: FoundStatement): PlannedWrite {
+  const silent = { old: null, news: null, similarity: null };
+  const outcome = (id: string) => ({ outcome: "quarantined", id, problems: ["instruction"] }) as const;
+  const [seen] = known;
+  if (seen) {
+    const { id, category, seenCount, turn: assertedTurn } = seen;
+    const again = {
+      ...silent,
+      memoryId: id,
+      event: "MERGE",
+      new: { seenCount: seenCount + 1 },
+      category,
+    } as const;
+    const unchanged = { ...seen, times: 1, assertedTurn, assertedAt: null, origin: null, trust: null };
+    return { outcome: outcome(id), plan: { sightings: [unchanged], changes: [again] } };
+  }
+  const told = toldTo(context.owner, statement);
+  const memory = { ...newMemory(context, told, []), state: "quarantined" } as const;
+  const { id, category, state } = memory;
+  const content = { ...contentOf(memory), state };
+  const added = { ...silent, memoryId: id, event: "ADD", new: content, category } as const;
+  return { outcome: outcome(id), plan: { created: [memory], changes: [added] } };
+}
+
 type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision, { action: Action }>;
 
 function planNew(
   context: WriteContext,
-  { statement, known, mates }: MetStatement,
+  { statement, known }: MetStatement,
   decision: Decided<"create"> | Decided<"replace">,
 ): PlannedWrite {
-  const { memory, said } = statement;
+  const { memory } = statement;
   const old = decision.action === "replace" ? byId(known, decision.id) : undefined;
   const double = absorbed(known);
   const validFrom = heldSince(memory, old).toISOString();
-  const near = nearestFirst(
-    known.filter(({ id }) => id !== old?.id && id !== double?.id),
-    mates,
-  );
+  const near = known.filter(({ id }) => id !== old?.id && id !== double?.id);
   const created = { ...newMemory(context, statement, near), validFrom };
   const { id } = created;
   const gone = { supersededBy: id, purgeAfterMs: null };
@@ -78,7 +107,7 @@ function planNew(
         ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
         {
           ...change(memory, id, "ADD", null, { ...contentOf(created), ...learned(memory) }),
-          news: newsOf(old ? "updated" : "created", memory, said.length),
+          news: newsOf(old ? "updated" : "created", memory, 1),
           similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
         },
         ...linkChanges(created, created.links),
@@ -116,10 +145,10 @@ function planSighting(
   { statement, known }: MetStatement,
   { id, similarity, moves }: Decided<"touch" | "update">,
 ): PlannedWrite {
-  const { memory, said } = statement;
+  const { memory } = statement;
   const seen = byId(known, id);
   const { text, seenCount } = seen;
-  const times = seenCount + said.length;
+  const times = seenCount + 1;
   // The same words again are no news; in another order they are two notes. In a slot only the value counts.
   const isNews = similarity < 1 || (!seen.keyed && contentHash(text) !== contentHash(memory.text));
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
@@ -141,12 +170,12 @@ function planUpdate(
   { statement, known }: MetStatement,
   { id, moves }: Decided<"touch" | "update">,
 ): PlannedWrite {
-  const { memory, vector, said } = statement;
+  const { memory, vector } = statement;
   const old = byId(known, id);
-  const { category, pinned, tags, actorId, similarity, text, seenCount } = old;
+  const { category, pinned, tags, similarity, text, seenCount } = old;
   const neighbours = known.filter((each) => each.id !== id);
   const links = nearestLinks(neighbours, context.config);
-  const times = seenCount + said.length;
+  const times = seenCount + 1;
   const noted = notedOf(memory, old);
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
   const updated = change(old, id, "UPDATE", { text, seenCount }, now);
@@ -158,7 +187,6 @@ function planUpdate(
     ...{ category, pinned, tags, importance, confidence: Math.max(old.confidence, memory.confidence) },
     ...{ metadata: noted.metadata, expiresAt: noted.expiresAt?.toISOString() ?? null },
     ...{ id, vector, links, state: "active" as const },
-    actorTerms: searchName(actorId ?? "", context.language),
   };
   return {
     outcome: { outcome: "updated", id, problems: [] },
@@ -192,11 +220,6 @@ function learned(memory: ToldMemory): object {
   return memory.scope.userId === undefined ? {} : learnedFrom(memory);
 }
 
-function nearestFirst(known: readonly NearMemory[], mates: readonly NearMemory[]): readonly NearMemory[] {
-  if (mates.length === 0) return known;
-  return [...known, ...mates].toSorted((one, other) => other.similarity - one.similarity);
-}
-
 /** Decisions name only known memories. */
 function byId(known: readonly KnownMemory[], id: string): KnownMemory {
   return known.find((memory) => memory.id === id) as KnownMemory;
@@ -209,12 +232,12 @@ function movesTo(moves: readonly IntervalMove[] = [], successor: string | null):
 }
 
 /** A lower-ranking word makes a memory neither surer nor fresher. */
-function sightingOf({ memory, said }: ToldStatement, known: KnownMemory): Sighting {
+function sightingOf({ memory }: ToldStatement, known: KnownMemory): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
   const assertedAt = heldSince(memory, known).toISOString();
   const vouchesNow = rank === known.rank && trust === "operator" && known.trust === "untrusted";
   return {
-    ...{ id: known.id, times: said.length, importance, rank },
+    ...{ id: known.id, times: 1, importance, rank },
     ...notedOf(memory, known),
     ...(rank < known.rank
       ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }

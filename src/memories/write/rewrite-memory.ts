@@ -15,9 +15,8 @@ const rewrittenColumns = { ...versionColumns, state, contentHash };
 export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   readonly id: string;
   readonly kind: MemoryKind;
-  /** Text and actor's name prepared for `to_tsvector`. */
+  /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-  readonly actorTerms: string;
   /** In pgvector's text form; null keeps the vector. */
   readonly vector: string | null;
   /** Unset keeps it, as below. */
@@ -69,8 +68,6 @@ export async function rewriteMemory(
       select v.lexeme, least(coalesce(cardinality(v.positions), 1), 32767) as frequency,
         sum(coalesce(cardinality(v.positions), 1)) over () as length
       from unnest(to_tsvector(${tx.language}::regconfig, ${rewrite.terms})) v
-      union all
-      select distinct '@' || word, 1, 1 from regexp_split_to_table(${rewrite.actorTerms}, '\\s+') word where word <> ''
     ),
     stale as materialized (
       select coalesce(max(t.length), 0) as length
@@ -95,7 +92,8 @@ export async function rewriteMemory(
 function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
   if (links === null) return empty;
   return sql`link as (
-    select l.* from json_to_recordset(${JSON.stringify(links)}::json) as l (ref bigint, strength real)
+    select coalesce(l.ref, (select ref from ${schema}.memory where id = l.id)) as ref, l.strength
+    from json_to_recordset(${JSON.stringify(links)}::json) as l (ref bigint, id uuid, strength real)
   ),
   unlinked as (
     delete from ${schema}.relation r using target

@@ -4,23 +4,20 @@ import type { StandingConsent } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { SlotValue } from "../slot/slot-timeline.rule.js";
+import type { Measure } from "./draft-similarity.js";
 import type { PreparedMemory } from "./prepare-memory.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
-/** One draft, or several of a batch that say the same. */
+/** One draft, ready to be written. */
 export interface Statement {
-  /** From its first draft. */
+  /** Its place in the call. */
+  readonly draft: number;
+  readonly turnsAgo: number;
   readonly memory: PreparedMemory;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;
-  readonly said: readonly [Saying, ...Saying[]];
-}
-
-interface Saying {
-  /** The draft's place. */
-  readonly draft: number;
-  readonly turnsAgo: number;
-  readonly source: PreparedMemory["source"];
+  /** What it is compared with other drafts by; null for the only one. */
+  readonly measure: Measure | null;
 }
 
 export interface ToldMemory extends PreparedMemory {
@@ -34,12 +31,13 @@ export interface ToldStatement extends Statement {
   readonly memory: ToldMemory;
 }
 
-export function toldTo(
+export function toldTo<Of extends Pick<Statement, "memory" | "turnsAgo">>(
   owner: { readonly turns: number; readonly now: Date },
-  { memory, vector, said }: Statement,
-): ToldStatement {
-  const when = { turn: turnOf(owner, said[0].turnsAgo), now: owner.now };
-  return { memory: { ...memory, ...when, rank: sourceRank(memory) }, vector, said };
+  statement: Of,
+): Of & { readonly memory: ToldMemory } {
+  const { memory, turnsAgo } = statement;
+  const when = { turn: turnOf(owner, turnsAgo), now: owner.now };
+  return { ...statement, memory: { ...memory, ...when, rank: sourceRank(memory) } };
 }
 
 export function turnOf({ turns }: { readonly turns: number }, turnsAgo: number): number {
@@ -52,7 +50,8 @@ export interface KnownMemory extends SlotValue, MemoryVersion {
    * the closed values of the slot around the statement's time.
    */
   readonly relation: "slot" | "before" | "after" | "same" | "near";
-  readonly ref: number;
+  /** Null for one that an earlier draft of the batch made. */
+  readonly ref: number | null;
   readonly kind: MemoryKind;
   readonly keyed: boolean;
   readonly origin: MemoryOrigin;
@@ -65,18 +64,11 @@ export interface KnownMemory extends SlotValue, MemoryVersion {
   readonly similarity: number;
 }
 
-export interface GatheredStatement {
+export interface FoundStatement {
   readonly statement: Statement;
   readonly known: readonly KnownMemory[];
   /** Waiting, or refused not long ago: for its slot, or its category without a key. */
   readonly standing: readonly StandingConsent[];
-}
-
-/** By the places of their drafts. */
-export interface AlikePair {
-  readonly earlier: number;
-  readonly later: number;
-  readonly similarity: number;
 }
 
 /** Without an id: an earlier statement of the same batch. */
@@ -91,7 +83,7 @@ export interface Answer {
 /** "different" without an answer, or where the text has changed since. */
 export function answerTo(
   answers: readonly Answer[],
-  { said: [{ draft }] }: Pick<Statement, "said">,
+  { draft }: Pick<Statement, "draft">,
   { id, text }: SaidBefore,
 ): SameFact {
   // A statement of the batch may get its id only after it was asked about.
@@ -107,8 +99,5 @@ export interface WriteContext {
   readonly origin: WriteOrigin;
   /** Given before the lock was taken. */
   readonly answers: readonly Answer[];
-  readonly language: string;
-  /** Pairs whose memories are linked. */
-  readonly alike: readonly AlikePair[];
   readonly newId: () => string;
 }

@@ -1,16 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { MemoryEvent } from "../../events/event-log.js";
+import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import { lockOwner } from "../../scope/scope-predicates.js";
+import { type LockedOwner, lockOwner } from "../../scope/scope-predicates.js";
+import { consentRule } from "../guard/consent-policy.rule.js";
+import { findStandingConsents } from "../guard/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
-import { applyPlan, type PlanTarget } from "./apply-plan.js";
-import { type GatheredDrafts, gatherDrafts, gatherWave, type OwnerStatements } from "./gather.js";
-import { commonPlace, joinWrites, planWave } from "./plan-wave.js";
-import { planQuarantined, sightQuarantined, tellOfQuarantined } from "./quarantine-statements.js";
-import type { Answer, WriteContext } from "./statement.js";
-import { inWaves, nearDoubles } from "./waves.js";
-import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import { applyPlan } from "./apply-plan.js";
+import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
+import { expireMemories } from "./expire-memories.js";
+import { findCandidates } from "./find-candidates.js";
+import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
+import type { Answer, FoundStatement, Statement } from "./statement.js";
+import type { WriteConfig, WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 export interface Writing {
   readonly origin: WriteOrigin;
@@ -29,69 +32,87 @@ export async function writeMemories(
   runtime: WriteRuntime,
   input: Writing & { readonly scope: Scope; readonly drafts: readonly MemoryDraft[] },
 ): Promise<WriteOutcome[]> {
-  const gathered = await gatherDrafts(runtime, input);
-  const outcomes = await writeGathered(runtime, { ...input, gathered });
-  return outcomes.map((outcome, draft) => {
-    const trimmed = gathered.trimmed[draft] ?? "";
-    return trimmed === "" ? outcome : { ...outcome, trimmed };
-  });
+  return writePrepared(runtime, { ...input, prepared: await prepareDrafts(runtime, input) });
 }
 
 /** @param input.answers a model's word on the pairs of `findOpenPairs`. @default all are different */
-export async function writeGathered(
-  runtime: Pick<WriteRuntime, "db" | "config" | "logger">,
-  input: Writing & { readonly gathered: GatheredDrafts; readonly answers?: readonly Answer[] | undefined },
+export async function writePrepared(
+  { db, config, logger }: Pick<WriteRuntime, "db" | "config" | "logger">,
+  input: Writing & { readonly prepared: PreparedDrafts; readonly answers?: readonly Answer[] | undefined },
 ): Promise<WriteOutcome[]> {
-  const { db, config, logger } = runtime;
-  const { gathered, origin, alongside, answers = [] } = input;
-  const { owners, space } = gathered;
-  const outcomes = [...gathered.outcomes];
+  const { prepared, origin, alongside, answers = [] } = input;
+  const { owners, space } = prepared;
+  const outcomes = [...prepared.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
-  const common = { config, origin, answers, language: db.language, newId: randomUUID };
-  const quarantined = await db.transaction(async (tx) => {
-    const ids: string[] = [];
-    for (const each of owners) {
-      const owner = await lockOwner(tx, each.scope);
-      const target = { owner, scope: each.scope, space, origin, insights: config.insights };
-      const written = await writeForOwner(tx, { context: { ...common, owner }, target }, each);
-      for (const [draft, outcome] of written.outcomes) outcomes[draft] = outcome;
-      ids.push(...written.quarantined);
+  const memoryIds = await db.transaction(async (tx) => {
+    const quarantined: string[] = [];
+    for (const statements of owners) {
+      const { scope } = (statements[0] as Statement).memory;
+      const owner = await lockOwner(tx, scope);
+      const context = { owner, config, origin, answers, newId: randomUUID };
+      for (const batch of inBatches(statements)) {
+        const found = await findForBatch(tx, { owner, scope, space, config }, batch);
+        const decided = decideDrafts(context, found);
+        const searched = bestSimilarity(found.flatMap(({ known }) => known));
+        const search = { searched, place: commonPlace(origin, batch) };
+        const { insights } = config;
+        await applyPlan(tx, { owner, scope, space, origin, insights, search }, decided.plan);
+        for (const [draft, outcome] of decided.outcomes) outcomes[draft] = { ...outcomes[draft], ...outcome };
+        const hidden = decided.plan.created.filter(({ state }) => state === "quarantined");
+        quarantined.push(...hidden.map(({ id }) => id));
+      }
     }
     await alongside?.(tx, outcomes);
-    return ids;
+    return quarantined;
   });
-  tellOfQuarantined(logger, { ...origin, memoryIds: quarantined });
+  tellOfQuarantined(logger, { ...origin, memoryIds });
   return outcomes;
 }
 
-/** Wave by wave, so that of two near statements the later finds the earlier. Quarantine comes last. */
-async function writeForOwner(
+/**
+ * Candidates and consent requests for each of `batch`. One statement for every 200, and one more where consent
+ * is needed.
+ */
+async function findForBatch(
   tx: Connection,
-  { context: common, target }: { context: Omit<WriteContext, "alike">; target: PlanTarget },
-  { batches, quarantined }: OwnerStatements,
-): Promise<{ outcomes: Iterable<[draft: number, outcome: WriteOutcome]>; quarantined: string[] }> {
-  const context = { ...common, alike: batches.flatMap(({ alike }) => alike) };
-  const { origin, answers, config } = context;
-  const { scope, space } = target;
-  const outcomes: [number, WriteOutcome][] = [];
-  const waves = batches.flatMap(({ statements, near }) =>
-    inWaves(statements, nearDoubles(near, { answers, consent: config.consent })),
-  );
-  for (const wave of waves) {
-    const gathered = await gatherWave(tx, { ...context, scope, space }, wave);
-    const { plan, outcomes: ofWave } = planWave(context, gathered);
-    const searched = bestSimilarity(gathered.flatMap(({ known }) => known));
-    await applyPlan(tx, { ...target, search: { searched, place: commonPlace(origin, wave) } }, plan);
-    outcomes.push(...ofWave);
+  context: Pick<PreparedDrafts, "space"> & {
+    readonly owner: LockedOwner;
+    readonly scope: Scope;
+    readonly config: WriteConfig;
+  },
+  batch: readonly Statement[],
+): Promise<FoundStatement[]> {
+  const { owner, scope, config, space } = context;
+  const ownerRef = owner.ref;
+  const find = () => findCandidates(tx, { ownerRef, space, sought: batch });
+  let known = await find();
+  if (known.flat().some(({ expired }) => expired)) {
+    const { purgeAfterMs } = config.lifecycle;
+    await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: space !== null });
+    known = await find();
   }
-  if (quarantined.length === 0) return { outcomes, quarantined: [] };
-  const found = await sightQuarantined(tx, context, quarantined);
-  const writes = found.map(({ statement, sighted }) => {
-    return { statement, ...planQuarantined(context, statement, sighted) };
+  const isGuarded = batch.some(({ memory }) => consentRule(config.consent, memory) !== null);
+  const probes = batch.map(({ memory: { scope, category, key = null } }) => {
+    return { appId: scope.appId ?? "", category, key };
   });
-  const last = joinWrites(writes, origin);
-  await applyPlan(tx, { ...target, space: null }, last.plan);
-  return { outcomes: [...outcomes, ...last.outcomes], quarantined: last.plan.created.map(({ id }) => id) };
+  const standing = isGuarded ? await findStandingConsents(tx, { ownerRef, probes }) : [];
+  return batch.map((statement, at) => {
+    return { statement, known: known[at] ?? [], standing: standing[at] ?? [] };
+  });
+}
+
+/** The same words again are not reported. */
+export function tellOfQuarantined(
+  logger: Logger,
+  { step, threadId, memoryIds }: Pick<WriteOrigin, "step" | "threadId"> & { memoryIds: readonly string[] },
+): void {
+  if (memoryIds.length === 0) return;
+  const [one, several] = ["1 text reads", `${memoryIds.length} texts read`];
+  logger.warn(
+    `${memoryIds.length === 1 ? one : several} as instructions to a model, kept for you to look at: ` +
+      'memory.memories.list({ states: ["quarantined"] })',
+    { ...(threadId !== undefined && { threadId }), step, memoryIds },
+  );
 }
 
 /** For the event of a model's proposal. */

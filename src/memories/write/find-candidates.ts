@@ -7,7 +7,6 @@ import { isId } from "../../scope/scope-predicates.js";
 import { versionColumns } from "../item/memory-fields.js";
 import { unexpired } from "../item/memory-row.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
-import { nearByVector, nearestCount } from "./near-by-vector.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
@@ -27,6 +26,20 @@ const common = 500;
 /** The exact search of that many vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
 
+export const nearestCount = 5;
+
+interface VectorSearch {
+  readonly ownerRef: number;
+  readonly space: EmbeddingSpace;
+  readonly isBatch: boolean;
+}
+
+/**
+ * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer
+ * than `nearestCount` of these fit, all of the owner's are sorted.
+ */
+const firstLook = 64;
+
 interface WriteSearch {
   readonly ownerRef: number;
   readonly sought: readonly SoughtMemory[];
@@ -41,12 +54,12 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 
 /**
  * For each of `sought`: what has its slot, the closed values around its time, equal text, and its nearest
- * memories.
+ * memories. For one that reads as instructions: the same words in quarantine.
  *
  * Similarity is 1 − cosine distance with embeddings, else Dice's coefficient on stemmed terms, in [0, 1], of
  * texts with a rare word in common. One statement for every 200.
  */
-export async function findWriteCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
+export async function findCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];
   for (let from = 0; from < input.sought.length; from += mostProbes) {
     const sought = input.sought.slice(from, from + mostProbes);
@@ -64,8 +77,21 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space, sought } = input;
   const probes = sought.map(({ memory, self }, index) => {
-    const { scope, kind, category, key = null, validFrom, contentHash, terms } = memory;
-    return { index, appId: scope.appId ?? "", kind, category, key, validFrom, contentHash, terms, self };
+    const { scope, kind, category, validFrom, contentHash, quarantined } = memory;
+    const hidden = quarantined && self === undefined;
+    const { key = null, terms } = hidden ? { terms: "" } : memory;
+    return {
+      index,
+      appId: scope.appId ?? "",
+      kind,
+      category,
+      key,
+      validFrom,
+      contentHash,
+      terms,
+      self,
+      hidden,
+    };
   });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;
@@ -73,20 +99,25 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
     ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
     : nearByTerms(db, ownerRef);
   /** The first memory under `condition` for each probe: only a probe with a key looks for those of its slot. */
-  const one = (relation: KnownMemory["relation"], condition: Sql, order = empty) => sql`
+  const one = (
+    relation: KnownMemory["relation"],
+    condition: Sql,
+    order = empty,
+    where = sql`where p.key is not null`,
+  ) => sql`
       select p.index as probe, ${raw(`'${relation}'`)} as relation, m.ref, 1::float8 as similarity
       from probe p cross join lateral (
         select ref from ${schema}.memory
         where owner_ref = ${ownerRef} and ${isId(sql`app_id`, sql`p."appId"`)} and ${condition}
         ${order} limit 1
-      ) m ${relation === "same" ? empty : sql`where p.key is not null`}`;
+      ) m ${where}`;
   const from = sql`coalesce(p."validFrom", ${db.now()})`;
   return db.query<Row & QueryResultRow>(
     sql`
     with probe as materialized (
       select p.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(probes)}::json) as p (
         index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
-        "validFrom" timestamptz
+        "validFrom" timestamptz, hidden boolean
       )
     ),
     ${near},
@@ -97,7 +128,8 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       union all
       ${one("after", sql`${closed} and valid_from > ${from}`, sql`order by valid_from`)}
       union all
-      ${one("same", sql`kind = p.kind and content_hash = p."contentHash" and state = 'active'`)}
+      ${one("same", sql`${sameWords} and state = 'active'`, empty, sql`where not p.hidden`)}
+      ${probes.some(({ hidden }) => hidden) ? sql`union all ${one("same", sql`${sameWords} and state = 'quarantined'`, empty, sql`where p.hidden`)}` : empty}
       union all
       select probe, 'near', ref, similarity from near
     )
@@ -112,8 +144,9 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   );
 }
 
-/** The slot of the row `p`, and its closed values. */
+/** The slot of the row `p`, its words, and the slot's closed values. */
 const ofSlot = sql`category = p.category and key = p.key`;
+const sameWords = sql`kind = p.kind and content_hash = p."contentHash"`;
 const closed = sql`${ofSlot} and state = 'superseded' and (valid_to is null or valid_to > valid_from)`;
 
 function nearByTerms(db: Connection, ownerRef: number): Sql {
@@ -160,4 +193,43 @@ function nearByTerms(db: Connection, ownerRef: number): Sql {
       order by similarity desc, m.ref desc limit ${nearestCount}
     ) n
   )`;
+}
+
+/** CTE `near` (probe, ref, similarity): the owner's nearest memories for each row of the CTE `probe`. */
+function nearByVector(db: Connection, search: VectorSearch): Sql {
+  // A batch reads the vectors once.
+  return sql`${search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty}
+  nearest as materialized (
+    select p.index as probe, n.ref, n.similarity from probe p ${scan(db, search, sql`limit ${firstLook}`)}
+    where not p.hidden
+  ),
+  sparse as materialized (
+    select p.* from probe p
+    where not p.hidden and (select count(*) from nearest n where n.probe = p.index) < ${nearestCount}
+  ),
+  near as materialized (
+    select * from nearest where probe not in (select index from sparse)
+    union all
+    select p.index, n.ref, n.similarity from sparse p ${scan(db, search, sql`offset 0`)}
+  )`;
+}
+
+function vectorsOf({ schema }: Connection, { ownerRef, space }: VectorSearch): Sql {
+  return sql`select memory_ref, embedding from ${schema}.memory_embedding
+    where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active`;
+}
+
+/** Joins to the probe `p` its nearest memories; `cut` limits the vectors that are looked at. */
+function scan(db: Connection, search: VectorSearch, cut: Sql): Sql {
+  const { space, isBatch } = search;
+  return sql`cross join lateral (
+      select m.ref, least(1, -e.product) as similarity
+      from (
+        select memory_ref, embedding ${space.product} p.embedding as product
+        from ${isBatch ? sql`own_vector` : sql`(${vectorsOf(db, search)}) own_vector`}
+        order by product, memory_ref ${cut}
+      ) e cross join lateral (select * from ${db.schema}.memory where ref = e.memory_ref limit 1) m
+      where m.app_id = p."appId" and m.state = 'active' and m.id is distinct from p.self
+      order by e.product, m.ref limit ${nearestCount}
+    ) n`;
 }

@@ -1,0 +1,81 @@
+import { MemoryError } from "../../errors.js";
+import type { EmbeddingSpace } from "../../models/embedding-space.js";
+import type { Scope } from "../../scope/scope.js";
+import { type Redactor, redactFields } from "../../text/redactor.js";
+import type { MemoryDraft } from "../item/memory.js";
+import { wordNames } from "../item/memory-fields.js";
+import { stemMeasures } from "./draft-similarity.js";
+import { prepareMemory } from "./prepare-memory.js";
+import type { Statement } from "./statement.js";
+import type { WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import { cutOff } from "./writing-constraints.rule.js";
+
+export interface PreparedDrafts {
+  /** For each draft: "rejected", with its problems, or a place for the outcome. */
+  readonly outcomes: readonly WriteOutcome[];
+  /** By owner, in their order. Users come before apps, so that two writers never wait for each other. */
+  readonly owners: readonly (readonly Statement[])[];
+  readonly space: EmbeddingSpace | null;
+}
+
+/** Some seconds in one transaction, which the owner's other writers wait for. */
+const mostDrafts = 5_000;
+
+/**
+ * Checks, redacts and embeds `drafts` before any lock is taken.
+ *
+ * @param input.turnsAgo for each draft, in turns of the owner. @default 0
+ * @throws MemoryError as `writeMemories`
+ */
+export async function prepareDrafts(
+  { db, config, embedder, redactor }: WriteRuntime,
+  input: {
+    readonly scope: Scope;
+    readonly drafts: readonly MemoryDraft[];
+    readonly turnsAgo?: readonly number[] | undefined;
+  },
+): Promise<PreparedDrafts> {
+  const { scope, drafts, turnsAgo = [] } = input;
+  if (drafts.length > mostDrafts) {
+    throw new MemoryError(
+      "INVALID_INPUT",
+      `At most ${mostDrafts} memories can be added at once, got ${drafts.length}: add them in several calls, ` +
+        "or import them.",
+    );
+  }
+  const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
+  const settings = { policy: config.policy, language: db.language };
+  const prepared = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
+
+  const plain = valid.filter(({ memory }) => !memory.quarantined);
+  const embedded =
+    embedder && plain.length > 0 ? await embedder.documents(plain.map(({ memory }) => memory.text)) : null;
+  const terms = plain.length > 1 && !embedded ? plain.map(({ memory }) => memory.terms) : [];
+  const stems = terms.length > 0 ? await stemMeasures(db, terms) : [];
+  const compared = new Map(
+    plain.map(({ draft }, at) => {
+      const measure = embedded?.units[at] ?? stems[at] ?? null;
+      return [draft, { vector: embedded?.vectors[at] ?? null, measure }];
+    }),
+  );
+  const statements = valid.map(({ memory, draft }): Statement => {
+    const { vector = null, measure = null } = compared.get(draft) ?? {};
+    return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory, vector, measure };
+  });
+  const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
+  const owners = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
+  const outcomes = prepared.map((memory, at): WriteOutcome => {
+    if ("problems" in memory) return { outcome: "rejected", id: null, ...memory };
+    const trimmed = cutOff(redacted[at]?.text ?? "", memory.text);
+    return { outcome: "rejected", id: null, problems: [], ...(trimmed !== "" && { trimmed }) };
+  });
+  return { outcomes, owners: owners.filter(({ length }) => length > 0), space: embedded?.space ?? null };
+}
+
+/** Redacts also the quote, but not the id of its thread. */
+async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
+  const flat = { ...draft, evidence: draft.source?.quote };
+  const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);
+  return { ...fields, ...(draft.source && { source: { ...draft.source, quote } }) };
+}
