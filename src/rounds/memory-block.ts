@@ -11,25 +11,31 @@ import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
 import { durationOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
-const memoryRequest = "Answer consistently using the memory and conversation above.";
-
-/** Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. */
+/**
+ * Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. A heading
+ * has lines under it, and what the last line names is above it.
+ */
 export function memoryBlock(recalled: Recalled): string | null {
   const { said, listed } = partsOf(recalled);
   const [news, after] = said;
   const lists = listed.map(({ section, lines }) =>
     [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
   );
-  const sections = [...news, ...lists, ...after];
-  if (sections.length === 0 && !recalled.summary && !recalled.leftOut) return null;
-  if (sections.length > 0) sections.push(...notShown(recalled));
-  const told = [recalled.summary && summary(recalled.summary), recalled.leftOut && leftOut(recalled.leftOut)];
+  const memories = [...news, ...lists, ...after];
+  if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
-    conversationHeading,
-    ...told.flatMap((part) => (part ? [part, ""] : [])),
-    memoryRequest,
+    ...(recalled.summary ? [summary(recalled.summary)] : []),
+    ...(recalled.leftOut ? [leftOut(recalled.leftOut)] : []),
   ];
-  return `${opening}\n\n${[...sections, conversation.join("\n")].join("\n\n")}${closing}`;
+  if (memories.length + conversation.length === 0) return null;
+  const above = [...(memories.length > 0 ? ["memory"] : []), ...(recalled.summary ? ["conversation"] : [])];
+  const sections = [
+    `${memories.length > 0 ? opening : openingAlone}${memoryPreface}`,
+    ...memories,
+    ...(conversation.length > 0 ? [`# Recent Conversation\n${conversation.join("\n\n")}`] : []),
+    ...(above.length > 0 ? [requestFor(above.join(" and "))] : []),
+  ];
+  return sections.join("\n\n") + closing;
 }
 
 /** Without the conversation, not rounded. @param most counting stops beyond it */
@@ -52,11 +58,12 @@ function sectionTokens(text: string): number {
   return readTokens(`\n\n${text}`).tokens;
 }
 
-const conversationHeading = "# Recent Conversation";
-const opening = `<memory>\n# Long-term Memory\n${memoryPreface}`;
+const requestFor = (above: string) => `Answer consistently using the ${above} above.`;
+const openingAlone = "<memory>\n";
+const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens =
-  readTokens(opening).tokens + sectionTokens(`${conversationHeading}\n${memoryRequest}${closing}`);
+  readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
 
 /** Without notes, which have longer beginnings. */
 export function headingTokens(section: MemorySection): number {
@@ -83,9 +90,13 @@ function listedSections(memories: RecalledMemories): ListedSection[] {
   const lines: Record<MemorySection, MemoryLine[]> = {
     ...{ profile: [], unverified: [], context: [], rest: [], notes: [], operators: [] },
   };
+  // The same words may be known of a user and of the user in an app.
+  const written = new Set<string>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of partOf(memories, part)) {
-      lines[sectionOf(part, memory)].push(lineOf(part, memory, 0));
+      const line = lineOf(part, memory, 0);
+      if (!written.has(line.line)) lines[sectionOf(part, memory)].push(line);
+      written.add(line.line);
     }
   }
   return headed.flatMap((section) =>
