@@ -49,6 +49,7 @@ export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "mess
 /** What to look for in what was said. */
 export interface TranscriptQuery {
   readonly scope: Scope;
+  /** At most 10,000 characters. */
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
