@@ -7,10 +7,10 @@ import { seenOwners } from "../scope/scope-predicates.js";
 import { bulletsOf, fittingHits } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
 import { findHits, type MemoryQuery, type ReadQuery, readQuery, withRelated } from "./query-memories.js";
-import { type MemoryHit, type RankedHit, weighMemories } from "./rank-memories.rule.js";
+import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
-import { searchMemories, type VisibleMemories, visibleArguments } from "./search-memories.js";
+import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
 /** A hit with what each signal adds to its score. */
 interface ExplainedHit extends RankedHit {
@@ -71,17 +71,18 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
   const question = await embedQuestion(deps, query.text);
-  const { ordered, candidates, weighed, ranking, isBroad } = await findHits(deps, query, question);
+  const more = { ...query, search: { ...search, most: search.most + mostLeftOut } };
+  const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);
   const shown = fitting(best, query);
   const ids = new Set(ordered.map(({ memory }) => memory.id));
-  const invisible = isBroad ? [] : await findInvisible(deps, question, search);
+  const invisible = await findInvisible(deps, question, more);
   const { lexemes, hidden } = await findHidden(deps.db, question, search);
   const leftOut = [
     ...best.filter(({ memory }) => !shown.has(memory.id)).map((hit) => overBudget(hit, query)),
     ...ordered.slice(search.most).map((hit, index) => overLimit(hit, search.most + index + 1, query)),
     ...weighed.filter(({ memory }) => !ids.has(memory.id)).map(belowFloor),
-    ...weighMemories(invisible, ranking).map((each) => notSelected(each, query, deps)),
+    ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
@@ -140,20 +141,19 @@ function notSelected(
   return left("filter", "The filters leave it out.");
 }
 
-/** Candidates of the same question that only its categories, kinds and filters leave out. */
-async function findInvisible(
-  { db, config: { policy } }: SearchRuntime,
-  question: EmbeddedQuestion,
-  search: ReadQuery["search"],
-) {
-  const all = { kinds: memoryKinds, filter: noFilter, categories: [...readableCategories(policy, null)] };
-  const { candidates } = await searchMemories(db, question, { ...search, ...all });
+/** What the same question finds that only its categories, kinds and filters leave out. */
+async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, query: ReadQuery) {
+  const { db, config } = deps;
+  const categories = [...readableCategories(config.policy, null)];
+  const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories };
+  const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, question);
+  const found: readonly Scored[] = isBroad ? ordered : weighed;
   const rows = await db.query<{ id: string }>(sql`
     select m.id from ${db.schema}.memory m
-    where m.id = any (${candidates.map(({ memory }) => memory.id)}::uuid[])
-      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, search)})`);
+    where m.id = any (${found.map(({ memory }) => memory.id)}::uuid[])
+      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, query.search)})`);
   const ids = new Set(rows.map(({ id }) => id));
-  return candidates.filter(({ memory }) => ids.has(memory.id));
+  return found.filter(({ memory }) => ids.has(memory.id));
 }
 
 /** Memories with the question's words that are no longer in use. */

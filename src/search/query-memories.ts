@@ -112,7 +112,7 @@ export async function findHits(
   const isBroad = important.length > 0;
   const weighed = isBroad ? [] : weighMemories(candidates, ranking);
   const ordered = isBroad ? important.map(listedHit) : orderWeighed(weighed, ranking).map(hitOf);
-  return { ordered, candidates: isBroad ? [] : candidates, weighed, ranking, isBroad };
+  return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
 }
 
 /** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
