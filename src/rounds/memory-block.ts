@@ -11,13 +11,9 @@ import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
 import { durationOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
-/**
- * Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. A heading
- * has lines under it, and what the last line names is above it.
- */
+/** Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. */
 export function memoryBlock(recalled: Recalled): string | null {
-  const { said, listed } = partsOf(recalled);
-  const [news, after] = said;
+  const { news, listed, after } = partsOf(recalled);
   const lists = listed.map(({ section, lines }) =>
     [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
   );
@@ -40,8 +36,8 @@ export function memoryBlock(recalled: Recalled): string | null {
 
 /** Without the conversation, not rounded. @param most counting stops beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
-  const { said, listed } = partsOf(recalled);
-  const texts = said.flat();
+  const { news, listed, after } = partsOf(recalled);
+  const texts = [...news, ...after];
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
   for (const text of texts) tokens += sectionTokens(text);
@@ -70,23 +66,16 @@ export function headingTokens(section: MemorySection): number {
   return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
-interface ListedSection {
-  readonly section: keyof typeof sectionHeadings;
-  readonly lines: readonly MemoryLine[];
-}
-
-function partsOf(recalled: Recalled): {
-  readonly said: readonly [before: readonly string[], after: readonly string[]];
-  readonly listed: readonly ListedSection[];
-} {
+function partsOf(recalled: Recalled) {
   const told = (section: string | null) => (section === null ? [] : [section]);
   return {
-    said: [told(delta(recalled)), [...told(notes(recalled)), ...told(consents(recalled))]],
+    news: told(delta(recalled)),
     listed: listedSections(recalled.memories),
+    after: [...told(notes(recalled)), ...told(consents(recalled))],
   };
 }
 
-function listedSections(memories: RecalledMemories): ListedSection[] {
+function listedSections(memories: RecalledMemories) {
   const lines: Record<MemorySection, MemoryLine[]> = {
     ...{ profile: [], unverified: [], context: [], rest: [], notes: [], operators: [] },
   };
@@ -114,7 +103,6 @@ function previousContext(recalled: Recalled): string {
 }
 
 function delta({ changes }: Recalled): string | null {
-  if (changes.count === 0) return null;
   const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
   return deltaHeader({ ...changes, top });
 }

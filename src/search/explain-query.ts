@@ -4,7 +4,7 @@ import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { seenOwners } from "../scope/scope-predicates.js";
-import { bulletsOf, fittingHits } from "./answer-query.js";
+import { type AnswerShape, bulletsOf, fittingHits, type MemoryBullet } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
 import { findHits, type MemoryQuery, type ReadQuery, readQuery, withRelated } from "./query-memories.js";
 import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
@@ -74,14 +74,22 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const more = { ...query, search: { ...search, most: search.most + mostLeftOut } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);
-  const shown = fitting(best, query);
+  const shown = fitting(best, shape);
   const ids = new Set(ordered.map(({ memory }) => memory.id));
   const invisible = await findInvisible(deps, question, more);
   const { lexemes, hidden } = await findHidden(deps.db, question, search);
   const leftOut = [
-    ...best.filter(({ memory }) => !shown.has(memory.id)).map((hit) => overBudget(hit, query)),
-    ...ordered.slice(search.most).map((hit, index) => overLimit(hit, search.most + index + 1, query)),
-    ...weighed.filter(({ memory }) => !ids.has(memory.id)).map(belowFloor),
+    ...best
+      .filter(({ memory }) => !shown.has(memory.id))
+      .map((hit) => left(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`)),
+    ...ordered
+      .slice(search.most)
+      .map((hit, index) =>
+        left(hit, "limit", `It is number ${search.most + index + 1}; ${search.most} were asked for.`),
+      ),
+    ...weighed
+      .filter(({ memory }) => !ids.has(memory.id))
+      .map((each) => left(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`)),
     ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
@@ -99,46 +107,36 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
 }
 
 /** Ids of the hits that the budget holds. */
-function fitting(
-  hits: readonly MemoryHit[],
-  { shape: { form, budgetTokens } }: ReadQuery,
-): ReadonlySet<string> {
-  const idsOf = (found: readonly MemoryHit[]) => new Set(found.map(({ memory }) => memory.id));
-  if (budgetTokens === null) return idsOf(hits);
-  if (form === null) return idsOf(fittingHits(hits, budgetTokens));
+function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
+  const shown: readonly Pick<MemoryBullet, "id">[] =
+    form === null
+      ? fittingHits(hits, budgetTokens).map(({ memory }) => memory)
+      : bulletsOf(hits, form, budgetTokens);
   // The first is cut to fit, if need be to its text alone.
-  const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
-  return new Set([...hits.slice(0, 1).map(({ memory }) => memory.id), ...ids]);
+  return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
 }
 
 type Scored = Pick<MemoryHit, "memory" | "score">;
 type LeftOut = LeftOutMemory & { readonly score: number };
 
-function overLimit({ memory, score }: Scored, place: number, { search: { most } }: ReadQuery): LeftOut {
-  return { memory, score, reason: "limit", detail: `It is number ${place}; ${most} were asked for.` };
-}
-
-function overBudget({ memory, score }: Scored, { shape: { budgetTokens } }: ReadQuery): LeftOut {
-  return { memory, score, reason: "budget", detail: `It does not fit into ${budgetTokens} tokens.` };
-}
-
-function belowFloor({ memory, score, evidence }: Scored & { readonly evidence: number }): LeftOut {
-  return { memory, score, reason: "floor", detail: `It is hardly alike: ${evidence.toFixed(3)}.` };
+function left({ memory, score }: Scored, reason: LeftOutReason, detail: string): LeftOut {
+  return { memory, score, reason, detail };
 }
 
 function notSelected(
-  { memory, score }: Scored,
+  scored: Scored,
   { agent, search }: ReadQuery,
   { config: { policy } }: SearchRuntime,
 ): LeftOut {
-  const { category, kind } = memory;
-  const left = (reason: LeftOutReason, detail: string): LeftOut => ({ memory, score, reason, detail });
+  const { category, kind } = scored.memory;
   if (!readableCategories(policy, agent).has(category)) {
-    return left("allowlist", `The agent "${agent}" may not read ${category}.`);
+    return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
   }
-  if (!search.categories.includes(category)) return left("category", `${category} was not asked for.`);
-  if (!search.kinds.includes(kind)) return left("kind", `Memories of the kind ${kind} were not asked for.`);
-  return left("filter", "The filters leave it out.");
+  if (!search.categories.includes(category))
+    return left(scored, "category", `${category} was not asked for.`);
+  if (!search.kinds.includes(kind))
+    return left(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
+  return left(scored, "filter", "The filters leave it out.");
 }
 
 /** What the same question finds that only its categories, kinds and filters leave out. */

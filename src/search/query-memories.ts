@@ -148,16 +148,9 @@ export function withRelated<Hit extends MemoryHit>(
 
 /** Of an answer to a question for everything: nothing is compared. */
 function listedHit(memory: MemoryItem): RankedHit {
-  const pinned = memory.pinned ? 1 : 0;
-  const importance = memory.importance / 5;
+  const parts = { ...noParts, importance: memory.importance / 5, pinned: memory.pinned ? 1 : 0 };
   const reason = memory.pinned ? "pinned" : "among the most important";
-  return {
-    memory,
-    similarity: 0,
-    score: pinned + importance,
-    reason,
-    parts: { ...noParts, importance, pinned },
-  };
+  return { memory, similarity: 0, score: parts.pinned + parts.importance, reason, parts };
 }
 
 function sameOf<Name extends string>(

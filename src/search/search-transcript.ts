@@ -89,13 +89,9 @@ export async function searchTranscript(
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
-  const { scope, query, topK, threshold } = asks;
-  const question = readQuestion(query, db.language, timeOf({ clock }));
-  const candidates = await findCandidates(db, question, {
-    scope,
-    threadId: asks.threadId === undefined ? null : parseThreadId(asks.threadId),
-    limit: Math.max(200, topK * candidatesPerHit),
-  });
+  const { topK, threshold } = asks;
+  const question = readQuestion(asks.query, db.language, timeOf({ clock }));
+  const candidates = await findCandidates(db, question, asks);
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
     .map(({ ownFit: _, fit: __, ...hit }) => hit);
@@ -105,12 +101,11 @@ export async function searchTranscript(
 function findCandidates(
   db: Connection,
   { terms, spans }: Question,
-  {
-    scope,
-    threadId,
-    limit,
-  }: { readonly scope: Scope; readonly threadId: string | null; readonly limit: number },
+  asks: z.output<typeof querySchema> & { readonly scope: Scope },
 ): Promise<TranscriptCandidate[]> {
+  const { scope, topK } = asks;
+  const threadId = asks.threadId === undefined ? null : parseThreadId(asks.threadId);
+  const limit = Math.max(200, topK * candidatesPerHit);
   const { schema } = db;
   const { appId } = scopeColumns(scope);
   const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
