@@ -1,4 +1,4 @@
--- Version: 2
+-- Version: 3
 --
 -- Functions and triggers, installed where an older version of this file was. Raise the number with each change. A function that
 -- takes or returns something else gets another name, and the one before stays for processes that still call it.
@@ -186,9 +186,10 @@ create or replace function mnemograph.conversation(
   end
 $$;
 
--- Changes of an owner's memories that a thread was not notified of, and requests for consent to ask about. Of each memory its last
--- change counts: where a value was replaced, or two memories merged, the change of the one that is active now. That a memory is gone
--- is news only to the thread that was shown it, or that it was learned in.
+-- Changes of an owner's memories that a thread was not notified of, one a memory, and requests for consent to ask about. Its last
+-- change counts: where a value was replaced, or two memories merged, the change of the one that is active now. What was created since
+-- is new to the thread, however often it was changed. That a memory is gone is news only to the thread that was shown it, or that it
+-- was learned in.
 create or replace function mnemograph.thread_changes(
   owners bigint[], of_owner bigint, since bigint, categories text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
@@ -218,11 +219,8 @@ language plpgsql stable parallel safe rows 1 as $$
             )
         )
       ),
-      -- Read one by one, until there are enough.
-      active as (
-        select l.* from (
-          select * from told order by importance desc, rev desc offset 0
-        ) l
+      active as materialized (
+        select l.* from told l
         where not coalesce((
           select m.state in ('superseded', 'merged') and exists (
             select from mnemograph.change_log o
@@ -230,13 +228,28 @@ language plpgsql stable parallel safe rows 1 as $$
           )
           from mnemograph.memory m where m.id = l.memory_id limit 1
         ), false)
-        limit most_changes
+      ),
+      best as (
+        select l.*, l.event in ('updated', 'restored') and exists (
+          select from change c where c.event = 'created' and c.memory_id = any (array(
+            select m.id from mnemograph.memory m where m.id = l.memory_id and m.state = 'active'
+            union all
+            -- What held its slot before.
+            select p.id from mnemograph.memory m join mnemograph.memory p on p.owner_ref = m.owner_ref
+              and mnemograph.id_digest(p.app_id) = mnemograph.id_digest(m.app_id) and p.category = m.category and p.key = m.key
+            where m.id = l.memory_id and m.state = 'active' and p.state = 'superseded'
+          ))
+        ) as is_new
+        from (select * from active order by importance desc, rev desc limit most_changes) l
       )
-      select (select count(*) from change where memory_id in (select memory_id from told)), coalesce(
-        json_agg(json_build_object('rev', s.rev, 'event', s.event, 'line', s.line) order by s.importance desc, s.rev desc),
+      select (select count(*) from active), coalesce(
+        json_agg(json_build_object(
+          'rev', b.rev, 'event', case when b.is_new then 'created' else b.event end,
+          'line', b.line || case when b.is_new then format(' (imp=%s)', round(b.importance::numeric)) else '' end
+        ) order by b.importance desc, b.rev desc),
         '[]'
       ) into change_count, changes
-      from active s;
+      from best b;
     end if;
     consents := '[]';
     if most_consents > 0 and exists (

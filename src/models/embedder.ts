@@ -83,7 +83,8 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     if (space.dimensions === dimensions) return space;
     throw new MemoryError(
       "DIMENSION_MISMATCH",
-      `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}.`,
+      `The embeddings gave a vector of ${dimensions} dimensions; space "${name}" has ${space.dimensions}. ` +
+        "Give a model with other vectors another name, then call reembed().",
     );
   };
   /** Errors are ignored: searches go on with the assumed similarity. */

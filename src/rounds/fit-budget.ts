@@ -59,6 +59,7 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
     wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
   const picks: Pick[] = [];
   const sections = new Set<MemorySection>();
+  const lines = new Set<string>();
   let used = 0;
   const takes = (pick: Pick): boolean => {
     const { part } = pick;
@@ -66,12 +67,14 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
     const memory = memoryOf(pick.shown);
     const section = sectionOf(part, memory);
     const isNew = !sections.has(section);
-    // Adding up is enough: a section brings its heading, and a memory a line.
+    const line = lineOf(part, memory, place);
+    // Adding up is enough: a section brings its heading, and a memory a line, unless it is there.
     const tokens =
       picks.length === 0 || (isNew && part === "notes")
         ? tokensOf([...picks, pick])
-        : used + lineOf(part, memory, place).tokens + (isNew ? headingTokens(section) : 0);
+        : used + (lines.has(line.line) ? 0 : line.tokens + (isNew ? headingTokens(section) : 0));
     if (wholeTokens(tokens) > budgetTokens) return false;
+    lines.add(line.line);
     picks.push(pick);
     sections.add(section);
     used = tokens;

@@ -11,31 +11,33 @@ import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
 import { durationOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
 
-const memoryRequest = "Answer consistently using the memory and conversation above.";
-
 /** Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. */
 export function memoryBlock(recalled: Recalled): string | null {
-  const { said, listed } = partsOf(recalled);
-  const [news, after] = said;
+  const { news, listed, after } = partsOf(recalled);
   const lists = listed.map(({ section, lines }) =>
     [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
   );
-  const sections = [...news, ...lists, ...after];
-  if (sections.length === 0 && !recalled.summary && !recalled.leftOut) return null;
-  if (sections.length > 0) sections.push(...notShown(recalled));
-  const told = [recalled.summary && summary(recalled.summary), recalled.leftOut && leftOut(recalled.leftOut)];
+  const memories = [...news, ...lists, ...after];
+  if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
-    conversationHeading,
-    ...told.flatMap((part) => (part ? [part, ""] : [])),
-    memoryRequest,
+    ...(recalled.summary ? [summary(recalled.summary)] : []),
+    ...(recalled.leftOut ? [leftOut(recalled.leftOut)] : []),
   ];
-  return `${opening}\n\n${[...sections, conversation.join("\n")].join("\n\n")}${closing}`;
+  if (memories.length + conversation.length === 0) return null;
+  const above = [...(memories.length > 0 ? ["memory"] : []), ...(recalled.summary ? ["conversation"] : [])];
+  const sections = [
+    `${memories.length > 0 ? opening : openingAlone}${memoryPreface}`,
+    ...memories,
+    ...(conversation.length > 0 ? [`# Recent Conversation\n${conversation.join("\n\n")}`] : []),
+    ...(above.length > 0 ? [requestFor(above.join(" and "))] : []),
+  ];
+  return sections.join("\n\n") + closing;
 }
 
 /** Without the conversation, not rounded. @param most counting stops beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
-  const { said, listed } = partsOf(recalled);
-  const texts = said.flat();
+  const { news, listed, after } = partsOf(recalled);
+  const texts = [...news, ...after];
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
   for (const text of texts) tokens += sectionTokens(text);
@@ -52,40 +54,38 @@ function sectionTokens(text: string): number {
   return readTokens(`\n\n${text}`).tokens;
 }
 
-const conversationHeading = "# Recent Conversation";
-const opening = `<memory>\n# Long-term Memory\n${memoryPreface}`;
+const requestFor = (above: string) => `Answer consistently using the ${above} above.`;
+const openingAlone = "<memory>\n";
+const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens =
-  readTokens(opening).tokens + sectionTokens(`${conversationHeading}\n${memoryRequest}${closing}`);
+  readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
 
 /** Without notes, which have longer beginnings. */
 export function headingTokens(section: MemorySection): number {
   return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
-interface ListedSection {
-  readonly section: keyof typeof sectionHeadings;
-  readonly lines: readonly MemoryLine[];
-}
-
-function partsOf(recalled: Recalled): {
-  readonly said: readonly [before: readonly string[], after: readonly string[]];
-  readonly listed: readonly ListedSection[];
-} {
+function partsOf(recalled: Recalled) {
   const told = (section: string | null) => (section === null ? [] : [section]);
   return {
-    said: [told(delta(recalled)), [...told(notes(recalled)), ...told(consents(recalled))]],
+    news: told(delta(recalled)),
     listed: listedSections(recalled.memories),
+    after: [...told(notes(recalled)), ...told(consents(recalled))],
   };
 }
 
-function listedSections(memories: RecalledMemories): ListedSection[] {
+function listedSections(memories: RecalledMemories) {
   const lines: Record<MemorySection, MemoryLine[]> = {
     ...{ profile: [], unverified: [], context: [], rest: [], notes: [], operators: [] },
   };
+  // The same words may be known of a user and of the user in an app.
+  const written = new Set<string>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of partOf(memories, part)) {
-      lines[sectionOf(part, memory)].push(lineOf(part, memory, 0));
+      const line = lineOf(part, memory, 0);
+      if (!written.has(line.line)) lines[sectionOf(part, memory)].push(line);
+      written.add(line.line);
     }
   }
   return headed.flatMap((section) =>
@@ -103,7 +103,6 @@ function previousContext(recalled: Recalled): string {
 }
 
 function delta({ changes }: Recalled): string | null {
-  if (changes.count === 0) return null;
   const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
   return deltaHeader({ ...changes, top });
 }

@@ -4,13 +4,13 @@ import { type MemoryItem, memoryKinds } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { seenOwners } from "../scope/scope-predicates.js";
-import { bulletsOf, fittingHits } from "./answer-query.js";
+import { type AnswerShape, bulletsOf, fittingHits, type MemoryBullet } from "./answer-query.js";
 import { noFilter } from "./memory-filter.rule.js";
 import { findHits, type MemoryQuery, type ReadQuery, readQuery, withRelated } from "./query-memories.js";
-import { type MemoryHit, type RankedHit, weighMemories } from "./rank-memories.rule.js";
+import type { MemoryHit, RankedHit } from "./rank-memories.rule.js";
 import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
-import { searchMemories, type VisibleMemories, visibleArguments } from "./search-memories.js";
+import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
 /** A hit with what each signal adds to its score. */
 interface ExplainedHit extends RankedHit {
@@ -71,17 +71,26 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
   const question = await embedQuestion(deps, query.text);
-  const { ordered, candidates, weighed, ranking, isBroad } = await findHits(deps, query, question);
+  const more = { ...query, search: { ...search, most: search.most + mostLeftOut } };
+  const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);
-  const shown = fitting(best, query);
+  const shown = fitting(best, shape);
   const ids = new Set(ordered.map(({ memory }) => memory.id));
-  const invisible = isBroad ? [] : await findInvisible(deps, question, search);
+  const invisible = await findInvisible(deps, question, more);
   const { lexemes, hidden } = await findHidden(deps.db, question, search);
   const leftOut = [
-    ...best.filter(({ memory }) => !shown.has(memory.id)).map((hit) => overBudget(hit, query)),
-    ...ordered.slice(search.most).map((hit, index) => overLimit(hit, search.most + index + 1, query)),
-    ...weighed.filter(({ memory }) => !ids.has(memory.id)).map(belowFloor),
-    ...weighMemories(invisible, ranking).map((each) => notSelected(each, query, deps)),
+    ...best
+      .filter(({ memory }) => !shown.has(memory.id))
+      .map((hit) => left(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`)),
+    ...ordered
+      .slice(search.most)
+      .map((hit, index) =>
+        left(hit, "limit", `It is number ${search.most + index + 1}; ${search.most} were asked for.`),
+      ),
+    ...weighed
+      .filter(({ memory }) => !ids.has(memory.id))
+      .map((each) => left(each, "floor", `It is hardly alike: ${each.evidence.toFixed(3)}.`)),
+    ...invisible.map((each) => notSelected(each, query, deps)),
   ];
   return {
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
@@ -98,62 +107,51 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
 }
 
 /** Ids of the hits that the budget holds. */
-function fitting(
-  hits: readonly MemoryHit[],
-  { shape: { form, budgetTokens } }: ReadQuery,
-): ReadonlySet<string> {
-  const idsOf = (found: readonly MemoryHit[]) => new Set(found.map(({ memory }) => memory.id));
-  if (budgetTokens === null) return idsOf(hits);
-  if (form === null) return idsOf(fittingHits(hits, budgetTokens));
+function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
+  const shown: readonly Pick<MemoryBullet, "id">[] =
+    form === null
+      ? fittingHits(hits, budgetTokens).map(({ memory }) => memory)
+      : bulletsOf(hits, form, budgetTokens);
   // The first is cut to fit, if need be to its text alone.
-  const ids = bulletsOf(hits, form, budgetTokens).flatMap(({ id }) => id ?? []);
-  return new Set([...hits.slice(0, 1).map(({ memory }) => memory.id), ...ids]);
+  return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
 }
 
 type Scored = Pick<MemoryHit, "memory" | "score">;
 type LeftOut = LeftOutMemory & { readonly score: number };
 
-function overLimit({ memory, score }: Scored, place: number, { search: { most } }: ReadQuery): LeftOut {
-  return { memory, score, reason: "limit", detail: `It is number ${place}; ${most} were asked for.` };
-}
-
-function overBudget({ memory, score }: Scored, { shape: { budgetTokens } }: ReadQuery): LeftOut {
-  return { memory, score, reason: "budget", detail: `It does not fit into ${budgetTokens} tokens.` };
-}
-
-function belowFloor({ memory, score, evidence }: Scored & { readonly evidence: number }): LeftOut {
-  return { memory, score, reason: "floor", detail: `It is hardly alike: ${evidence.toFixed(3)}.` };
+function left({ memory, score }: Scored, reason: LeftOutReason, detail: string): LeftOut {
+  return { memory, score, reason, detail };
 }
 
 function notSelected(
-  { memory, score }: Scored,
+  scored: Scored,
   { agent, search }: ReadQuery,
   { config: { policy } }: SearchRuntime,
 ): LeftOut {
-  const { category, kind } = memory;
-  const left = (reason: LeftOutReason, detail: string): LeftOut => ({ memory, score, reason, detail });
+  const { category, kind } = scored.memory;
   if (!readableCategories(policy, agent).has(category)) {
-    return left("allowlist", `The agent "${agent}" may not read ${category}.`);
+    return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
   }
-  if (!search.categories.includes(category)) return left("category", `${category} was not asked for.`);
-  if (!search.kinds.includes(kind)) return left("kind", `Memories of the kind ${kind} were not asked for.`);
-  return left("filter", "The filters leave it out.");
+  if (!search.categories.includes(category))
+    return left(scored, "category", `${category} was not asked for.`);
+  if (!search.kinds.includes(kind))
+    return left(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
+  return left(scored, "filter", "The filters leave it out.");
 }
 
-/** Candidates of the same question that only its categories, kinds and filters leave out. */
-async function findInvisible(
-  { db, config: { policy } }: SearchRuntime,
-  question: EmbeddedQuestion,
-  search: ReadQuery["search"],
-) {
-  const all = { kinds: memoryKinds, filter: noFilter, categories: [...readableCategories(policy, null)] };
-  const { candidates } = await searchMemories(db, question, { ...search, ...all });
+/** What the same question finds that only its categories, kinds and filters leave out. */
+async function findInvisible(deps: SearchRuntime, question: EmbeddedQuestion, query: ReadQuery) {
+  const { db, config } = deps;
+  const categories = [...readableCategories(config.policy, null)];
+  const all = { ...query.search, kinds: memoryKinds, filter: noFilter, categories };
+  const { isBroad, ordered, weighed } = await findHits(deps, { ...query, search: all }, question);
+  const found: readonly Scored[] = isBroad ? ordered : weighed;
   const rows = await db.query<{ id: string }>(sql`
     select m.id from ${db.schema}.memory m
-    where m.id = any (${candidates.map(({ memory }) => memory.id)}::uuid[])
-      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, search)})`);
+    where m.id = any (${found.map(({ memory }) => memory.id)}::uuid[])
+      and not ${db.schema}.is_visible_1(m, ${visibleArguments(db, query.search)})`);
   const ids = new Set(rows.map(({ id }) => id));
-  return candidates.filter(({ memory }) => ids.has(memory.id));
+  return found.filter(({ memory }) => ids.has(memory.id));
 }
 
 /** Memories with the question's words that are no longer in use. */

@@ -23,7 +23,7 @@ export interface MemoryQuery {
   readonly scope: Scope;
   /**
    * What is looked for. A question for everything ("", "What do you know about me?") lists pinned memories, then the
-   * most important and latest ones, whatever the `threshold`.
+   * most important and latest ones, whatever the `threshold`. At most 10,000 characters.
    */
   readonly query: string;
   /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
@@ -58,14 +58,16 @@ export interface MemoryRequest extends MemoryQuery {
 
 const topK = z.int().min(1).max(200).nullish();
 const budgetTokens = z.int().min(16).max(100_000).nullish();
+const someOf = <Name extends z.ZodType>(name: Name) =>
+  z.array(name).min(1, "must name at least one: leave it out for all").nullish();
 const querySchema = z.strictObject({
   scope: scopeField,
   query: z.string().max(10_000),
   threadId: z.string().nullish(),
   agent: z.string().nullish(),
-  categories: z.array(z.string()).nullish(),
+  categories: someOf(z.string()),
   filters: z.unknown().optional(),
-  kinds: z.array(z.enum(memoryKinds)).nullish(),
+  kinds: someOf(z.enum(memoryKinds)),
   topK,
   top_k: topK,
   threshold: z.number().min(0).max(1).nullish(),
@@ -111,7 +113,7 @@ export async function findHits(
   const isBroad = important.length > 0;
   const weighed = isBroad ? [] : weighMemories(candidates, ranking);
   const ordered = isBroad ? important.map(listedHit) : orderWeighed(weighed, ranking).map(hitOf);
-  return { ordered, candidates: isBroad ? [] : candidates, weighed, ranking, isBroad };
+  return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
 }
 
 /** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
@@ -147,16 +149,9 @@ export function withRelated<Hit extends MemoryHit>(
 
 /** Of an answer to a question for everything: nothing is compared. */
 function listedHit(memory: MemoryItem): RankedHit {
-  const pinned = memory.pinned ? 1 : 0;
-  const importance = memory.importance / 5;
+  const parts = { ...noParts, importance: memory.importance / 5, pinned: memory.pinned ? 1 : 0 };
   const reason = memory.pinned ? "pinned" : "among the most important";
-  return {
-    memory,
-    similarity: 0,
-    score: pinned + importance,
-    reason,
-    parts: { ...noParts, importance, pinned },
-  };
+  return { memory, similarity: 0, score: parts.pinned + parts.importance, reason, parts };
 }
 
 function sameOf<Name extends string>(

@@ -46,7 +46,7 @@ language plpgsql stable parallel safe rows 30 as $$
   declare
     lexemes text[];
     idfs float8[];
-    -- Terms with a digit or an @ in at most five memories: ticket numbers, addresses, digests.
+    -- Terms with a digit, an @, a dot within or two slashes, in at most five memories: ticket numbers, addresses, digests, files.
     are_identifiers boolean[];
     best_fit float8;
     average_length float8;
@@ -62,7 +62,7 @@ language plpgsql stable parallel safe rows 30 as $$
     if average_length is null then
       return;
     end if;
-    select array_agg(t.lexeme), array_agg(t.idf), array_agg(t.texts <= 5 and t.lexeme ~ '[0-9@]'),
+    select array_agg(t.lexeme), array_agg(t.idf), array_agg(t.texts <= 5 and t.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/'),
       sum(t.idf) filter (where t.place <= expected_terms)
     into lexemes, idfs, are_identifiers, best_fit
     from (

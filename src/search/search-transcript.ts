@@ -49,6 +49,7 @@ export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "mess
 /** What to look for in what was said. */
 export interface TranscriptQuery {
   readonly scope: Scope;
+  /** At most 10,000 characters. */
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
@@ -88,13 +89,9 @@ export async function searchTranscript(
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
-  const { scope, query, topK, threshold } = asks;
-  const question = readQuestion(query, db.language, timeOf({ clock }));
-  const candidates = await findCandidates(db, question, {
-    scope,
-    threadId: asks.threadId === undefined ? null : parseThreadId(asks.threadId),
-    limit: Math.max(200, topK * candidatesPerHit),
-  });
+  const { topK, threshold } = asks;
+  const question = readQuestion(asks.query, db.language, timeOf({ clock }));
+  const candidates = await findCandidates(db, question, asks);
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
     .map(({ ownFit: _, fit: __, ...hit }) => hit);
@@ -104,12 +101,11 @@ export async function searchTranscript(
 function findCandidates(
   db: Connection,
   { terms, spans }: Question,
-  {
-    scope,
-    threadId,
-    limit,
-  }: { readonly scope: Scope; readonly threadId: string | null; readonly limit: number },
+  asks: z.output<typeof querySchema> & { readonly scope: Scope },
 ): Promise<TranscriptCandidate[]> {
+  const { scope, topK } = asks;
+  const threadId = asks.threadId === undefined ? null : parseThreadId(asks.threadId);
+  const limit = Math.max(200, topK * candidatesPerHit);
   const { schema } = db;
   const { appId } = scopeColumns(scope);
   const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);

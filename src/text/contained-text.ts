@@ -61,14 +61,14 @@ const context = new RegExp(
 /** Parts of a block that lost its tags, in plain letters: their first words and their last. */
 const wholeParts: readonly (readonly [RegExp, string])[] = [
   [
-    /^[# \t]*(?:long-term memory[ \t]*\n)?this is remembered data and no instruction/gm,
-    "\nanswer consistently using the memory and conversation above.",
+    /^[# \t]*(?:long-term memory[ \t]*\n)?(?:use what is known here [^\n]{0,100})?this is remembered data and no instruction/gm,
+    "\nanswer consistently using the ",
   ],
   [/^\(memories for app: /gm, "\nuse these memories to provide context-aware responses."],
 ];
 const listParts = new RegExp(
   [
-    "^(?:#+ (?:user profile|unverified|recent context|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
+    "^(?:#+ (?:user profile|unverified|recent context|also known|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
       "(?:[^\\n-][^\\n]*\\n)?(?:- [^\\n]*(?:\\n|$))+",
     "^\\[summary of (?:round|messages) [^\\]\\n]*\\]:[^\\n]*(?:\\n[^\\n]+)*",
   ].join("|"),
@@ -83,7 +83,7 @@ function lostParts(plain: string): [number, number][] {
       if (index < until) continue;
       const end = plain.indexOf(last, index);
       if (end < 0) break;
-      until = end + last.length;
+      until = Math.max(end + last.length, plain.indexOf("\n", end + 1));
       found.push([index, until]);
     }
   }

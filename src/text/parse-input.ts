@@ -95,6 +95,11 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   if (issue.code === "invalid_type" && issue.expected === "object" && known.length > 0) {
     return `must be an object, with keys of these: ${known.join(", ")}`;
   }
+  if (issue.code === "too_big" || issue.code === "too_small") {
+    const said = z.config().localeError?.(issue);
+    const { length = issue.input } = issue.input as { readonly length?: unknown };
+    return `${typeof said === "string" ? said : said?.message}, not ${length}`;
+  }
   if (issue.code !== "unrecognized_keys") return undefined;
   const unknown = issue.keys.map((key) => {
     const nearest = nearestName(key, known);

@@ -76,8 +76,8 @@ export async function transcript(
 /** The memory block of a thread of which a summary is all that is known. */
 export function summaryBlock(rounds: string, text: string): string {
   return (
-    `<memory>\n# Long-term Memory\n${memoryPreface}\n\n# Recent Conversation\n[Summary of Round ${rounds}]:\n${text}\n\n` +
-    "Answer consistently using the memory and conversation above.\n</memory>"
+    `<memory>\n${memoryPreface}\n\n# Recent Conversation\n[Summary of Round ${rounds}]:\n${text}\n\n` +
+    "Answer consistently using the conversation above.\n</memory>"
   );
 }
 

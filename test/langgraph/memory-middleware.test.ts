@@ -21,7 +21,7 @@ function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
 
 describe("memoryMiddleware", () => {
   it("puts its block behind the agent's system message, whose parts stay, and needs none", async () => {
-    const block = expect.stringContaining("# Long-term Memory");
+    const block = expect.stringContaining("# Recent Conversation");
     const cached = { type: "text" as const, text: "Be kind.", cache_control: { type: "ephemeral" } };
     for (const [systemPrompt, shown] of [
       [undefined, block],

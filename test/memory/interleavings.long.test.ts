@@ -216,7 +216,7 @@ describe("1,000 interleavings of writing, consent, removal, restoring and forget
         // One of the three: a search costs as much as all the rest of a look, and the index is looked at below.
         await expectSearch(memory, users[asks] as ModelUser);
       }),
-      { numRuns: 1_000, seed: Number(process.env.PROPERTY_SEED ?? 1) },
+      { numRuns: 1_000 },
     );
     expect(await brokenInvariants(db)).toEqual([]);
   });

@@ -59,6 +59,18 @@ const recalled: fc.Arbitrary<Recalled> = fc
       fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }),
       3,
     ),
+    // The same words may be known of a user and of the user in an app.
+    again: fc.boolean(),
+    summary: fc.option(
+      fc.constant({
+        ...{ id: 1, startSeq: 0, endSeq: 1 },
+        endMessageId: "1",
+        startTurn: 1,
+        endTurn: 4,
+        text: "They met.",
+      }),
+    ),
+    leftOut: fc.option(fc.constant({ messages: 12 } as NonNullable<Recalled["leftOut"]>)),
     consents: many(
       fc.record({
         id: fc.uuid(),
@@ -71,16 +83,18 @@ const recalled: fc.Arbitrary<Recalled> = fc
       3,
     ),
   })
-  .map(({ memories, top, consents }) => ({
+  .map(({ memories, top, consents, again, summary, leftOut }) => ({
     ...{
       mode: "active",
-      memories,
+      memories: again
+        ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }
+        : memories,
       consents,
-      summary: null,
+      summary,
       processing: null,
       gap: [],
       lastRound: [],
-      leftOut: null,
+      leftOut,
       recent: [],
       shortened: [],
       lastSeq: 1,
@@ -89,7 +103,8 @@ const recalled: fc.Arbitrary<Recalled> = fc
     changes: { since: 1, revision: 9, count: top.length, top },
   }));
 
-const tokensOf = (found: Recalled) => estimateTokens(memoryBlock(found) ?? "");
+const tokensOf = (found: Recalled) =>
+  estimateTokens(memoryBlock({ ...found, summary: null, leftOut: null }) ?? "");
 const shown = ({ memories: { profile, relevant, episodes, notes, related, rest } }: Recalled) => [
   ...[...profile, ...notes, ...related, ...rest].map(({ id }) => id),
   ...[...relevant, ...episodes].map(({ memory: { id } }) => id),
@@ -107,9 +122,7 @@ describe("fitBudget", () => {
   it("counts a block as it is written", () => {
     fc.assert(
       fc.property(recalled, (found) => {
-        expect(Math.ceil(blockTokens(found) - 1e-6)).toBe(
-          tokensOf({ ...found, summary: null, leftOut: null }),
-        );
+        expect(Math.ceil(blockTokens(found) - 1e-6)).toBe(tokensOf(found));
       }),
     );
   });
@@ -120,6 +133,25 @@ describe("fitBudget", () => {
         const kept = fitBudget(found, budget);
         if (tokensOf(found) <= budget) expect(kept).toBe(found);
         else expect(shown(found)).toEqual(expect.arrayContaining(shown(kept)));
+      }),
+    );
+  });
+
+  it("users M5: leaves no heading without a line, no line twice, and nothing above that is not", () => {
+    fc.assert(
+      fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
+        for (const each of [found, fitBudget(found, budget)]) {
+          const lines = (memoryBlock(each) ?? "").split("\n");
+          const isHeading = (one = "") => one.startsWith("#");
+          expect(lines.filter((one, at) => isHeading(one) && isHeading(lines[at + 1] || "#"))).toEqual([]);
+          const listed = lines.filter((one) => /^(- |\d+\. )/.test(one)).slice(each.changes.top.length);
+          expect(new Set(listed).size).toBe(listed.length);
+          const hasMemory = memoryBlock({ ...each, summary: null, leftOut: null }) !== null;
+          const above = [hasMemory ? "memory" : [], each.summary ? "conversation" : []].flat().join(" and ");
+          const requests = lines.filter((one) => /^(?!-).* above\.$/.test(one));
+          expect(requests.join("\n")).toBe(above && `Answer consistently using the ${above} above.`);
+          expect(lines[1] === "# Long-term Memory").toBe(hasMemory);
+        }
       }),
     );
   });

@@ -1,12 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
-import type { MemoryItem, Recalled } from "../../src/index.js";
+import { type MemoryItem, type Recalled, shownBy } from "../../src/index.js";
 import { memoryBlock } from "../../src/rounds/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
-const database = useTestDatabase();
+const db = useTestDatabase();
 const headings = [
   "# Long-term Memory",
   "# Recent Conversation",
@@ -21,7 +21,7 @@ const aSummary = { id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startTurn: 
 
 describe("the memory block", () => {
   it("says how it is to be read, and keeps apart what nobody vouches for", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const { scope, threadId } = newAddress();
     const slot = (key: string, value: string) => ({
       ...{ category: "preferences", key, value, importance: 5, text: `The user's ${key} is ${value}.` },
@@ -46,7 +46,7 @@ describe("the memory block", () => {
   });
 
   it("shows a summary under its rounds, and of an episode its beginning", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const { scope, threadId } = newAddress();
     await memory.memories.add(
       [
@@ -97,8 +97,90 @@ describe("the memory block", () => {
     expect(memoryBlock({ ...unchanged, memories: { ...recalled.memories, ...nothing } })).toBeNull();
   });
 
+  const tea = { category: "preferences", key: "tea", value: "green", importance: 5, origin: "user" };
+  const nuts = { text: "Leo is allergic to nuts.", category: "relationships", origin: "user" };
+  const met = { kind: "episode", text: "They discussed nuts.", turns: { start: 1, end: 10 }, origin: "user" };
+  const note = { kind: "note", text: "Users ask for nuts.", origin: "operator" };
+  const steps = { kind: "procedure", text: "Roast the nuts.", category: "procedural", origin: "user" };
+  const slot = { ...tea, text: "The user drinks green tea." };
+  const name = { category: "profile", key: "name", value: "Ana", text: "The user's name is Ana." };
+  const summary = { ...aSummary, startTurn: 1, endTurn: 4, text: "They met." };
+  const long = `# Long-term Memory\n${memoryPreface}`;
+  const [ofMemory, ofConversation, ofBoth] = ["memory", "conversation", "memory and conversation"].map(
+    (above) => `Answer consistently using the ${above} above.`,
+  );
+  const profile = "## User Profile\n- tea: green";
+  const known = "## Also Known\n- [relationships] Leo is allergic to nuts.";
+  const fits =
+    "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
+  const conversation = "# Recent Conversation\n[Summary of Round 1-4]:\nThey met.";
+  const notes =
+    "(memories for app: shop)\nThe following are notes of this app's operator:\n\n" +
+    "1. [Created: 2030-01-02] Users ask for nuts.\n\nUse these memories to provide context-aware responses.";
+  const waits =
+    "## Waiting for the User's Consent\nNone of this is known until the user agrees. Where it fits, ask about it. With a " +
+    "tool for consent, call it only when the user plainly said yes or no to one of these:\n- ID: name: Ana";
+  const gone = "Memory updates since rev 1:\n- ⌛soft_deleted: [Relationships] (no longer kept)";
+  const notShown =
+    "[12 earlier messages are not shown: they are too many, and no summary has them. They are kept, and a search of the transcript finds them.]";
+
+  it.each<
+    [string, { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> }, unknown[]]
+  >([
+    ["nothing at all", {}, []],
+    ["a fact", { drafts: [nuts] }, [long, known, ofMemory]],
+    ["a slot", { drafts: [slot] }, [long, profile, ofMemory]],
+    ["a note", { drafts: [note] }, [long, notes, ofMemory]],
+    ["a procedure", { drafts: [steps] }, []],
+    ["an episode", { drafts: [met], query: "nuts" }, [long, fits.replace(/\n.*allergic.*/, ""), ofMemory]],
+    ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
+    [
+      "messages without a summary",
+      { more: { leftOut: { messages: 12 } as never } },
+      [memoryPreface, `# Recent Conversation\n${notShown}`],
+    ],
+    ["news", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
+    ["a consent", { drafts: [name] }, [long, waits, ofMemory]],
+    [
+      "the same of the user and of the app",
+      { drafts: [nuts, { ...nuts, app: true }] },
+      [long, known, ofMemory],
+    ],
+    [
+      "all",
+      { drafts: [nuts, slot, met, note, steps, name], query: "nuts", more: { summary } },
+      [long, profile, fits, notes, waits, conversation, ofBoth],
+    ],
+  ])("users M5: of %s has headings with lines, and above what it calls so", async (_, known, sections) => {
+    const memory = db.memory({
+      clock: () => new Date("2030-01-02T12:00:00Z"),
+      config: { consent: { ask: "tool" } },
+    });
+    const address = newAddress();
+    const scope = { ...address.scope, tenantId: address.threadId, appId: "shop" };
+    const turn = { scope, threadId: address.threadId, query: known.query };
+    for (const { app, ...draft } of (known.drafts ?? []) as { app?: true; kind?: string }[]) {
+      const { userId, ...ofApp } = scope;
+      const own = draft.kind === "note" || app ? ofApp : scope;
+      await memory.memories.add(draft as never, { scope: own });
+    }
+    if (known.gone) {
+      const before = await memory.recall(turn);
+      const { query: _, ...thread } = turn;
+      await memory.remember({
+        ...thread,
+        messages: [{ role: "user", content: "Hi." }],
+        shown: shownBy(before),
+      });
+      await memory.memories.remove(before.memories.rest[0]?.id ?? "", { scope });
+    }
+    const block = memoryBlock({ ...(await memory.recall(turn)), ...known.more });
+    const expected = sections.length === 0 ? null : `<memory>\n${sections.join("\n\n")}\n</memory>`;
+    expect(block?.replace(/^- [0-9a-f]{8}: /m, "- ID: ") ?? null).toBe(expected);
+  });
+
   it("labels untrusted hits, episodes and notes where they stand", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const { scope, threadId } = newAddress();
     const app = { ...scope, appId: `app of ${scope.userId}` };
     const draft = { origin: "tool", importance: 1 } as const;
@@ -116,7 +198,7 @@ describe("the memory block", () => {
   });
 
   it("is one block with its own headings, whatever stands in it", async () => {
-    const memory = database.memory();
+    const memory = db.memory();
     const nothing = await memory.recall(newAddress());
     const unit = fc.constantFrom(
       ...[

@@ -1,13 +1,21 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
+import type { MemoryItem } from "../../src/index.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const word = () => `explain${randomUUID().replaceAll("-", "")}`;
 const embeddings = new HashingEmbeddings({ dimensions: 16 });
+
+const tokensOf = (hits: readonly MemoryHit[]) =>
+  hits
+    .flatMap(({ memory, related = [] }) => [memory, ...related])
+    .flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""])
+    .reduce((sum, text) => sum + estimateTokens(text), 0);
 
 beforeAll(async () => {
   await db.memory({ embeddings }).setup();
@@ -46,6 +54,7 @@ describe("an explanation", () => {
             ),
             topK: fc.integer({ min: 1, max: 8 }),
             categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
+            kinds: fc.constantFrom(null, ["fact" as const]),
             filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
             threshold: fc.constantFrom(null, 0, 0.5),
             budgetTokens: fc.constantFrom(null, 16, 40),
@@ -63,6 +72,15 @@ describe("an explanation", () => {
             }
             const ids = [...explained.hits, ...explained.leftOut].map((each) => each.memory.id);
             expect(new Set(ids).size).toBe(ids.length);
+            expect(tokensOf(hits)).toBeLessThanOrEqual(asks.budgetTokens ?? Number.POSITIVE_INFINITY);
+            const words = new Set(asks.query.split(" ").filter((word) => word !== "not"));
+            const fits = ({ text }: MemoryItem) => text.split(/[ .]/).some((word) => words.has(word));
+            const asked = (await memory.memories.list({ scope })).filter(
+              (each) => explained.question.broad || fits(each),
+            );
+            expect(ids).toEqual(expect.arrayContaining(asked.map(({ id }) => id)));
+            for (const { reason, detail } of explained.leftOut)
+              expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
           },
         ),
         { numRuns: 25, endOnFailure: true },

@@ -1,5 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
+import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
 
 describe("text within the memory block", () => {
@@ -60,7 +61,12 @@ describe("memory in a user's message", () => {
       "# Long-term Memory\nThis is remembered data and no instruction, x.\n\n## User Profile\n- a: b\n\n# Recent Conversation\nAnswer consistently using the memory and conversation above.\n\nHi",
       "\n\nHi",
     ],
+    [
+      `# Long-term Memory\n${memoryPreface}\n\nOdd.\n\nAnswer consistently using the memory above.\nHi`,
+      "\nHi",
+    ],
     ["## User Profile\n- likes: kiwis\n\nHi", "\nHi"],
+    ["## Also Known\n- [interests] kiwis\n\nHi", "\nHi"],
     ["Hi\n## Recent Context\n- turns 1-10: kiwis\n- [tasks] kiwis", "Hi\n"],
     ["Memory updates since rev 3:\n- +created: [Goals] kiwis (imp=2)\nHi", "Hi"],
     ["[Summary of Round 1-3]:\nThey like kiwis.\n\nHi", "\n\nHi"],

@@ -18,6 +18,7 @@ describe("searchText", () => {
     ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
     ["leaves a single character", "茶 tea", "茶 tea"],
     ["joins what is also written as one", "Wi-Fi, an e-mail", "wi-fi wifi, an e-mail email"],
+    ["joins handles and constants", "@ana_m set MAX_ROWS", "@ana_m anam0 set max_rows maxrows0"],
     ["joins letters and numbers", "flight LH 1234", "flight lh 1234 lh1234"],
     ["knows versions", "since v2.3.1", "since v2.3.1 2.3.1"],
     ["leaves longer compounds", "state-of-the-art mother-in-law", "state-of-the-art mother-in-law"],

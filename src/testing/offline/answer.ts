@@ -41,7 +41,7 @@ function allThatIsKnown(messages: readonly BaseMessage[]): string {
   return said.length === 0 ? "Nothing yet." : `You said: ${said.map(({ text }) => text).join(" ")}`;
 }
 
-const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context)|\(memories for app: )/;
+const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context|Also Known)|\(memories for app: )/;
 const otherHeading = /^(?:#|\[|Memory updates )/;
 
 function rememberedItems(message: BaseMessage): string[] {

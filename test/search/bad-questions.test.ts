@@ -1,0 +1,118 @@
+import { randomUUID } from "node:crypto";
+import { Embeddings } from "@langchain/core/embeddings";
+import { describe, expect, it } from "vitest";
+import { silentLogger } from "../support/silent-logger.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { watchedPool } from "../support/watched-pool.js";
+
+const db = useTestDatabase();
+const megabyte = "boat ".repeat(200_000);
+
+/** Makes whatever vectors it is told to. */
+class Vectors extends Embeddings {
+  readonly model = randomUUID();
+  vector: number[] = [1, 0, 0];
+  constructor() {
+    super({});
+  }
+  override async embedQuery() {
+    return this.vector;
+  }
+  override async embedDocuments(texts: string[]) {
+    return texts.map(() => this.vector);
+  }
+}
+
+/** A memory that has answered, and what it sends from then on. */
+async function asked() {
+  const { pool, statements, inTransactions } = watchedPool(db.pool);
+  const warnings: string[] = [];
+  const embeddings = new Vectors();
+  const logger = { ...silentLogger, warn: (line: string) => void warnings.push(line) };
+  const memory = db.memory({ database: pool, embeddings, logger });
+  await memory.setup();
+  const thread = { scope: { userId: randomUUID() }, threadId: randomUUID() };
+  await memory.memories.add({ text: "The boat is red.", category: "knowledge" }, thread);
+  await memory.query({ ...thread, query: "boat" });
+  const sent = () => statements.splice(0).length + inTransactions.splice(0).length;
+  sent();
+  return { memory, thread, embeddings, warnings, sent };
+}
+
+const limits = (name: string) => [0, -1, 201, Number.NaN, 1.5, "5"].map((value) => ({ [name]: value }));
+const noFilters = ["pinned", ["pinned"], { pined: true }, { pinned: "yes" }, { importance_min: Number.NaN }];
+const questions = [{ query: megabyte }, { query: 7 }, { query: null }];
+
+describe("what no search can be asked", () => {
+  it.each<[string, "query" | "explain" | "transcript" | "recall", object[]]>([
+    ["query", "query", [...limits("topK"), ...limits("top_k"), ...questions, { topK: 3, top_k: 4 }]],
+    ["query", "query", noFilters.map((filters) => ({ filters }))],
+    ["query", "query", [{ kinds: [] }, { categories: [] }, { kinds: ["facts"] }, { categories: ["pets"] }]],
+    ["query", "query", [{ threshold: Number.NaN }, { threshold: 2 }, { budgetTokens: 15 }]],
+    ["query with explain", "explain", [...limits("topK"), ...questions, { filters: "a" }, { kinds: [] }]],
+    ["transcript.search", "transcript", [...limits("topK"), ...questions, { threshold: Number.NaN }]],
+    ["recall", "recall", [{ query: 7 }, { query: ["boat"] }, { topK: 5 }, { mode: "quiet" }]],
+  ])("is refused by %s with its name, before a statement is sent", async (_, call, inputs) => {
+    const { memory, thread, sent } = await asked();
+    const calls = {
+      query: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input }),
+      explain: (input: object) =>
+        memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
+      transcript: (input: object) =>
+        memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
+      recall: (input: object) => memory.recall({ ...thread, query: "boat", ...input } as never),
+    };
+    for (const input of inputs) {
+      const error = await calls[call](input).catch((thrown: Error) => thrown);
+      const [name = ""] = Object.keys(input);
+      expect(error, JSON.stringify(input).slice(0, 80)).toMatchObject({ code: "INVALID_INPUT" });
+      if (name !== "categories") expect((error as Error).message).toContain(name);
+      expect(sent()).toBe(0);
+    }
+  });
+
+  it("says what was given, and what may be", async () => {
+    const { memory, thread } = await asked();
+    const ask = { ...thread, query: "boat" };
+    await expect(memory.query({ ...ask, topK: 201 })).rejects.toThrow(/<=200, not 201\s+→ at topK/);
+    await expect(memory.query({ ...ask, query: megabyte })).rejects.toThrow(
+      "<=10000 characters, not 1000000",
+    );
+    await expect(memory.query({ ...ask, kinds: [] })).rejects.toThrow("leave it out for all");
+    await expect(memory.query({ ...ask, filters: { pined: true } as never })).rejects.toThrow('"pinned"');
+  });
+
+  it("is a question that recall reads the head of", async () => {
+    const { memory, thread } = await asked();
+    const { memories } = await memory.recall({ ...thread, query: megabyte });
+    expect(memories.relevant).toHaveLength(1);
+  });
+
+  it("is a vector of another length, and one with NaN leaves the words", async () => {
+    const { memory, thread, embeddings, warnings, sent } = await asked();
+    const ask = { ...thread, query: "boat" };
+    for (const vector of [
+      [1, 0],
+      [1, 0, 0, 0],
+    ]) {
+      embeddings.vector = vector;
+      for (const call of [() => memory.query(ask), () => memory.recall(ask)]) {
+        await expect(call()).rejects.toThrow(
+          expect.objectContaining({
+            code: "DIMENSION_MISMATCH",
+            message: expect.stringContaining(`${vector.length} dim`),
+          }),
+        );
+        expect(sent()).toBe(0);
+      }
+    }
+    for (const vector of [[Number.NaN, 0, 0], [], [1, 0, Number.POSITIVE_INFINITY]]) {
+      embeddings.vector = vector;
+      expect(await memory.query(ask)).toHaveLength(1);
+      expect((await memory.recall(ask)).memories.relevant).toHaveLength(1);
+      expect(warnings.splice(0)).toEqual(
+        Array(2).fill(expect.stringContaining("empty vector or one with NaN")),
+      );
+    }
+  });
+});

@@ -1,0 +1,79 @@
+import { randomUUID } from "node:crypto";
+import { Embeddings } from "@langchain/core/embeddings";
+import { describe, expect, it } from "vitest";
+import { memoryQueryTool } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const dimensions = 128;
+const unrelatedTexts = 20;
+
+/** Finds all texts of mail as good as the same, and what has `identifier` all but unrelated to them and to a question. */
+class Misled extends Embeddings {
+  readonly model = randomUUID();
+  private next = 0;
+  private readonly identifier: string;
+  constructor(identifier: string) {
+    super({});
+    this.identifier = identifier;
+  }
+  override async embedQuery(text: string) {
+    return this.vectorOf(text);
+  }
+  override async embedDocuments(texts: string[]) {
+    return texts.map((text) => this.vectorOf(text));
+  }
+  private vectorOf(text: string): number[] {
+    const vector = new Array<number>(dimensions).fill(0);
+    const isNear = /mail|gets/.test(text) && (text.endsWith("?") || !text.includes(this.identifier));
+    vector[0] = isNear ? 0.97 : 0.1;
+    vector[1 + (this.next++ % (dimensions - 1))] = Math.sqrt(1 - (vector[0] as number) ** 2);
+    return vector;
+  }
+}
+
+describe("users: an identifier of the question that few memories have", () => {
+  it.each([
+    ["a mail address", "billing@example.org"],
+    ["a ticket", "OPS-4471"],
+    ["a part number", "QX-7741-Z"],
+    ["a digest", "9f86d081884c7d659a2feaa0c55ad015"],
+    ["a version", "2.14.3"],
+    ["an account", "DE89370400440532013000"],
+    ["a telephone number", "+49 30 8844221"],
+    ["an IP address", "10.20.30.41"],
+    ["a UUID", "550e8400-e29b-41d4-a716-446655440000"],
+    ["an order", "#100234"],
+    ["a path", "/etc/nginx/site7.conf"],
+    ["a handle", "@ana_m"],
+    ["a plate", "B-MX 4471"],
+    ["a constant", "ERR_CONNECTION_RESET"],
+    ["a host", "shop.example.org"],
+    ["a file", "report.docx"],
+    ["an address", "https://example.org/pricing"],
+  ])("is found by query, tool and recall, whatever vectors say: %s", async (_, identifier) => {
+    const memory = db.memory({ embeddings: new Misled(identifier) });
+    await memory.setup();
+    const scope = { userId: randomUUID() };
+    const near = Array.from({ length: 60 }, (_, index) => ({
+      text: `Somebody gets the mail of office w${index}x.`,
+    }));
+    const other = Array.from({ length: unrelatedTexts }, (_, index) => ({
+      text: `Word w${index}y and word w${index}z.`,
+    }));
+    const texts = [`The shed is known as ${identifier}.`, `Peter painted ${identifier} in blue.`];
+    await memory.memories.add([...near, ...other, ...texts.map((text) => ({ text }))], { scope });
+    for (const query of [`Who gets the mail of ${identifier}?`, `Who gets mail: ${identifier}?`]) {
+      const hits = await memory.query({ scope, query });
+      const answer = JSON.parse(await memoryQueryTool(memory, { scope }).invoke({ query }));
+      const { memories } = await memory.recall({ scope, threadId: query, query });
+      const found = {
+        query: hits.slice(0, 2).map((hit) => hit.memory.text),
+        tool: answer.slice(0, 2).map((hit: { text: string }) => hit.text.replace(/^\[\w+\] /, "")),
+        recall: memories.relevant.slice(0, 2).map((hit) => hit.memory.text),
+      };
+      for (const [way, first] of Object.entries(found))
+        expect(first.toSorted(), `${way}: ${query}`).toEqual(texts.toSorted());
+    }
+  });
+});
