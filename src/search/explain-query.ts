@@ -70,7 +70,7 @@ const mostHidden = 20;
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
-  const question = await embedQuestion(deps, query.text);
+  const question = await embedQuestion(deps, query);
   const { ordered, candidates, weighed, ranking, isBroad } = await findHits(deps, query, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);
   const shown = fitting(best, query);
