@@ -37,11 +37,10 @@ export function questionDates(
   return [readers[language] ?? chrono.en, ...readersByScript(text)]
     .flatMap((reader) => reader.parse(text, reference))
     .flatMap(({ text: named, start, end }) => {
-      const first = daysOf(start, named, here);
-      if (first === null) return [];
-      const last = end ? daysOf(end, named, here) : null;
-      const before = Math.max(first.before, last?.before ?? 0);
-      return { from: startOfDay(first.from, clock), before: startOfDay(before, clock) };
+      const [from, before] = daysOf(start, named, here) ?? [];
+      if (from === undefined || before === undefined) return [];
+      const [, last = 0] = (end && daysOf(end, named, here)) ?? [];
+      return { from: startOfDay(from, clock), before: startOfDay(Math.max(before, last), clock) };
     })
     .slice(0, mostSpans);
 }
@@ -53,10 +52,7 @@ function readersByScript(text: string): Reader[] {
 }
 
 /** Midnights in milliseconds, as if in UTC. */
-interface Days {
-  readonly from: number;
-  readonly before: number;
-}
+type Days = readonly [from: number, before: number];
 
 /** Null for what names no day: a time of day, and the present. */
 function daysOf(named: chrono.ParsedComponents, text: string, here: Date): Days | null {
@@ -66,10 +62,10 @@ function daysOf(named: chrono.ParsedComponents, text: string, here: Date): Days 
   // Weekdays, and months alone, are short words of other meanings as well: "sat", "sun", "so", "mar".
   if (!named.isCertain("day") && /^\p{Script=Latin}{1,3}$/u.test(text)) return null;
   const days = spanOf(unit, year, month, day);
+  const isBegun = days[0] <= here.getTime();
   // Messages say "today" of what they are about.
-  const isNow = days.from <= here.getTime() && here.getTime() < days.before;
-  if (isNow && named.isCertain("day") && !/\p{N}/u.test(text)) return null;
-  if (named.isCertain("year") || days.from <= here.getTime()) return days;
+  if (isBegun && here.getTime() < days[1] && named.isCertain("day") && !/\p{N}/u.test(text)) return null;
+  if (isBegun || named.isCertain("year")) return days;
   return named.isCertain("month") ? spanOf(unit, year - 1, month, day) : spanOf(unit, year, month, day - 7);
 }
 
@@ -81,10 +77,10 @@ function unitOf(named: chrono.ParsedComponents): "day" | "week" | "month" | "yea
 }
 
 function spanOf(unit: "day" | "week" | "month" | "year", year: number, month: number, day: number): Days {
-  if (unit === "year") return { from: Date.UTC(year, 0), before: Date.UTC(year + 1, 0) };
-  if (unit === "month") return { from: Date.UTC(year, month), before: Date.UTC(year, month + 1) };
-  if (unit === "day") return { from: Date.UTC(year, month, day), before: Date.UTC(year, month, day + 1) };
+  if (unit === "year") return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
+  if (unit === "month") return [Date.UTC(year, month), Date.UTC(year, month + 1)];
+  if (unit === "day") return [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)];
   const monday = day - ((new Date(Date.UTC(year, month, day)).getUTCDay() + 6) % 7);
   // Weeks begin on Sunday in some countries.
-  return { from: Date.UTC(year, month, monday - 1), before: Date.UTC(year, month, monday + 7) };
+  return [Date.UTC(year, month, monday - 1), Date.UTC(year, month, monday + 7)];
 }
