@@ -71,7 +71,11 @@ export const hostileRules: readonly HostileRule[] = [
     isResult: isList,
   },
   { name: "searchText", run: (text) => searchText(text, "english"), isResult: isText },
-  { name: "questionDates", run: (text) => questionDates(`${text}?`, new Date()), isResult: isList },
+  {
+    name: "questionDates",
+    run: (text) => questionDates(text, { language: "english", now: new Date(), timeZone: "UTC" }),
+    isResult: isList,
+  },
   {
     name: "slotKey",
     run: (text) => slotKey("profile", text),

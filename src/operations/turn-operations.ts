@@ -53,7 +53,7 @@ export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
     input: z.strictObject({
-      ...{ threadId: text, query: text.optional(), agent: text.optional() },
+      ...{ threadId: text, query: text.optional(), agent: text.optional(), timeZone: text.optional() },
       messageIds: z.array(text).optional(),
       mode: z.enum(["active", "passive"]).optional(),
     }),
@@ -81,7 +81,11 @@ export const turnOperations = {
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is left out",
     input: z.strictObject({
-      ...{ query: text, ...each(text.nullish(), "threadId", "agent"), filters: filters.optional() },
+      ...{
+        query: text,
+        ...each(text.nullish(), "threadId", "agent", "timeZone"),
+        filters: filters.optional(),
+      },
       ...{ categories: z.array(text).nullish(), kinds: z.array(memoryKind).nullish() },
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       ...{ return: z.enum(answerForms).nullish(), explain: z.boolean().optional() },
@@ -103,7 +107,7 @@ export const turnOperations = {
   searchTranscript: operation("post", "/transcript/search", "scope", {
     does: "What was said that fits a question, word for word, best first",
     input: z.strictObject({
-      ...{ query: text, threadId: text.optional() },
+      ...{ query: text, ...each(text.optional(), "threadId", "timeZone") },
       ...each(z.number().optional(), "topK", "threshold"),
     }),
     answer: transcriptAnswer,

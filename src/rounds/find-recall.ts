@@ -145,7 +145,7 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
     )
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
       o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents,
-      ${asked ? asksForAll(db, asked.question) : sql`true`} as broad,
+      ${asked ? asksForAll(db, asked.question.terms) : sql`true`} as broad,
       (select known::int from listed limit 1) as known, (select is_cut from listed limit 1) as is_cut,
       ${asked ? foundMemories(db, owners, asked.question, asked.search) : sql`null`} as found,
       (

@@ -18,7 +18,13 @@ import {
 } from "../scope/scope.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
-import { type EmbeddedQuestion, questionVector, readQuestion, timeOf } from "../search/read-question.js";
+import {
+  type EmbeddedQuestion,
+  questionVector,
+  readQuestion,
+  timeOf,
+  timeZoneField,
+} from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
@@ -35,6 +41,8 @@ export interface RecallInput {
   readonly messageIds?: readonly string[] | undefined;
   /** What the user says now, of which 10,000 characters are read: memories that fit it go before others. @default nothing, so that the most important are shown */
   readonly query?: string | undefined;
+  /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
+  readonly timeZone?: string | undefined;
   /** The agent that will read it: only its categories are recalled. @default no restriction */
   readonly agent?: string | undefined;
   /** "passive": the conversation alone, no memories. @default "active" */
@@ -75,7 +83,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
-  const read = { ...readQuestion(query, deps.db.language, timeOf(deps)), vector: null };
+  const read = { ...readQuestion(query, deps.db.language, timeOf(deps), asks.timeZone), vector: null };
   const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
     ...{ scope, threadId, query, categories, question: read },
@@ -164,6 +172,7 @@ const inputSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   query: z.string().optional(),
+  timeZone: timeZoneField.optional(),
   agent: z.string().optional(),
   messageIds: z.array(z.string()).max(mostMessageIds).optional(),
   mode: recallModeSchema.optional(),

@@ -70,7 +70,7 @@ const mostHidden = 20;
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
-  const question = await embedQuestion(deps, query.text);
+  const question = await embedQuestion(deps, query);
   const more = { ...query, search: { ...search, most: search.most + mostLeftOut } };
   const { ordered, candidates, weighed, isBroad } = await findHits(deps, more, question);
   const best = withRelated(ordered.slice(0, search.most), candidates);

@@ -14,7 +14,7 @@ import {
   relatedTo,
   weighMemories,
 } from "./rank-memories.rule.js";
-import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
+import { type EmbeddedQuestion, embedQuestion, timeOf, timeZoneField } from "./read-question.js";
 import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
 
@@ -22,12 +22,14 @@ import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories
 export interface MemoryQuery {
   readonly scope: Scope;
   /**
-   * What is looked for. A question for everything ("", "What do you know about me?") lists pinned memories, then the
-   * most important and latest ones, whatever the `threshold`. At most 10,000 characters.
+   * What is looked for. Nothing, or stop words alone ("", "Who am I?"), lists pinned memories, then the most important
+   * and latest ones, whatever the `threshold`. At most 10,000 characters.
    */
   readonly query: string;
   /** The conversation it is asked in, as for `recall`: memories of all of them are searched. */
   readonly threadId?: string | null | undefined;
+  /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
+  readonly timeZone?: string | null | undefined;
   /** The agent that asks: only its categories are searched. @default no restriction */
   readonly agent?: string | null | undefined;
   /** @default all the agent may read */
@@ -64,6 +66,7 @@ const querySchema = z.strictObject({
   scope: scopeField,
   query: z.string().max(10_000),
   threadId: z.string().nullish(),
+  timeZone: timeZoneField.nullish(),
   agent: z.string().nullish(),
   categories: someOf(z.string()),
   filters: z.unknown().optional(),
@@ -94,7 +97,7 @@ export interface FoundHits extends AnswerShape {
  */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
-  const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query.text));
+  const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query));
   const hits = ordered.slice(0, query.search.most).map(({ parts: _, ...hit }) => hit);
   return { hits: withRelated(hits, candidates), ...query.shape };
 }
@@ -126,7 +129,7 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
   const namesCategories = Boolean(asks.categories) || filter.category !== null;
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   return {
-    ...{ text: asks.query, agent, threshold: asks.threshold ?? undefined },
+    ...{ text: asks.query, timeZone: asks.timeZone, agent, threshold: asks.threshold ?? undefined },
     // A model is shown no more by its own question than unasked.
     floor: asks.return ? shownFloor : defaultFloor,
     search: {

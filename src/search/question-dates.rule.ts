@@ -1,51 +1,86 @@
-import { relativeTimes } from "./relative-times.rule.js";
-import type { NamedDate, NamedTime } from "./time-span.rule.js";
-import { wordedDates } from "./worded-dates.rule.js";
+import * as chrono from "chrono-node";
+import { normalValue } from "../text/normal-value.js";
+import { headOf } from "../text/storable-text.js";
+import { startOfDay, type TimeSpan, zoneClock } from "./time-span.rule.js";
 
-const monthNames =
-  "january february march april may june july august september october november december".split(" ");
+type Reader = Pick<typeof chrono, "parse">;
 
-const monthName = `(${monthNames.map((month) => `${month.slice(0, 3)}(?:${month.slice(3)})?`).join("|")}|sept)\\.?`;
-const dayNumber = "([0-3]?\\d)(?:st|nd|rd|th|\\.(?=\\s))?";
-const yearNumber = "((?:19|20)\\d\\d)";
-const [begins, ends] = ["(?<![\\p{L}\\p{N}])", "(?![\\p{L}\\p{N}])"];
-/** The most specific first: what one matched is not read again. */
-const patterns = [
-  { pattern: `${begins}${yearNumber}-(\\d\\d)-(\\d\\d)${ends}`, order: "ynd" },
-  {
-    pattern: `${begins}${dayNumber}\\s+(?:of\\s+)?${monthName}(?:,?\\s+${yearNumber})?${ends}`,
-    order: "dmy",
-  },
-  { pattern: `${begins}${monthName}\\s+${dayNumber}(?!\\d)(?:,?\\s+${yearNumber})?${ends}`, order: "mdy" },
-  { pattern: `${begins}${monthName}(?:\\s+of)?,?\\s+${yearNumber}${ends}`, order: "my" },
-  {
-    pattern: `${begins}(?:in|during|last|of|this|since|until|early|late|mid)\\s+${monthName}${ends}`,
-    order: "m",
-  },
-].map(({ pattern, order }) => ({ pattern: new RegExp(pattern, "giu"), order }));
-/** Every date has a number or a month. */
-const hasDate = new RegExp(`\\d|${monthNames.map((month) => month.slice(0, 3)).join("|")}`, "i");
+/** By text search configuration; English for all others. PostgreSQL comes without the last two. */
+const readers: Readonly<Record<string, Reader>> = {
+  ...{ arabic: chrono.ar, dutch: chrono.nl, finnish: chrono.fi, french: chrono.fr, german: chrono.de },
+  ...{ indonesian: chrono.id, italian: chrono.it, portuguese: chrono.pt, russian: chrono.ru },
+  ...{ spanish: chrono.es, swedish: chrono.sv, ukrainian: chrono.uk, vietnamese: chrono.vi },
+};
 
-/** The times that `question` names: dates, each as far as it goes, and those that it reckons from `now`. */
-export function questionDates(question: string, now: Date): NamedTime[] {
-  const { dates, rest } = englishDates(question.slice(0, 10_000));
-  return [...dates, ...wordedDates(rest), ...relativeTimes(rest, now)];
+/** A date takes some 0.2 ms of the processor: a question of 300 of them may take no more than 50 ms. */
+const mostCharacters = 1_000;
+const mostSpans = 8;
+
+/**
+ * The days, weeks, months and years that `question` names, at most eight, in the calendar of `timeZone`. Of a date without
+ * a year the last one begun.
+ */
+export function questionDates(
+  question: string,
+  { language, now, timeZone }: { readonly language: string; readonly now: Date; readonly timeZone: string },
+): TimeSpan[] {
+  const text = headOf(normalValue(headOf(question, mostCharacters)), mostCharacters);
+  const clock = zoneClock(timeZone);
+  const here = new Date(clock(now.getTime()));
+  // Chrono reckons by the clock of this process, which is made to show the user's time.
+  const reference = new Date(
+    here.getUTCFullYear(),
+    here.getUTCMonth(),
+    here.getUTCDate(),
+    here.getUTCHours(),
+  );
+  return [readers[language] ?? chrono.en, ...readersByScript(text)]
+    .flatMap((reader) => reader.parse(text, reference))
+    .flatMap(({ text: named, start, end }) => {
+      const [from, before] = daysOf(start, named, here) ?? [];
+      if (from === undefined || before === undefined) return [];
+      const [, last = 0] = (end && daysOf(end, named, here)) ?? [];
+      return { from: startOfDay(from, clock), before: startOfDay(Math.max(before, last), clock) };
+    })
+    .slice(0, mostSpans);
 }
 
-function englishDates(question: string): { dates: NamedDate[]; rest: string } {
-  let rest = question;
-  const dates: NamedDate[] = [];
-  if (!hasDate.test(rest)) return { dates, rest };
-  for (const { pattern, order } of patterns) {
-    rest = rest.replace(pattern, (...match: (string | undefined)[]) => {
-      const part = (letter: string) =>
-        order.includes(letter) ? match[order.indexOf(letter) + 1] : undefined;
-      const numeric = (letter: string) => (part(letter) === undefined ? null : Number(part(letter)));
-      const name = part("m")?.slice(0, 3).toLowerCase();
-      const named = name === undefined ? null : monthNames.findIndex((month) => month.startsWith(name)) + 1;
-      dates.push({ year: numeric("y"), month: named ?? numeric("n"), day: numeric("d") });
-      return " ";
-    });
-  }
-  return { dates, rest };
+/** PostgreSQL has no configuration for these languages. */
+function readersByScript(text: string): Reader[] {
+  if (/[\p{Script=Hiragana}\p{Script=Katakana}]/u.test(text)) return [chrono.ja];
+  return /\p{Script=Han}/u.test(text) ? [chrono.zh] : [];
+}
+
+/** Midnights in milliseconds, as if in UTC. */
+type Days = readonly [from: number, before: number];
+
+/** Null for what names no day: a time of day, and the present. */
+function daysOf(named: chrono.ParsedComponents, text: string, here: Date): Days | null {
+  const unit = unitOf(named);
+  const [year, month, day] = [named.get("year") ?? 0, (named.get("month") ?? 1) - 1, named.get("day") ?? 1];
+  if (unit === null || year < 1000 || year > 9000) return null;
+  // Weekdays, and months alone, are short words of other meanings as well: "sat", "sun", "so", "mar".
+  if (!named.isCertain("day") && /^\p{Script=Latin}{1,3}$/u.test(text)) return null;
+  const days = spanOf(unit, year, month, day);
+  const isBegun = days[0] <= here.getTime();
+  // Messages say "today" of what they are about.
+  if (isBegun && here.getTime() < days[1] && named.isCertain("day") && !/\p{N}/u.test(text)) return null;
+  if (isBegun || named.isCertain("year")) return days;
+  return named.isCertain("month") ? spanOf(unit, year - 1, month, day) : spanOf(unit, year, month, day - 7);
+}
+
+function unitOf(named: chrono.ParsedComponents): "day" | "week" | "month" | "year" | null {
+  if (named.isCertain("weekday")) return "day";
+  // Chrono says of a week only which weekday it reckoned from.
+  if (named.isCertain("day")) return named.get("weekday") === null ? "day" : "week";
+  return (["month", "year"] as const).find((unit) => named.isCertain(unit)) ?? null;
+}
+
+function spanOf(unit: "day" | "week" | "month" | "year", year: number, month: number, day: number): Days {
+  if (unit === "year") return [Date.UTC(year, 0), Date.UTC(year + 1, 0)];
+  if (unit === "month") return [Date.UTC(year, month), Date.UTC(year, month + 1)];
+  if (unit === "day") return [Date.UTC(year, month, day), Date.UTC(year, month, day + 1)];
+  const monday = day - ((new Date(Date.UTC(year, month, day)).getUTCDay() + 6) % 7);
+  // Weeks begin on Sunday in some countries.
+  return [Date.UTC(year, month, monday - 1), Date.UTC(year, month, monday + 7)];
 }

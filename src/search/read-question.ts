@@ -1,15 +1,13 @@
+import { z } from "zod";
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
 import type { Embedder } from "../models/embedder.js";
 import type { Runtime } from "../runtime.js";
 import { searchName, searchText } from "../text/search-text.js";
-import { headOf } from "../text/storable-text.js";
-import { tellingWords } from "./broad-question.rule.js";
 import { questionDates } from "./question-dates.rule.js";
-import { isQuestion } from "./relative-times.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
-import { namedSpans, type TimeSpan } from "./time-span.rule.js";
+import type { TimeSpan } from "./time-span.rule.js";
 
 /** Characters that are read: more than `searchText` makes of a question. */
 const mostCharacters = 50_000;
@@ -23,11 +21,21 @@ export function namesActor(terms: string, language: string): (actor: string) => 
       .some((word) => asked.has(word));
 }
 
+export const timeZoneField = z.string().refine(isTimeZone, {
+  error: ({ input }) => `no time zone: ${JSON.stringify(input)}. Pass a name such as "Europe/Lisbon"`,
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+  } catch {
+    return false;
+  }
+}
+
 export interface Question {
   /** The question as `searchText` prepares it. */
   readonly terms: string;
-  /** The same without the words that one asks for everything with; empty where it has no others. */
-  readonly telling: string;
   /** The times that the question names: what was said or began then is found without a word of it. */
   readonly spans: readonly TimeSpan[];
   readonly names: (actor: string) => boolean;
@@ -40,12 +48,17 @@ export interface EmbeddedQuestion extends Question {
 
 export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
-export function readQuestion(text: string, language: string, now: Date): Question {
+/** @param timeZone of the days that the question names. @default UTC */
+export function readQuestion(
+  text: string,
+  language: string,
+  now: Date,
+  timeZone: string | null | undefined,
+): Question {
   const terms = searchText(text, language);
   return {
     terms,
-    telling: searchText(tellingWords(headOf(text, mostCharacters), language), language),
-    spans: namedSpans(questionDates(text, now), isQuestion(text) ? now : null),
+    spans: questionDates(text, { language, now, timeZone: timeZone ?? "UTC" }),
     names: namesActor(terms, language),
   };
 }
@@ -54,9 +67,12 @@ export function timeOf({ clock }: { readonly clock?: Clock | undefined }): Date 
   return clock?.() ?? new Date();
 }
 
-export async function embedQuestion(runtime: SearchRuntime, text: string): Promise<EmbeddedQuestion> {
+export async function embedQuestion(
+  runtime: SearchRuntime,
+  { text, timeZone }: { readonly text: string; readonly timeZone: string | null | undefined },
+): Promise<EmbeddedQuestion> {
   return {
-    ...readQuestion(text, runtime.db.language, timeOf(runtime)),
+    ...readQuestion(text, runtime.db.language, timeOf(runtime), timeZone),
     vector: await questionVector(runtime, text),
   };
 }

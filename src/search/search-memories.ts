@@ -42,7 +42,7 @@ export async function searchMemories(
       select coalesce(json_agg(${memoryJson(db)} order by i.place), '[]')
       from ${db.schema}.important_memories_1((select ids from owner), ${visibleArguments(db, search)}, ${most}) i
       cross join lateral (select * from ${db.schema}.memory where ref = i.ref limit 1) m
-      where ${asksForAll(db, question)}
+      where ${asksForAll(db, question.terms)}
     ) as important`,
     { prepare: true },
   );
@@ -50,9 +50,9 @@ export async function searchMemories(
   return { candidates: candidatesOf(found), important: important.map(memoryOf) };
 }
 
-/** Whether a question asks for everything. */
-export function asksForAll(db: Connection, { telling }: Pick<EmbeddedQuestion, "telling">): Sql {
-  return sql`to_tsvector(${db.language}::regconfig, ${telling}::text) = ''::tsvector`;
+/** Whether a question asks for everything: it is empty, or has stop words alone. */
+export function asksForAll(db: Connection, terms: string): Sql {
+  return sql`to_tsvector(${db.language}::regconfig, ${terms}::text) = ''::tsvector`;
 }
 
 /** A candidate as `foundMemories` gives it; without signals, what candidates are linked to. */

@@ -7,7 +7,7 @@ import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from 
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
-import { type Question, readQuestion, timeOf } from "./read-question.js";
+import { type Question, readQuestion, timeOf, timeZoneField } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime } from "./time-span.rule.js";
 
@@ -53,6 +53,8 @@ export interface TranscriptQuery {
   readonly query: string;
   /** Only this thread. @default every thread of the scope */
   readonly threadId?: string | undefined;
+  /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
+  readonly timeZone?: string | undefined;
   /** 1 to 200. @default 10 */
   readonly topK?: number | undefined;
   /** Least similarity of a hit, 0 to 1. @default 0.05, and nothing at all when even the best hit is below 0.1 */
@@ -76,6 +78,7 @@ const querySchema = z.strictObject({
   scope: scopeField,
   query: z.string().max(10_000),
   threadId: threadField,
+  timeZone: timeZoneField.optional(),
   topK: z.int().min(1).max(200).default(10),
   threshold: z.number().min(0).max(1).optional(),
 });
@@ -90,7 +93,7 @@ export async function searchTranscript(
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
   const { topK, threshold } = asks;
-  const question = readQuestion(asks.query, db.language, timeOf({ clock }));
+  const question = readQuestion(asks.query, db.language, timeOf({ clock }), asks.timeZone);
   const candidates = await findCandidates(db, question, asks);
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)

@@ -2,9 +2,10 @@ import sql, { type Sql } from "sql-template-tag";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
-import { type QuestionVector, readQuestion } from "../search/read-question.js";
+import type { QuestionVector } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
 import { asksForAll } from "../search/search-memories.js";
+import { searchText } from "../text/search-text.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
 import { isKept, itemOf, placeOf } from "./written-items.js";
@@ -91,7 +92,7 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
 /** Best first. A vector counts beside words as in a search for memories. A query for everything finds all. */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
-  const question = readQuestion(query as string, db.language, new Date());
+  const terms = searchText(query as string, db.language);
   const { b, expectedTerms, vector: weight } = retrievalWeights;
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`
@@ -112,7 +113,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     asked as materialized (
       select v.lexeme as term, ${termQuery} as query,
         ln(1 + (size.count - greatest(f.items, 1) + 0.5) / (greatest(f.items, 1) + 0.5)) as idf
-      from unnest(to_tsvector(${db.language}::regconfig, ${question.terms})) v cross join size
+      from unnest(to_tsvector(${db.language}::regconfig, ${terms})) v cross join size
       cross join lateral (select count(*)::float8 as items from searched s where s.words @@ ${termQuery}) f
     ),
     scored as (
@@ -125,7 +126,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     hit as (
       select i.*, case when i.lexical > 0 or i.similarity is not null then ${score} end as score
       from scored i
-      where i.lexical > 0 or i.similarity is not null or ${asksForAll(db, question)}
+      where i.lexical > 0 or i.similarity is not null or ${asksForAll(db, terms)}
     )
     ${found(db, n, sql`row_number() over (order by i.score desc nulls last, i.similarity desc nulls last, ${newest})`, sql`i.score`, sql`hit i`)}
     order by place limit ${limit} offset ${offset}

@@ -53,8 +53,10 @@ describe.each(ways)("passive memory by %s", (way) => {
       false,
       true,
     ]);
-    const wrong = { configurable: { ...thread.configurable, memory_mode: "asleep" } };
-    await expect(say(graph, "Hm?", wrong)).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    for (const wrong of [{ memory_mode: "asleep" }, { time_zone: "Asia/Atlantis" }]) {
+      const run = say(graph, "Hm?", { configurable: { ...thread.configurable, ...wrong } });
+      await expect(run).rejects.toMatchObject({ code: "INVALID_INPUT" });
+    }
   });
 });
 

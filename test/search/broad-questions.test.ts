@@ -2,7 +2,6 @@ import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
 import { memoryQueryTool } from "../../src/index.js";
 import { fittingHits } from "../../src/search/answer-query.js";
-import { tellingWords } from "../../src/search/broad-question.rule.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
@@ -12,44 +11,8 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
-/** Questions for all there is, in the languages of which the words are known whatever language the index has. */
-const broad = [
-  "What do you know about me?",
-  "what's known about the user?",
-  "Tell me everything you remember!",
-  "List all you know about me so far, please.",
-  "What have you learned about me?",
-  "¿Qué sabes de mí?",
-  "Was weißt du über mich?",
-  "Erzähl mir alles, was du dir gemerkt hast.",
-  "Que sais-tu de moi ?",
-  "Что ты знаешь обо мне?",
-  "Расскажи всё, что ты обо мне помнишь!",
-  "Що ти пам'ятаєш про мене?",
-  "Co o mnie wiesz?",
-  "Co o mně víš?",
-  "Vad vet du om mig?",
-  "Hvad ved du om mig?",
-  "Hva vet du om meg?",
-  "Mitä tiedät minusta?",
-  "Benim hakkımda ne biliyorsun?",
-  "ماذا تعرف عني؟",
-  "מה אתה יודע עליי?",
-  "आप मेरे बारे में क्या जानते हैं?",
-  "Apa yang kamu tahu tentang saya?",
-  "Bạn biết gì về tôi?",
-  "Ce știi despre mine?",
-  "Mit tudsz rólam?",
-  "Τι ξέρεις για μένα;",
-  "私は誰ですか？",
-  "O que você sabe sobre mim?",
-  "Che cosa sai di me?",
-  "Wat weet je over mij?",
-  "你知道关于我的什么？",
-  "私について何を知っていますか？",
-];
 /** Without a word that the index keeps. */
-const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am I?"];
+const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am I?", "And what about me?"];
 
 async function known() {
   const memory = db.memory();
@@ -77,7 +40,7 @@ describe("a question that asks for all there is", () => {
   it("lists what is pinned, then the most important, in the API, in the tool and in recall", async () => {
     const { memory, scope, threadId } = await known();
     const tool = memoryQueryTool(memory, { scope });
-    for (const query of [...empty, ...broad.slice(0, 2)]) {
+    for (const query of empty) {
       const hits = await memory.query({ scope, query });
       expect([query, ...hits.map((hit) => hit.memory.text)]).toEqual([query, ...inOrder]);
       expect(hits.map(({ score }) => score)).toEqual(
@@ -98,18 +61,9 @@ describe("a question that asks for all there is", () => {
     }
   });
 
-  it.each(["Ben", "Mia", "Salvo", "Di", "Per", "C++"])("is none that is a name: %s", async (name) => {
-    const memory = db.memory();
-    const { scope } = newAddress();
-    const gadgets = [1, 2, 3, 4, 5, 6].map((n) => ({ text: `The user owns gadget ${n}.`, importance: 4 }));
-    await memory.memories.add([...gadgets, { text: `The user often speaks of ${name}.` }], { scope });
-    const [first] = await memory.query({ scope, query: `${name}?` });
-    expect(first?.memory.text).toContain(name);
-  });
-
   it("keeps to filters, categories, allowlists, the number asked for and the budget", async () => {
     const { memory, scope } = await known();
-    const query = "What do you know about me?";
+    const query = "Who am I?";
     const ask = async (more: object) =>
       (await memory.query({ scope, query, ...more })).map((hit) => hit.memory.text);
     expect(await ask({ filters: { importance_min: 4 } })).toEqual(inOrder.slice(1, 3));
@@ -129,9 +83,9 @@ describe("a question that asks for all there is", () => {
     onTestFinished(async () => void (await db.pool.query(`drop schema "${schema}" cascade`)));
     const { scope } = newAddress();
     await spanish.memories.add({ text: "Cleo canta en un coro." }, { scope });
-    for (const query of ["¿Qué sabes de mí?", "el de la", "¿Puedes decirme algo sobre mí?"])
+    for (const query of ["el de la", "¿Y qué hay de mí?"])
       expect(await spanish.query({ scope, query })).toHaveLength(1);
-    expect(await spanish.query({ scope, query: "¿Qué sabes de mi trabajo?" })).toEqual([]);
+    expect(await spanish.query({ scope, query: "¿Y mi trabajo?" })).toEqual([]);
   });
 
   it("is no other: what has words that match nothing finds nothing", async () => {
@@ -153,40 +107,10 @@ describe("a question that asks for all there is", () => {
       ],
       { scope },
     );
-    const hits = await memory.query({ scope, query: "What do you know about me?" });
+    const hits = await memory.query({ scope, query: "Who am I?" });
     expect(hits.map((hit) => hit.memory.text)).toEqual(["Cleo runs.", "Cleo sings."]);
-    const { memories } = await memory.recall({ scope, threadId, query: "What do you know about me?" });
+    const { memories } = await memory.recall({ scope, threadId, query: "Who am I?" });
     expect(memories.rest.map(({ text }) => text)).toEqual(["Cleo runs.", "Cleo sings."]);
-  });
-});
-
-describe("the words that tell what a question is about", () => {
-  it.each(broad)("are none in %s", (question) => {
-    expect(tellingWords(question, "english").trim()).toBe("");
-  });
-
-  it("stay, whatever stands around them", () => {
-    fc.assert(
-      fc.property(
-        fc.subarray(["what", "do", "you", "know", "about", "me", "my", "please", "the"]),
-        (around) => {
-          expect(tellingWords([...around, "garden", ...around].join(" "), "english")).toMatch(/garden/);
-          expect(tellingWords(around.join(" "), "english").trim()).toBe("");
-        },
-      ),
-    );
-  });
-
-  it.each([
-    ["english", "What is on my list?"],
-    ["english", "What was my idea?"],
-    ["english", "Do you like my work?"],
-    ["english", "What do I know about dime and con?"],
-    ["german", "Was steht auf meiner Liste?"],
-    ["spanish", "¿Qué sabes de mi cuenta?"],
-    ["dutch", "Wie is Ken?"],
-  ])("in %s are not none in %s", (language, question) => {
-    expect(tellingWords(question, language).trim()).not.toBe("");
   });
 });
 

@@ -16,7 +16,7 @@ import {
   type RoundOptions,
   roundOptions,
 } from "../run/node-options.js";
-import { type RunIdentity, runMode } from "../run/run-identity.js";
+import { type RunIdentity, runMode, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
   type MemoryState,
@@ -82,7 +82,9 @@ export function recalling(
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const identity = turnIdentity(config, memory, messages, agent);
       const mode = runMode(config) ?? memoryMode;
-      const recalled = await recallForState(memory, identity, messages, { agent, mode });
+      const recalled = await recallForState(memory, identity, messages, {
+        ...{ agent, mode, timeZone: runTimeZone(config) },
+      });
       // Memory's own checkpointer has claimed the thread that the run names.
       const isClaimed = () =>
         config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
@@ -100,7 +102,7 @@ async function recallForState(
   memory: Memory,
   identity: RunIdentity,
   messages: readonly BaseMessage[],
-  reader: Pick<RecallInput, "agent" | "mode">,
+  reader: Pick<RecallInput, "agent" | "mode" | "timeZone">,
 ): Promise<Recalled> {
   // System messages stay in the state, so they do not show its branch.
   const talk = messages.filter((message) => message.getType() !== "system");

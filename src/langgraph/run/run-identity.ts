@@ -1,7 +1,9 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import type { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { Memory } from "../../memory.js";
 import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
+import { timeZoneField } from "../../search/read-question.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
@@ -61,12 +63,24 @@ const whereScopesComeFrom =
 
 /** `memoryMode` or `memory_mode` of `context` or `configurable`. @throws MemoryError `INVALID_INPUT` */
 export function runMode(config: LangGraphRunnableConfig | undefined): RecallMode | undefined {
-  const keys = ["memoryMode", "memory_mode"];
+  return runValue(config, recallModeSchema, ["memoryMode", "memory_mode"]);
+}
+
+/** `timeZone` or `time_zone` of `context` or `configurable`. @throws MemoryError `INVALID_INPUT` */
+export function runTimeZone(config: LangGraphRunnableConfig | undefined): string | undefined {
+  return runValue(config, timeZoneField, ["timeZone", "time_zone"]);
+}
+
+function runValue<Value>(
+  config: LangGraphRunnableConfig | undefined,
+  schema: z.ZodType<Value>,
+  keys: readonly string[],
+): Value | undefined {
   const [said] = [
     ...named("context", valuesOf(config?.context), keys),
     ...named("configurable", valuesOf(config?.configurable), keys),
   ];
-  return said && parseInput(recallModeSchema, said.value, said.key);
+  return said && parseInput(schema, said.value, said.key);
 }
 
 /** Labels that grant nothing, so a client may set them. */

@@ -10,7 +10,7 @@ import { answerForms } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
 import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
-import { runIdentity, runPlace } from "../run/run-identity.js";
+import { runIdentity, runPlace, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { memoryTool, noOthers, nothingFits, type ToolOptions, toolOptions } from "./memory-tool.js";
 
@@ -29,7 +29,7 @@ const argumentsSchema = z
     query: z
       .string()
       .max(2_000)
-      .describe('What you want to know, in the words of a question; "" lists what is most important.'),
+      .describe('What you want to know, in the words of a question; leave it empty ("") for an overview.'),
     categories: z
       .array(z.string())
       .nullish()
@@ -75,7 +75,8 @@ export function memoryQueryTool(
     async answer(input, config) {
       const { scope } = askerOf(config);
       const { budget_tokens: budgetTokens, return: form, ...request } = boundTo(options.agent, input);
-      const asked = { scope, agent: options.agent, top_k: input.top_k ?? 3 };
+      const reader = { agent: options.agent, timeZone: runTimeZone(config) };
+      const asked = { scope, ...reader, top_k: input.top_k ?? 3 };
       const written = { return: form ?? "bullets", budgetTokens: budgetTokens ?? 512 };
       const found = await memory.query({ ...request, ...asked, ...written });
       const similarity = found[0] && Math.max(...found.map((bullet) => bullet.similarity ?? 0));

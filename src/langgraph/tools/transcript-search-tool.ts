@@ -7,7 +7,7 @@ import { estimateTokens } from "../../text/estimate-tokens.js";
 import { clipped, mostThatFit, visibleText } from "../../text/storable-text.js";
 import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
-import { runIdentity, runPlace } from "../run/run-identity.js";
+import { runIdentity, runPlace, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import { memoryTool, nothingFits, toolOptions } from "./memory-tool.js";
 
@@ -55,7 +55,9 @@ export function transcriptSearchTool(
       const scope = options.scope ?? runIdentity(config, memory).scope;
       const within = this_conversation ? { threadId: place.threadId ?? "" } : {};
       const most = top_k ?? 5;
-      const found = await memory.transcript.search({ scope, query, topK: most * 2, ...within });
+      const found = await memory.transcript.search({
+        ...{ scope, query, topK: most * 2, timeZone: runTimeZone(config), ...within },
+      });
       const hits = found.filter(isSaid).slice(0, most);
       await wayIn(memory).emit({ ...place, scope, step: "tool", op: "search", status: "ok" });
       streamEvent(config, "query", "ok", { hits: hits.length });

@@ -17,7 +17,7 @@ export interface ReadStatement {
   readonly negations: number;
 }
 
-export function readStatement(text: string | ReadStatement): ReadStatement {
+function readStatement(text: string | ReadStatement): ReadStatement {
   if (typeof text !== "string") return text;
   const words = readWords(text);
   return { words, negations: negationsIn(text, words) };

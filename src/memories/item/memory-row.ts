@@ -35,9 +35,6 @@ export const memoryJson = (db: Connection): Sql => {
 /** A sweep changes the state of an expired memory only later. */
 export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
-/** See `givesWay`. */
-export const givingWay: Sql = sql`(m.kind = 'insight' and not m.pinned)`;
-
 export function memoryOf(row: MemoryJson): MemoryItem {
   const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd, ...own } = readRow(
     itemColumns,
