@@ -223,7 +223,6 @@ describe("insights into a user", () => {
     const events = (await eventsOf(thread)).filter((event) => event.startsWith("classify skipped"));
     expect(events.toSorted()).toEqual([
       "classify skipped instruction",
-      "classify skipped names_ai",
       "classify skipped no_evidence",
       "classify skipped no_evidence",
       "classify skipped out_of_range",

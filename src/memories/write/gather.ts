@@ -11,7 +11,7 @@ import type { PlanTarget } from "./apply-plan.js";
 import { decideWrite, mergeThresholds } from "./decide-write.rule.js";
 import { expireMemories } from "./expire-memories.js";
 import { findWriteCandidates } from "./find-write-candidates.js";
-import { prepareMemory } from "./prepare-memory.js";
+import { prepareMemory, screenMemory } from "./prepare-memory.js";
 import { type GatheredStatement, type SaidBefore, type Statement, toldTo } from "./statement.js";
 import { findNearStatements, type NearStatements } from "./waves.js";
 import type { WriteConfig, WriteOutcome, WriteRuntime } from "./write-runtime.js";
@@ -51,7 +51,7 @@ const mostInBatch = 300;
  * @throws MemoryError as `writeMemories`
  */
 export async function gatherDrafts(
-  { db, config, embedder, redactor }: WriteRuntime,
+  { db, config, embedder, redactor, screen }: WriteRuntime,
   input: {
     readonly scope: Scope;
     readonly drafts: readonly MemoryDraft[];
@@ -68,7 +68,10 @@ export async function gatherDrafts(
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
   const settings = { policy: config.policy, language: db.language };
-  const prepared = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const checked = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const prepared = await Promise.all(
+    checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
+  );
   const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
 
   const texts = valid.filter(({ memory }) => !memory.quarantined).map(({ memory }) => memory.text);
