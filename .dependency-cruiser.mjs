@@ -131,7 +131,7 @@ const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
 /** Folders that know the contract `memory.ts`. */
 const waysIn = "^src/(langgraph|operations|http|mcp|cli)/";
 
-const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.ts$`;
+const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.(ts|json)$`;
 
 const folders = Object.entries(mayImport).map(([folder, allowed]) => ({
   name: `imports-of-${folder.replaceAll("/", "-")}`,

@@ -12,10 +12,11 @@ const repository = resolve(import.meta.dirname, "..");
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
-  for (const name of ["src/postgres", "src/search"]) mkdirSync(join(folder, name), { recursive: true });
+  for (const name of ["src/postgres", "src/search", "src/text"])
+    mkdirSync(join(folder, name), { recursive: true });
   const functions = readdirSync(join(repository, "src/search")).filter((name) => name.endsWith(".sql"));
   for (const name of [
-    ...["node_modules", "migrations", "src/postgres/upgrade", "package.json"],
+    ...["node_modules", "migrations", "src/postgres/upgrade", "src/text/screening.json", "package.json"],
     ...functions.map((file) => `src/search/${file}`),
   ]) {
     symlinkSync(join(repository, name), join(folder, name));

@@ -59,6 +59,7 @@ import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
 import { createSummariesApi } from "./summaries/summaries-api.js";
 import { parseInput } from "./text/parse-input.js";
+import { createScreen } from "./text/reads-as-instruction.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
@@ -202,6 +203,7 @@ function createRuntime(
     ...{ db, config, logger, onRetry },
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
+    screen: createScreen(options.screen, logger.warn),
     clock: clock ?? (() => new Date()),
     usage: createUsage({ db, options: config.energy, logger, recordExhausted }),
     hasModel: options.model !== undefined || typeof options.jobs === "object",
@@ -281,7 +283,10 @@ function createThreads(
   };
 }
 
-function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultScope: Scope | null): WayIn {
+function createWayIn(
+  { db, config, logger, screen }: Runtime<ResolvedConfig>,
+  defaultScope: Scope | null,
+): WayIn {
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
     try {
@@ -291,7 +296,7 @@ function createWayIn({ db, config, logger }: Runtime<ResolvedConfig>, defaultSco
     }
   };
   return {
-    emit,
+    ...{ emit, screen },
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
     async claim(run) {

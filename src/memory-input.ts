@@ -32,6 +32,7 @@ export const memoryOptionsSchema = z.strictObject({
   defaultScope: z.unknown().optional(),
   logger: z.custom(isLogger, "must have the functions debug, info, warn and error").optional(),
   redact: z.custom(isFunction, "must be a function").optional(),
+  screen: z.custom(isFunction, "must be a function").optional(),
   clock: z.custom(isFunction, "must be a function").optional(),
 });
 

@@ -54,6 +54,11 @@ export interface MemoryOptions {
    * graph's own checkpoints hold is the graph's.
    */
   readonly redact?: Redact;
+  /**
+   * Whether a text reads as instructions to a model: in the place of the package's patterns, asked of each text before it is
+   * stored. What it says true of waits in quarantine or is refused. When it fails, the text counts as instructions.
+   */
+  readonly screen?: (text: string) => boolean | Promise<boolean>;
   /** What time it is, for tests of what ages, expires or is due. @default the database's clock */
   readonly clock?: Clock;
 }

@@ -3,6 +3,7 @@ import type { Clock } from "./clock.js";
 import type { Logger } from "./logger.js";
 import type { Embedder } from "./models/embedder.js";
 import type { Database } from "./postgres/database.js";
+import type { Screen } from "./text/reads-as-instruction.js";
 import type { Redactor } from "./text/redactor.js";
 import type { Usage } from "./usage/usage.js";
 
@@ -16,6 +17,7 @@ export interface Runtime<Config = unknown> {
   readonly embedder: Embedder | null;
   /** Takes out what the user wants kept nowhere, before anything is stored or shown to a model. */
   readonly redactor: Redactor;
+  readonly screen: Screen;
   /** Whether there is a model for background work: here, or where the queues are worked. */
   readonly hasModel: boolean;
   /** Whether this process has it. */

@@ -2,6 +2,7 @@ import type { MemoryEvent } from "./events/event-log.js";
 import type { ConsentPolicy } from "./memories/guard/consent-policy.rule.js";
 import type { Memory } from "./memory.js";
 import type { Scope, ThreadAddress } from "./scope/scope.js";
+import type { Screen } from "./text/reads-as-instruction.js";
 
 interface TurnFailure extends ThreadAddress {
   readonly node: "recall" | "consent" | "remember";
@@ -14,6 +15,8 @@ export interface WayIn {
   defaultScope(): Scope | null;
   /** Who asks the user for consent: the setting `consent.ask`. */
   consentAsk(): ConsentPolicy["ask"];
+  /** Whether a text counts as instructions to a model when it is written. */
+  screen: Screen;
   /** Keeps an event, without content; its failure is logged and goes no further. */
   emit(event: MemoryEvent): Promise<void>;
   /** Logs a failure that a turn survived, and keeps an event of it. */

@@ -14,7 +14,7 @@ import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { findQuote } from "../../src/text/find-quote.js";
 import { contentHash, normalValue } from "../../src/text/normal-value.js";
 import { escapeAttribute, escapeMarkup } from "../../src/text/prompt-text.js";
-import { readsAsInstruction } from "../../src/text/reads-as-instruction.js";
+import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
 import { createRedactor } from "../../src/text/redactor.js";
 import { searchText } from "../../src/text/search-text.js";
 import { isStorable } from "../../src/text/storable-text.js";
@@ -39,6 +39,7 @@ const orRefused = (work: () => unknown) => {
     return error instanceof Error ? error.name : "refused";
   }
 };
+const screen = createScreen(undefined, () => {});
 const redactor = createRedactor((text) => text.replaceAll("secret", "[secret]"));
 
 /** Every rule that meets text of users, tools, models or files. */
@@ -99,7 +100,15 @@ export const hostileRules: readonly HostileRule[] = [
     run: (text) => consentLine({ key: "city", value: text, text, current: text }),
     isResult: isText,
   },
-  { name: "summaryText", run: (text) => orRefused(() => summaryText(text, 4_000).text), isResult: isText },
+  {
+    name: "summaryText",
+    run: (text) =>
+      summaryText(screen, text, 4_000).then(
+        ({ text: kept }) => kept,
+        ({ name }: Error) => name,
+      ),
+    isResult: isText,
+  },
   { name: "episodeText", run: (text) => orRefused(() => episodeText(text)), isResult: isText },
   {
     name: "procedureText",

@@ -6,7 +6,7 @@ import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import { brokenConstraint } from "../postgres/database-error.js";
-import { type EpisodesRuntime, episodeText, tellsPresent } from "./episode-text.rule.js";
+import { type EpisodesRuntime, episodeText } from "./episode-text.rule.js";
 import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.js";
 
 const compressor = "worker:compress";
@@ -36,7 +36,7 @@ async function saveEpisode(
       await insertEvents(tx, [
         {
           ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
-          ...classified(outcome, trimmed, tellsPresent(text) ? "present_tense" : undefined),
+          ...classified(outcome, trimmed),
         },
       ]);
     },

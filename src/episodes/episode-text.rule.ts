@@ -5,7 +5,6 @@ import type { MemoryOptions } from "../memories/item/memory-options.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
 import { maxCharacters, trimToLength, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
-import { sentencesOf } from "../text/cut-text.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 
 /**
@@ -52,15 +51,6 @@ function cutAtWord(text: string, most: number): string {
   const head = headOf(text, most - 1);
   const end = head.search(/\s\S*$/);
   return `${end > most / 2 ? head.slice(0, end) : head}…`;
-}
-
-/** An episode's subject and a verb in the present or the future. Only English is recognised this easily. */
-const present =
-  /^(?:the\s)?(?:user|assistant|team|they|he|she|we|both)(?:\sand\s(?:the\s)?(?:user|assistant))?\s(?:(?:also|now|then|first)\s)?(?:is|are|am|will|has|have|plans?|wants?|needs?|discuss(?:es)?|decides?|agrees?|asks?|chooses?|talks?|explores?|compares?|reviews?|learns?|fix(?:es)?|tries|try|creates?|works?|considers?|explains?|suggests?)\s/i;
-
-/** Whether an episode is written in the present or future tense, which is wrong when it is read. */
-export function tellsPresent(text: string): boolean {
-  return sentencesOf(text).some((sentence) => present.test(sentence.trim()));
 }
 
 export type EpisodesRuntime = Runtime<WriteConfig> & TaskRuntime;

@@ -36,10 +36,9 @@ export interface ChosenInsight {
   readonly trimmed: boolean;
 }
 
-/** "names_ai": speaks as or to the assistant; "known": a memory says it. */
+/** "known": a memory says it. */
 export type InsightProblem =
   | WritingProblem
-  | "names_ai"
   | "out_of_range"
   | "no_evidence"
   | "known"
@@ -83,26 +82,9 @@ function checkInsight(
   if (!(importance >= 1 && importance <= 5)) return "out_of_range";
   const said = onOneLine(visibleText(storable(summary)));
   const text = trimToLength("insight", said) ?? said;
-  const [problem = namesAi(text) ? ("names_ai" as const) : null] = writingProblems("insight", text);
-  if (problem !== null) return problem;
+  const [problem] = writingProblems("insight", text);
+  if (problem !== undefined) return problem;
   return { text, tags: tagsOf(tags), importance, evidence: cited, trimmed: text.length < said.length };
-}
-
-/** "Type I", "World War I": a numeral after a name. */
-const firstPerson = /(?<!\p{Lu}[\p{L}\p{N}.]*\s)(?<![\p{L}\p{N}'’-])I(?=['’\s])/u;
-
-/** In languages where few other words are spelled so. */
-const pronouns = new RegExp(
-  `(?<![\\p{L}\\p{M}\\p{N}-])(?:${[
-    "[Mm]e|[Mm]y|myself|[Ww]e|us|[Oo]urs?|ourselves|[Yy]ou|[Yy]ours?|yourself",
-    "[Ii]ch|[Mm]ich|[Dd]ich|[Ee]uch|[Mm]oi|[Tt]oi|[Uu]sted(?:es)?|[Vv]ocês?|[Nn]osotr[oa]s",
-    "[Мм]еня|[Мм]не|[Тт]ебя|[Тт]ебе|[Вв]ас|[Вв]ам",
-  ].join("|")})(?![\\p{L}\\p{M}\\p{N}-])|(?<!自)我|[你您]|あなた|私[はがをにの]`,
-  "u",
-);
-
-function namesAi(text: string): boolean {
-  return firstPerson.test(text) || pronouns.test(text);
 }
 
 /** A model that gives more splits hairs. */

@@ -118,7 +118,9 @@ async function mergeNotes(
     ...{ ownerRef: owner.ref, changes: [{ ...gone, id: merged.id }], vectors: deps.embedder !== null },
   });
   const next = bothOf(target, merged, text);
-  const also = await rewriteContent(deps, { tx, owner, before: target }, next, { embedded, vouched: false });
+  // Screened when it was decided.
+  const editing = { tx, owner, before: target, passed: new Set<string>() };
+  const also = await rewriteContent(deps, editing, next, { embedded, vouched: true });
   await touchMemories(tx, {
     ownerRef: owner.ref,
     sightings: [

@@ -1,5 +1,4 @@
 import type { MemoryItem } from "../memories/item/memory.js";
-import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { contentHash } from "../text/normal-value.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { isOperators } from "./note-block.rule.js";
@@ -52,7 +51,7 @@ export function readDecision(
   if (!merged) return { invalid: "an edit must merge another note that there is" };
   if (merged === target) return { invalid: "an edit must merge two notes" };
   if (stays(merged)) return { invalid: `note ${said.with} is to stay` };
-  const text = mergedText(said.text, target);
+  const text = mergedText(said.text);
   if (text === null) return { invalid: "the merged text cannot be a note" };
   const others = notes.filter((note) => note !== target && note !== merged);
   if (others.some((note) => contentHash(note.text) === contentHash(text)))
@@ -61,10 +60,9 @@ export function readDecision(
 }
 
 /** Null for a text that must not be stored. */
-function mergedText(said: string | null, target: MemoryItem): string | null {
+function mergedText(said: string | null): string | null {
   try {
-    const text = noteText(said ?? "");
-    return text !== null && !memoryInstructs({ ...target, text }) ? text : null;
+    return noteText(said ?? "");
   } catch {
     return null;
   }

@@ -2,6 +2,7 @@ import { defineWork } from "../jobs/define-work.js";
 import { type JobStatus, ownerWork } from "../jobs/settle-failure.js";
 import { type Claim, LeaseLost } from "../jobs/work-table.js";
 import { errorLine } from "../logger.js";
+import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import type { Charge } from "../models/token-usage.js";
 import type { Scope } from "../scope/scope.js";
 import { type Applied, applyCompaction } from "./apply-compaction.js";
@@ -68,12 +69,18 @@ async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge):
     return oldestGoes(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
   try {
     const decision = readDecision(await askCompaction(deps, work, charge), notes);
-    return "invalid" in decision
-      ? fallBack(deps, work, `The model's decision is invalid: ${decision.invalid}.`)
-      : decision;
+    if (!("invalid" in decision) && !(await instructs(deps, decision))) return decision;
+    const why = "invalid" in decision ? decision.invalid : "the merged text reads as instructions";
+    return fallBack(deps, work, `The model's decision is invalid: ${why}.`);
   } catch (error) {
     return fallBack(deps, work, errorLine(error));
   }
+}
+
+/** Every user of the app is shown the note. */
+async function instructs({ screen }: NotesRuntime, decision: CompactionDecision): Promise<boolean> {
+  if (decision.action === "delete") return false;
+  return memoryInstructs(screen, { ...decision.target, text: decision.text });
 }
 
 function fallBack({ logger }: NotesRuntime, work: CompactionWork, why: string): CompactionDecision {

@@ -45,12 +45,19 @@ export function defineSummaries(deps: SummaryRuntime) {
         const startedAt = performance.now();
         const said = [...work.dropped, ...work.added];
         const leaveOut = await findLeaveOut(deps.db, work, said, work.base ? [work.base.text] : []);
-        const made = await makeSummary(deps.model(), work, summaries, renew, charge, leaveOut);
+        const made = await makeSummary(
+          { ...deps, model: deps.model() },
+          work,
+          summaries,
+          renew,
+          charge,
+          leaveOut,
+        );
         const { text: summary, dropped } = made;
         return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
       },
       async validate({ summary }) {
-        const { text } = summaryText(summary ?? "", summaries.maxCharacters);
+        const { text } = await summaryText(deps.screen, summary ?? "", summaries.maxCharacters);
         return { summary: await deps.redactor.text(text) };
       },
       async save({ claim, work, summary, dropped, generationTimeMs }) {

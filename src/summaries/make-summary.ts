@@ -6,7 +6,7 @@ import type { Charge } from "../models/token-usage.js";
 import { withoutHeadings, withoutMemoryBlocks } from "../text/contained-text.js";
 import { estimateTokens } from "../text/estimate-tokens.js";
 import { block, element, escapeMarkup } from "../text/prompt-text.js";
-import { readsAsInstruction } from "../text/reads-as-instruction.js";
+import type { Screen } from "../text/reads-as-instruction.js";
 import { hasWords, headOf } from "../text/storable-text.js";
 import { foldPieces } from "../text/text-pieces.js";
 import type { SummaryMessage, SummaryWork } from "./claim-summary.js";
@@ -23,10 +23,10 @@ export interface SummaryText {
  * sentence within `maxCharacters`. A summary is part of later prompts, and may be made of tools' results. @throws
  * MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
  */
-export function summaryText(text: string, maxCharacters: number): SummaryText {
+export async function summaryText(screen: Screen, text: string, maxCharacters: number): Promise<SummaryText> {
   // The head is enough: the rest only replaces removed sentences.
   const head = text.trimStart().slice(0, 4 * maxCharacters);
-  const { text: innocent, dropped } = withoutInstructions(withoutHeadings(head).trim());
+  const { text: innocent, dropped } = await withoutInstructions(screen, withoutHeadings(head).trim());
   const trimmed = innocent.trim();
   if (!hasWords(trimmed)) {
     throw new MemoryError(
@@ -39,17 +39,18 @@ export function summaryText(text: string, maxCharacters: number): SummaryText {
   return { text: cutAtSentence(trimmed, maxCharacters), dropped };
 }
 
-/** Also in pairs of sentences, since an instruction can be split over two. */
-export function withoutInstructions(text: string): SummaryText {
-  if (!readsAsInstruction(text)) return { text, dropped: 0 };
+/** Also in pairs of sentences, since an instruction can be split over two; nothing is left of one split over more. */
+export async function withoutInstructions(screen: Screen, text: string): Promise<SummaryText> {
+  if (!(await screen(text))) return { text, dropped: 0 };
   const sentences = text.split(/(?<=[.!?]\s|[。！？\n])/u);
-  const bad = sentences.map((sentence) => readsAsInstruction(sentence));
+  const bad = await Promise.all(sentences.map((sentence) => screen(sentence)));
   for (let index = 1; index < sentences.length; index++) {
     if (bad[index - 1] || bad[index]) continue;
-    if (!readsAsInstruction(`${sentences[index - 1]}${sentences[index]}`)) continue;
+    if (!(await screen(`${sentences[index - 1]}${sentences[index]}`))) continue;
     bad[index - 1] = true;
     bad[index] = true;
   }
+  if (!bad.includes(true)) return { text: "", dropped: sentences.length };
   return {
     text: sentences.filter((_, index) => !bad[index]).join(""),
     dropped: bad.filter(Boolean).length,
@@ -152,7 +153,7 @@ const droppedCharacters = 300;
  * `MODEL_FAILED`.
  */
 export async function makeSummary(
-  model: BaseChatModel,
+  { model, screen }: { readonly model: BaseChatModel; readonly screen: Screen },
   work: SummaryWork,
   options: SummaryOptions,
   betweenPieces: () => Promise<void>,
@@ -172,7 +173,8 @@ export async function makeSummary(
         dropped: isFirst ? dropped : [],
         hasEarlier: hasEarlier && isLast,
       };
-      const summary = summaryText(
+      const summary = await summaryText(
+        screen,
         await summarizeMessages(model, input, timeoutMs, charge, leaveOut),
         maxCharacters,
       );

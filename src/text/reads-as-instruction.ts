@@ -1,25 +1,21 @@
-import {
-  always,
-  becomeWords,
-  hideWords,
-  joined,
-  misuse,
-  openers,
-  orders,
-  overrideWords,
-  personas,
-  promptNames,
-  showWords,
-} from "./instruction-patterns.js";
 import { anyStem, isUnspaced, joinedLetters, plainWords, undisguised } from "./plain-words.js";
+import data from "./screening.json" with { type: "json" };
 
 const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
 
-const rows = (table: string) =>
-  table
-    .trim()
-    .split("\n")
-    .map((row) => row.split(" | "));
+const rows = (table: readonly string[]) => table.map((row) => row.split(" | "));
+
+/** Patterns written as `/source/flags`, with the shared parts by their names: `{{name}}`. */
+function compiled(patterns: readonly string[]): RegExp[] {
+  const parts: Readonly<Record<string, string>> = data.parts;
+  return patterns.map((written) => {
+    const end = written.lastIndexOf("/");
+    const source = written
+      .slice(1, end)
+      .replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? "(?!)");
+    return new RegExp(source, written.slice(end + 1));
+  });
+}
 
 const looksLikeStatement = /^[\p{scx=Latn}'\s]+$/u;
 
@@ -32,18 +28,18 @@ const patterns = () => {
 };
 
 function makePatterns() {
-  const columns = rows(overrideWords);
+  const columns = rows(data.overrideWords);
   const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
   const leave = anyOf(column(1), "gu");
   const told = anyOf(column(2));
   const which = anyOf(column(3));
   const all = anyOf(column(4));
   const order = anyOf(column(5));
-  const opener = new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(openers)})\\s?$`, "u");
-  const names = anyOf(promptNames);
-  const show = anyOf(showWords);
-  const become = anyOf(becomeWords);
-  const hide = rows(hideWords).map(
+  const opener = new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(data.openers)})\\s?$`, "u");
+  const names = anyOf(data.promptNames);
+  const show = anyOf(data.showWords);
+  const become = anyOf(data.becomeWords);
+  const hide = rows(data.hideWords).map(
     ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
   );
 
@@ -54,7 +50,12 @@ function makePatterns() {
       "(?!(?:the\\ssystem|sistema|systems?|you)\\b)\\p{L}",
     "u",
   );
-  return { leave, told, which, all, order, opener, names, show, become, hide, somebodys };
+  return {
+    ...{ leave, told, which, all, order, opener, names, show, become, hide, somebodys },
+    always: compiled(Object.values(data.always).flat()),
+    ...{ personas: compiled(data.personas), misuse: compiled(data.misuse) },
+    ...{ orders: compiled(data.orders), joined: compiled(data.joined) },
+  };
 }
 
 /** For text as `plainWords` writes it. */
@@ -96,28 +97,51 @@ function showsPrompt(sentence: string): boolean {
 const stretch = 4_000;
 const overlap = 400;
 
+export interface ScreenOptions {
+  /** Whether orders are allowed: procedures, lessons, episodes. @default false */
+  readonly orders?: boolean | undefined;
+  /** Whether a user's own text: forbids only prompts, secrets, tools, others' data. @default false */
+  readonly ofUser?: boolean | undefined;
+}
+
+/** Judges a text before it is written: true for one that reads as instructions to a model. */
+export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
+
 /**
- * Whether `text` reads as instructions to a model. Linear. One layer of several: `docs/screening.md` has
- * measured it.
- * @param options.orders whether orders are allowed: procedures, lessons, episodes. @default false
- * @param options.ofUser whether a user's own text: forbids only prompts, secrets, tools, others' data.
- *   @default false
+ * The `Screen` of a user's `classifier`, or of the patterns. It fails closed: what cannot be judged counts as instructions.
+ *
+ * @param warn is told of failures, without the error's message, which may quote the text.
  */
-export function readsAsInstruction(
-  text: string,
-  options: { readonly orders?: boolean | undefined; readonly ofUser?: boolean | undefined } = {},
-): boolean {
+export function createScreen(
+  classifier: ((text: string) => unknown) | undefined,
+  warn: (line: string) => void,
+): Screen {
+  if (!classifier) return async (text, options) => readsAsInstruction(text, options);
+  const failed = (how: string) => {
+    warn(`The function \`screen\` ${how}: the text counts as instructions to a model.`);
+    return true;
+  };
+  return async (text) => {
+    try {
+      const verdict = await classifier(text);
+      return typeof verdict === "boolean" ? verdict : failed(`returned ${typeof verdict}, no boolean`);
+    } catch (error) {
+      return failed(`failed (${error instanceof Error ? error.name : typeof error})`);
+    }
+  };
+}
+
+/** Whether `text` reads as instructions to a model, by patterns. Linear; measured in `docs/screening.md`. */
+export function readsAsInstruction(text: string, options: ScreenOptions = {}): boolean {
   for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
     if (stretchInstructs(text.slice(start, start + stretch), options)) return true;
   }
   return false;
 }
 
-function stretchInstructs(
-  text: string,
-  { orders: inPlace = false, ofUser = false }: Parameters<typeof readsAsInstruction>[1] & object,
-): boolean {
+function stretchInstructs(text: string, { orders: inPlace = false, ofUser = false }: ScreenOptions): boolean {
   const plain = plainWords(text);
+  const { always, misuse, orders, personas } = patterns();
   const first = [...(inPlace || ofUser ? [] : orders), ...(ofUser ? misuse : personas)];
   if (first.some((pattern) => pattern.test(plain))) return true;
   return [plain, ...undisguised(text, plain)].some(
@@ -130,5 +154,5 @@ function stretchInstructs(
 }
 
 function isJoined(letters: string): boolean {
-  return letters.length >= 20 && joined.some((pattern) => pattern.test(letters));
+  return letters.length >= 20 && patterns().joined.some((pattern) => pattern.test(letters));
 }

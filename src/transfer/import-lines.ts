@@ -55,10 +55,11 @@ const batchCharacters = 4_000_000;
  * failed one are written then.
  */
 export async function importLines(
-  { db, logger, redactor }: Pick<Runtime<object>, "db" | "logger" | "redactor">,
+  runtime: Pick<Runtime<object>, "db" | "logger" | "redactor" | "screen">,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
   options: ImportOptions = {},
 ): Promise<Imported> {
+  const { db, logger } = runtime;
   const { onProgress, signal } = parseInput(optionsSchema, options, "import");
   const target = parseScopeIn(options);
   if (!isIterable(input)) {
@@ -78,7 +79,7 @@ export async function importLines(
     const added = await asTenant(source.scope.tenantId, async () => {
       const done = (await findProgress(db, into)) ?? 0;
       const left: ImportableLine[] = [];
-      for (const each of batch) if (each.number > done) left.push(await importable(redactor, each));
+      for (const each of batch) if (each.number > done) left.push(await importable(runtime, each));
       if (left.length > 0) await writeOnce(db, into, left);
       return left;
     });

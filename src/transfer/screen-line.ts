@@ -2,7 +2,7 @@ import { MemoryError } from "../errors.js";
 import { isApproved } from "../memories/item/memory.js";
 import { memoryInstructs } from "../memories/write/writing-constraints.rule.js";
 import { withoutInstructions } from "../summaries/make-summary.js";
-import { readsAsInstruction } from "../text/reads-as-instruction.js";
+import type { Screen } from "../text/reads-as-instruction.js";
 import { type Redactor, redactFields } from "../text/redactor.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
@@ -20,7 +20,10 @@ export interface ImportableLine extends NumberedLine {
  *
  * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names the line of a message that cannot be read.
  */
-export async function importable(redactor: Redactor, given: NumberedLine): Promise<ImportableLine> {
+export async function importable(
+  { redactor, screen }: { readonly redactor: Redactor; readonly screen: Screen },
+  given: NumberedLine,
+): Promise<ImportableLine> {
   const { line, number } = given;
   if (line.type === "message") {
     try {
@@ -32,7 +35,7 @@ export async function importable(redactor: Redactor, given: NumberedLine): Promi
   }
   if (line.type === "header" || line.type === "end") return { ...given, held: false };
   const { words = [] }: RecordType = records[line.type];
-  const made = screened(await redactFields(redactor, line, words));
+  const made = await screened(screen, await redactFields(redactor, line, words));
   return {
     ...given,
     line: made,
@@ -50,19 +53,19 @@ export function unreadable(number: number, cause: unknown): MemoryError {
  * approved, waits in quarantine; its news have no words; a request for consent to it has expired; a summary loses those
  * sentences. Other states are screened when they are restored or reverted.
  */
-function screened(line: ExportLine): ExportLine {
+async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
   switch (line.type) {
     case "memory": {
-      const instructs = line.state === "active" && !isApproved(line) && memoryInstructs(line);
+      const instructs = line.state === "active" && !isApproved(line) && (await memoryInstructs(screen, line));
       return instructs ? { ...line, state: "quarantined" } : line;
     }
     case "summary":
-      return screenedSummary(line);
+      return screenedSummary(screen, line);
     case "change":
-      return screenedNews(line);
+      return screenedNews(screen, line);
     case "consent": {
       const words = Object.values(line.draft).filter((value) => typeof value === "string");
-      const instructs = line.status === "pending" && words.some((each) => readsAsInstruction(each));
+      const instructs = line.status === "pending" && (await anyOf(screen, words));
       return instructs ? { ...line, status: "expired", decidedAt: line.createdAt } : line;
     }
     default:
@@ -70,9 +73,9 @@ function screened(line: ExportLine): ExportLine {
   }
 }
 
-function screenedSummary(line: ExportLineOf<"summary">): ExportLine {
+async function screenedSummary(screen: Screen, line: ExportLineOf<"summary">): Promise<ExportLine> {
   if (line.status !== "completed") return line;
-  const { text } = withoutInstructions(line.text ?? "");
+  const { text } = await withoutInstructions(screen, line.text ?? "");
   if (text.trim() !== "") return { ...line, text };
   return { ...line, status: "failed", text: null };
 }
@@ -80,10 +83,14 @@ function screenedSummary(line: ExportLineOf<"summary">): ExportLine {
 /** Longest line of news: those written here have 160 characters of the memory, and the name of its category. */
 const newsCharacters = 300;
 
-function screenedNews(line: ExportLineOf<"change">): ExportLine {
+async function screenedNews(screen: Screen, line: ExportLineOf<"change">): Promise<ExportLine> {
   const news = clipped(onOneLine(line.line), newsCharacters);
   const label = /^\[[\p{L}\p{M}\p{N} ]{1,200}\]\s*/u.exec(news)?.[0] ?? "";
   // The category's label would hide that an order begins the sentence.
-  const instructs = [news, news.slice(label.length)].some((words) => readsAsInstruction(words));
+  const instructs = await anyOf(screen, [...new Set([news, news.slice(label.length)])]);
   return { ...line, line: instructs ? `${label}(withheld: it reads as instructions)` : news };
+}
+
+async function anyOf(screen: Screen, texts: readonly string[]): Promise<boolean> {
+  return (await Promise.all(texts.map((each) => screen(each)))).includes(true);
 }

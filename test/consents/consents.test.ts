@@ -215,7 +215,7 @@ describe("a decision", () => {
       id,
       decision: "approve",
       actor: "ana",
-      text: "She lives there.",
+      text: "…",
     });
     expect(await rejection(wrong)).toMatchObject({ code: "INVALID_INPUT" });
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id, status: "pending" }]);

@@ -2,6 +2,7 @@ import { describe, expect, it } from "vitest";
 import { defineConsolidation } from "../../src/consolidation/define-consolidation.js";
 import { keepProgress, markWork, takeWork } from "../../src/jobs/work-table.js";
 import { resolveConfig } from "../../src/options.js";
+import { createScreen } from "../../src/text/reads-as-instruction.js";
 import { createRedactor } from "../../src/text/redactor.js";
 import type { UsageOf } from "../../src/usage/usage-statements.js";
 import { consolidateNow } from "../support/consolidate-now.js";
@@ -149,6 +150,7 @@ describe("energy", () => {
       ...{
         embedder: null,
         redactor: createRedactor(undefined),
+        screen: createScreen(undefined, () => {}),
         hasModel: true,
         modelHere: true,
         model: () => model,

@@ -45,12 +45,6 @@ describe("an insight that a model proposes", () => {
   });
 
   it.each([
-    ["The user warms to me when I admit mistakes.", "names_ai"],
-    ["The user thinks you are quick.", "names_ai"],
-    ["Der Nutzer vertraut mich an.", "names_ai"],
-    ["用户信任你。", "names_ai"],
-    ["They trust the assistant.", "pronoun_subject"],
-    ["I seem to calm the user.", "pronoun_subject"],
     ["  ", "empty"],
     [`The user ${"really ".repeat(60)}hopes.`, "too_long"],
     ["The user drinks tea.", "known"],

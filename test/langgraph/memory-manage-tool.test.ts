@@ -49,7 +49,6 @@ describe("the tool for changing memory", () => {
       { action: "add", text: "The user likes rye.", category: "profile" },
       /none of your categories/,
     ],
-    ["a pronoun", { action: "add", text: "He sails." }, /^Not remembered\. A pronoun is the subject/],
     ["an action there is not", { action: "purge" }, /action/],
     [
       "words the user did not say",

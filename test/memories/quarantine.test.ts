@@ -4,6 +4,7 @@ import { asRecalled } from "../../src/conversation/recalled-mark.js";
 import { rememberNode } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress, say } from "../support/thread-facts.js";
@@ -185,5 +186,57 @@ describe("what was recalled", () => {
     expect(others).toEqual([]);
     expect(prompt).toContain("What do I like?");
     expect(prompt).not.toMatch(/figs|kiwis/);
+  });
+});
+
+describe("attacks screen: a classifier of the user's own", () => {
+  const walrus = "The user saw a walrus.";
+
+  it("replaces the patterns wherever memories are written, and is asked outside of transactions", async () => {
+    const asked: string[] = [];
+    const { scope } = newAddress();
+    const memory: Memory = db.memory({
+      async screen(text) {
+        asked.push(text);
+        // The embedded database has one connection: within a transaction this would wait for itself.
+        await db.memory().memories.list({ scope });
+        return text.includes("walrus");
+      },
+    });
+    const written = await memory.memories.add([{ text: walrus }, { text: attack }], { scope });
+    expect(written.map(({ outcome }) => outcome)).toEqual(["quarantined", "created"]);
+    expect(asked).toEqual([walrus, attack]);
+    const id = written[1]!.id!;
+    const refused = { code: "INVALID_INPUT", message: expect.stringContaining("reads as instructions") };
+    await expect(memory.memories.update(id, { text: walrus }, { scope })).rejects.toMatchObject(refused);
+    await expect(memory.memories.update(id, { tags: ["a walrus"] }, { scope })).rejects.toMatchObject(
+      refused,
+    );
+    expect(await memory.memories.update(id, { text: "The user swims." }, { scope })).toMatchObject({
+      text: "The user swims.",
+    });
+    await memory.memories.remove(id, { scope });
+    expect((await memory.memories.restore(id, { scope })).state).toBe("active");
+    asked.length = 0;
+    await memory.memories.update(id, { importance: 5 }, { scope });
+    expect(asked).toEqual([]);
+  });
+
+  it.each<[string, (text: string) => never]>([
+    [
+      "throws",
+      (text) => {
+        throw new TypeError(`cannot judge ${text}`);
+      },
+    ],
+    ["gives no boolean", (() => "no") as never],
+  ])("fails closed when it %s, and the log says so without the text", async (_, screen) => {
+    const logger = recordingLogger();
+    const { scope } = newAddress();
+    const [written] = await db.memory({ screen, logger }).memories.add({ text: walrus }, { scope });
+    expect(written?.outcome).toBe("quarantined");
+    const told = logger.lines.filter((line) => line.includes("`screen`"));
+    expect(told).toEqual([expect.stringMatching(/^warn: .*counts as instructions to a model/)]);
+    expect(told.join()).not.toContain("walrus");
   });
 });

@@ -283,25 +283,6 @@ describe("memory.query", () => {
     expect(await first("Who has 22.1.0?")).toEqual(drafts[2]);
   });
 
-  it("finds who has a name that is a stop word", async () => {
-    const stopped = { userId: "stopped" };
-    const drafts = [
-      "The user's brother is called Will.",
-      "Don repairs bikes.",
-      "The user works in IT.",
-      "Ana sings.",
-    ];
-    await memory.memories.add(
-      drafts.map((text) => ({ text })),
-      { scope: stopped },
-    );
-    const asked = (query: string) => texts(query, { scope: stopped });
-    expect(await asked("Who is Will?")).toEqual([drafts[0]]);
-    expect(await asked("What do you know about Don?")).toEqual([drafts[1]]);
-    expect(await asked("Who works in IT?")).toEqual([drafts[2]]);
-    expect(await asked("Will it snow?")).toEqual([]);
-  });
-
   it("finds what was told at a time reckoned from now, and of dates without a year the last one", async () => {
     const { userId } = { userId: "lately" };
     const told = async (at: string, text: string) => {

@@ -10,9 +10,6 @@ describe("searchText", () => {
     ["however they are composed", "Cafe\u0301", "cafe"],
     ["and ligatures and full width", "ﬁne ＡＢＣ", "fine abc"],
     ["leaves other scripts' marks", "й їжак हिन्दी", "й їжак हिन्दी"],
-    ["leads irregular forms to their base", "She went and bought mice", "she go and buy mouse"],
-    ["leaves negated auxiliaries out", "He won't and didn’t win", "he and win"],
-    ["keeps what only looks like one", "a won bet, the ant", "a win bet, the ant"],
     ["splits Chinese into pairs and ideographs", "我喜欢茶", "我喜 喜欢 欢茶 我 喜 欢 茶"],
     ["splits Japanese at the change of neither script", "猫がコーヒー", "猫が がコ コー ーヒ ヒー 猫"],
     ["splits Korean, whose particles hang on", "커피를", "커피 피를"],
@@ -25,29 +22,6 @@ describe("searchText", () => {
     ["is nothing for nothing", "", ""],
   ])("%s", (_, text, expected) => {
     expect(words(searchText(text, "english"))).toEqual(words(expected));
-  });
-
-  it.each([
-    ["The user's brother is called Will.", true],
-    ["Who is Will?", true],
-    ["Will is the user's brother.", true],
-    ["Will's birthday is in May.", true],
-    ["Don, Ana and Will sing.", true],
-    ["The user works in IT.", true],
-    ["Will it rain?", false],
-    ["Will you help me?", false],
-    ["It will rain, and they will come.", false],
-    ["Don't go. I won't. Will they?", false],
-    ["WHO WILL DO IT", false],
-    ["It is late.", false],
-  ])("keeps names that are stop words of English: %s", (text, hasName) => {
-    expect(/\b(?:will|don|it)0\b/.test(searchText(text, "english"))).toBe(hasName);
-    expect(searchText(text, "german")).not.toContain("0");
-  });
-
-  it("knows irregular forms in English only", () => {
-    expect(searchText("Das war gut, she went", "german")).toBe("das war gut, she went");
-    expect(searchText("she went, don't", "simple")).toBe("she went, don't");
   });
 
   it("has no NUL and is never much longer than its bound", () => {

@@ -55,3 +55,12 @@ it("an import that is vouched for keeps sensitive fields, and puts in quarantine
   expect(await target.import(lines)).toMatchObject({ total: 0 });
   expect(await texts()).toContain(banana);
 });
+
+it("attacks screen: an import asks the user's own classifier", async () => {
+  const scope = { userId: randomUUID() };
+  const source = (await freshSchema()).memory();
+  await source.memories.add([{ text: "The user saw a walrus." }, { text: "The user rows." }], { scope });
+  const target = (await freshSchema()).memory({ screen: (text) => text.includes("walrus") });
+  expect(await target.import(await exported(source, scope))).toMatchObject({ quarantined: 1 });
+  expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual(["The user rows."]);
+});

@@ -8,8 +8,8 @@ import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/it
 import type { Memory } from "../../memory.js";
 import { asksToForget } from "../../text/asks-to-forget.js";
 import { findSaid } from "../../text/find-quote.js";
-import { readsAsInstruction } from "../../text/reads-as-instruction.js";
 import { clipped } from "../../text/storable-text.js";
+import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
 import {
@@ -121,7 +121,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
     return write(call, { category, key, text, ...(value && { value }), correction: quote !== null }, quote);
   }
   // A user's memories may hold the user's orders: no others may replace them.
-  if (!isOwnWord(text, quote) && readsAsInstruction(text)) {
+  if (!(await isOwnWord(call, text, quote)) && (await instructs(call, text))) {
     throw invalid("That text reads as instructions that the user did not give.");
   }
   const how = { ...access(call, quote), ifRevision: revision };
@@ -164,7 +164,7 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
 /** With a `quote`, as the user's word. */
 async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
   const { memory, config, agent, threadId } = call;
-  const isUsers = isOwnWord(draft.text, quote);
+  const isUsers = await isOwnWord(call, draft.text, quote);
   const origin = isUsers ? "user" : "assistant";
   const source = isUsers && quote !== null ? { source: { threadId, seqs: [], quote } } : {};
   const [outcome] = await memory.memories.add(
@@ -185,7 +185,7 @@ function told({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: 
     case "closed":
       return trimmed === ""
         ? `Remembered: ${text} (${id})`
-        : `Remembered but for its end (${id}). That is a memory of its own, without pronouns: ${trimmed}`;
+        : `Remembered but for its end (${id}). That is a memory of its own: ${trimmed}`;
     case "kept":
       return "Not changed: what is known is believed more. It takes the user's own words, as `quote`.";
     case "proposed":
@@ -216,8 +216,10 @@ function usersWords({ config }: Call, quote: string | null | undefined): string 
 /** Words that instructions must share with the user's to count as the user's. */
 const leastShared = 0.25;
 
-function isOwnWord(text: string, quote: string | null): boolean {
-  return quote !== null && (!readsAsInstruction(text) || sharedWords(text, quote) >= leastShared);
+const instructs = ({ memory }: Call, text: string) => wayIn(memory).screen(text);
+
+async function isOwnWord(call: Call, text: string, quote: string | null): Promise<boolean> {
+  return quote !== null && (sharedWords(text, quote) >= leastShared || !(await instructs(call, text)));
 }
 
 /** The answer to "Which one?" does not repeat the request to forget. */

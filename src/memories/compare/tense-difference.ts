@@ -1,4 +1,3 @@
-import { irregularBase } from "../../text/search-text.js";
 import type { ReadWord } from "./statement-numbers.js";
 
 /** Past or future endings of regular verbs, each with its present, as `plainWords` writes them. */
@@ -10,6 +9,28 @@ const endings = endingsOf(`
   owal uje, owala uje, al a, ala a, al uje, il i, ila i, yl y, yla y, oval uje, ovala uje
   ал ает, ала ает, ил ит, ила ит, ял яет, яла яет, ел еет, ела еет, ав ає, ала ає, ив ить, ила ить
   yordu yor, acak iyor, ecek iyor, acak uyor, ecek uyor, acak ar, ecek er, di iyor, ti iyor, du uyor, tu uyor`);
+
+/** Irregular English verbs: the present, then the other forms. */
+const irregular: ReadonlyMap<string, string> = new Map(
+  `
+  be am is are was were been, begin began begun, bite bit bitten, blow blew blown, break broke broken,
+  bring brought, build built, buy bought, catch caught, choose chose chosen, come came, deal dealt, do did done,
+  draw drew drawn, drink drank drunk, drive drove driven, eat ate eaten, fall fell fallen, feel felt,
+  fight fought, find found, fly flew flown, forget forgot forgotten, forgive forgave forgiven,
+  freeze froze frozen, get got gotten, give gave given, go went gone, grow grew grown, have had has, hear heard,
+  hide hid hidden, hold held, keep kept, know knew known, lead led, leave left, lend lent, lose lost, make made,
+  mean meant, meet met, pay paid, ride rode ridden, ring rang rung, rise rose risen, run ran, say said,
+  see saw seen, sell sold, send sent, shake shook shaken, shoot shot, show shown, sing sang sung, sit sat,
+  sleep slept, speak spoke spoken, spend spent, stand stood, steal stole stolen, swim swam swum, take took taken,
+  teach taught, tell told, think thought, throw threw thrown, understand understood, wake woke woken,
+  wear wore worn, win won, write wrote written`
+    .trim()
+    .split(/,\s+/)
+    .flatMap((verb) => {
+      const [base = "", ...others] = verb.split(" ");
+      return others.map((form) => [form, base] as const);
+    }),
+);
 
 const shortestStem = 3;
 
@@ -74,8 +95,8 @@ function isPastOf(past: string, present: string): boolean {
     present.replace(/es$/, ""),
     present.replace(/ies$/, "y"),
   ];
-  const irregular = irregularBase(past);
-  if (irregular !== undefined) return irregularBase(present) === undefined && bases.includes(irregular);
+  const base = irregular.get(past);
+  if (base !== undefined) return !irregular.has(present) && bases.includes(base);
   if (!past.endsWith("ed") || present.endsWith("ed")) return false;
   const stems = [
     past.slice(0, -1),

@@ -4,7 +4,7 @@ import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
 import { isApproved, type MemoryItem, type MemoryPatch, type MemoryVersion } from "../item/memory.js";
-import { changeFields, setsWords, versionOf, wordNames } from "../item/memory-fields.js";
+import { changeFields, versionOf, wordNames } from "../item/memory-fields.js";
 import { hideMemories } from "../write/memory-states.js";
 import { removeResting } from "../write/remove-resting.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
@@ -22,13 +22,15 @@ export async function updateMemory(
   const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
   const states =
     patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
-  return editMemory(deps, { ...input, states }, async (editing) => {
+  const nextOf = (before: MemoryItem): MemoryItem => {
+    requireWhole(before, patch.text);
+    return { ...before, ...patch, ...(outgrows(before, patch) && { value: null }) };
+  };
+  return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
     const { before } = editing;
     requireExpired(editing);
-    requireWhole(before, patch.text);
-    const next = { ...before, ...patch, ...(outgrows(before, patch) && { value: null }) };
-    const vouched = !setsWords(patch) || isApproved(before);
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched });
+    const next = nextOf(before);
+    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
     if (before.state !== "active") {
       return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(next), also };
     }
@@ -64,7 +66,8 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["soft_deleted"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
-  return editMemory(deps, { ...input, states: ["soft_deleted"] }, async (editing) => {
+  const next = (before: MemoryItem) => before;
+  return editMemory(deps, { ...input, states: ["soft_deleted"], next }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
     // Its links stay: they were made of the same text, and are hidden with it.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
@@ -88,8 +91,8 @@ function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void 
   if (rest === "") return;
   throw new MemoryError(
     "INVALID_INPUT",
-    `Memory ${id} cannot be given that text: a memory has two sentences at most (a note four), and none after the first ` +
-      `begins with a pronoun. Add this by itself: ${rest}`,
+    `Memory ${id} cannot be given that text: a memory has two sentences at most (a note four). ` +
+      `Add this by itself: ${rest}`,
   );
 }
 

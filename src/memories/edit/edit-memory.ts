@@ -16,7 +16,7 @@ import { expireMemories } from "../write/expire-memories.js";
 import { itemDraft } from "../write/prepare-memory.js";
 import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
-import type { Editing } from "./rewrite-content.js";
+import { type Editing, screenedWords } from "./rewrite-content.js";
 
 /**
  * @throws MemoryError `NOT_FOUND`, which says when it was purged; `STALE_REVISION` when it has another
@@ -89,20 +89,29 @@ export interface Edit {
   readonly also?: readonly MemoryChange[];
 }
 
+interface EditInput extends ChangeInput {
+  readonly states: readonly MemoryItem["state"][];
+  /** Of its events. @default "api" */
+  readonly step?: EventStep;
+  /** The memory with its new words, which are screened. @default none are */
+  readonly next?: (known: MemoryItem) => MemoryItem;
+}
+
 /**
  * Changes one memory by `apply` under its owner's lock: row, audit trail, revision and event in one
  * transaction.
  *
- * @param input.step of its events. @default "api"
  * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which leaves a request; `STALE_REVISION`;
  *   `WRONG_STATE` outside of `states`; `CONFLICT` where another active memory has its slot, text or turns.
  */
 export async function editMemory(
   deps: WriteRuntime,
-  input: ChangeInput & { readonly states: readonly MemoryItem["state"][]; readonly step?: EventStep },
+  input: EditInput,
   apply: (editing: Editing) => Promise<Edit>,
 ): Promise<MemoryItem> {
-  const { scope } = await requireMemory(deps.db, input);
+  const known = await requireMemory(deps.db, input);
+  const { scope } = known;
+  const passed = input.next ? await screenedWords(deps, known, input.next(known)) : new Set<string>();
   const because = await groundsOf(deps, input);
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
@@ -112,7 +121,7 @@ export async function editMemory(
       await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
       // Again: it may have changed before the lock was taken.
       const before = await requireMemory(tx, input, input.states);
-      const edit = await apply({ tx, owner, before });
+      const edit = await apply({ tx, owner, before, passed });
       const after = await requireMemory(tx, { scope: input.scope, id: input.id });
       const verdict = guardEdit(deps.config.consent, { before, after }, input.consent);
       if (!verdict.passes) {

@@ -3,7 +3,7 @@ import { MemoryError } from "../../errors.js";
 import { parseScope } from "../../scope/scope.js";
 import { type HistoryEntry, listHistory } from "../changes/changes-api.js";
 import { isApproved, type MemoryItem, type MemoryVersion } from "../item/memory.js";
-import { momentField, screenedNames, versionColumns, versionOf, wordsIn } from "../item/memory-fields.js";
+import { momentField, versionColumns, versionOf } from "../item/memory-fields.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
@@ -53,18 +53,15 @@ export async function revertMemory(
   const version = versionAt(await listHistory(deps.db, parseScope(input.scope), input.id), input.to);
   if (!version)
     throw new MemoryError("NOT_FOUND", `Memory ${input.id} has no entry ${input.to} of its history.`);
-  const { text } = { ...known, ...version };
+  const versionOn = (before: MemoryItem) => ({ ...before, ...version });
+  const { text } = versionOn(known);
   const embedded = (await deps.embedder?.documents([text])) ?? null;
-  return editMemory(deps, { ...input, states }, async (editing) => {
+  return editMemory(deps, { ...input, states, next: versionOn }, async (editing) => {
     const { before } = editing;
-    const next = unexpiredFrom(editing, { ...before, ...version });
-    // The words of an active memory passed the screen before.
-    const vouched = isApproved(before) || (before.state === "active" && wordsOf(before) === wordsOf(next));
-    const also = await rewriteContent(deps, editing, next, { embedded, vouched });
+    const next = unexpiredFrom(editing, versionOn(before));
+    const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
     const news = before.state === "active" ? "updated" : "restored";
     const old = { ...versionOf(before), state: before.state };
     return { event: "UPDATE", news, old, new: { ...versionOf(next), revertOf: input.to }, also };
   });
 }
-
-const wordsOf = (memory: MemoryItem) => JSON.stringify(wordsIn(memory, screenedNames));

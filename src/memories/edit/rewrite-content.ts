@@ -4,35 +4,35 @@ import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { MemoryChange } from "../changes/record-changes.js";
-import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
-import { setFields } from "../item/memory-fields.js";
+import { type MemoryWords, screenedNames, setFields, wordsIn } from "../item/memory-fields.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
 import { freeSince } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findCandidates } from "../write/find-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
-import type { WriteRuntime } from "../write/write-runtime.js";
+import type { WriteConfig, WriteRuntime } from "../write/write-runtime.js";
+import { instructionsIn } from "../write/writing-constraints.rule.js";
 
 /**
  * Gives the memory `before` the content of `next` and makes it active. New text gets new links. A memory that
  * takes a slot holds since the slot's last value ended.
  *
  * @param how.embedded null keeps the vector.
- * @param how.vouched whether it may read as instructions to a model: approved, or active with these words
- *   before.
+ * @param how.vouched whether it may read as instructions to a model: a person approved it, or it was screened.
  * @param how.origin @param how.trust @default as before
  * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
   { config }: WriteRuntime,
-  { tx, owner, before }: Editing,
+  { tx, owner, before, passed }: Editing,
   next: MemoryItem,
   how: Pick<MemoryRewrite, "origin" | "trust"> & { embedded: Embedded | null; vouched: boolean },
 ): Promise<MemoryChange[]> {
   const { id } = next;
-  const memory = prepareRewrite({ policy: config.policy, language: tx.language }, next, how.vouched);
+  const memory = prepareRewrite({ config, language: tx.language }, next);
+  if (!how.vouched) requireScreened(memory, before, passed);
   const vector = how.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
   const relinked = next.text !== before.text || before.state === "quarantined";
@@ -59,6 +59,37 @@ export interface Editing {
   readonly tx: Connection;
   readonly owner: LockedOwner;
   readonly before: MemoryItem;
+  /** Words that the screen let through. */
+  readonly passed: ReadonlySet<string>;
+}
+
+/**
+ * The words of `next` that the screen lets through, asked before the lock is taken: a classifier may take its time. Those
+ * of an active memory passed when they were written.
+ */
+export async function screenedWords(
+  { config, db, screen }: WriteRuntime,
+  before: MemoryItem,
+  next: MemoryItem,
+): Promise<ReadonlySet<string>> {
+  const memory = prepareRewrite({ config, language: db.language }, next);
+  const words = unknownWords(memory, before, new Set());
+  const found = await instructionsIn(screen, memory, words);
+  return new Set(words.filter((each) => !found.includes(each)));
+}
+
+function unknownWords(next: MemoryWords, before: MemoryItem, passed: ReadonlySet<string>): string[] {
+  const known = before.state === "active" ? wordsIn(before, screenedNames) : [];
+  return wordsIn(next, screenedNames).filter((each) => !passed.has(each) && !known.includes(each));
+}
+
+function requireScreened(next: PreparedMemory, before: MemoryItem, passed: ReadonlySet<string>): void {
+  if (next.origin === "operator" || unknownWords(next, before, passed).length === 0) return;
+  throw new MemoryError(
+    "INVALID_INPUT",
+    "That text cannot be a memory: it reads as instructions to a model. Add it as a new memory, which puts it " +
+      'in quarantine, or with `origin: "operator"`.',
+  );
 }
 
 /** An expired memory that is shown again never expires. */
@@ -83,19 +114,10 @@ async function heldFrom(
 }
 
 function prepareRewrite(
-  config: { readonly policy: CategoryPolicy; readonly language: string },
+  { config, language }: { readonly config: WriteConfig; readonly language: string },
   memory: MemoryItem,
-  vouched: boolean,
 ): PreparedMemory {
-  const prepared = prepareMemory(itemDraft(memory), memory.scope, config);
-  if ("problems" in prepared || (prepared.quarantined && !vouched)) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "problems" in prepared
-        ? `That text cannot be a memory. ${prepared.message}`
-        : "That text cannot be a memory: it reads as instructions to a model. Add it as a new memory, which puts it " +
-            'in quarantine, or with `origin: "operator"`.',
-    );
-  }
-  return prepared;
+  const prepared = prepareMemory(itemDraft(memory), memory.scope, { policy: config.policy, language });
+  if (!("problems" in prepared)) return prepared;
+  throw new MemoryError("INVALID_INPUT", `That text cannot be a memory. ${prepared.message}`);
 }

@@ -5,7 +5,7 @@ import { type Redactor, redactFields } from "../../text/redactor.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { wordNames } from "../item/memory-fields.js";
 import { stemMeasures } from "./draft-similarity.js";
-import { prepareMemory } from "./prepare-memory.js";
+import { prepareMemory, screenMemory } from "./prepare-memory.js";
 import type { Statement } from "./statement.js";
 import type { WriteOutcome, WriteRuntime } from "./write-runtime.js";
 import { cutOff } from "./writing-constraints.rule.js";
@@ -28,7 +28,7 @@ const mostDrafts = 5_000;
  * @throws MemoryError as `writeMemories`
  */
 export async function prepareDrafts(
-  { db, config, embedder, redactor }: WriteRuntime,
+  { db, config, embedder, redactor, screen }: WriteRuntime,
   input: {
     readonly scope: Scope;
     readonly drafts: readonly MemoryDraft[];
@@ -45,7 +45,10 @@ export async function prepareDrafts(
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
   const settings = { policy: config.policy, language: db.language };
-  const prepared = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const checked = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const prepared = await Promise.all(
+    checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
+  );
   const valid = prepared.flatMap((memory, draft) => ("problems" in memory ? [] : { memory, draft }));
 
   const plain = valid.filter(({ memory }) => !memory.quarantined);

@@ -2,6 +2,7 @@ import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { isSharedBy, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableText } from "../../text/parse-input.js";
+import type { Screen } from "../../text/reads-as-instruction.js";
 import { visibleText } from "../../text/storable-text.js";
 import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.rule.js";
 import {
@@ -57,7 +58,7 @@ export const insightImportance = 2;
 /**
  * Fills in defaults, removes hidden characters and normalises the key. A text that is only too long is
  * trimmed; one that makes a bad memory is rejected. A note, and a memory of a category of level "app",
- * belongs to the app; given by a user, it names neither speaker nor source.
+ * belongs to the app; given by a user, it names neither speaker nor source. `screenMemory` comes next.
  *
  * @throws MemoryError `INVALID_INPUT` for a field of the wrong type or range, or an unknown category.
  */
@@ -74,16 +75,14 @@ export function prepareMemory(
   if (problems.length > 0) return { problems, message: problemSentences(fields.kind, problems) };
   const origin = fields.origin ?? originOfRole(fields.role);
   const believed = trustOf(origin, fields.role);
-  const quarantined = origin !== "operator" && memoryInstructs({ ...fields, text: trimmed, trust: believed });
   const whose = memoryScope(fields.kind, category.level, scope);
   return {
     ...fields,
     // All users of an app see what one user's conversation taught it: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
-    ...{ text: trimmed, key, origin, quarantined },
+    ...{ text: trimmed, key, origin, quarantined: false },
     ...(fields.kind === "insight" && { importance: draft.importance ?? insightImportance }),
-    // Nobody vouches for words that a person has yet to look at.
-    trust: quarantined && believed === "operator" ? "untrusted" : believed,
+    trust: believed,
     confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
     category: category.name,
     scope: whose,
@@ -93,6 +92,13 @@ export function prepareMemory(
     }),
     terms: memoryTerms({ key, text: trimmed }, config.language),
   };
+}
+
+/** `memory`, in quarantine where it reads as instructions to a model and no operator wrote it. */
+export async function screenMemory(screen: Screen, memory: PreparedMemory): Promise<PreparedMemory> {
+  if (memory.origin === "operator" || !(await memoryInstructs(screen, memory))) return memory;
+  // Nobody vouches for words that a person has yet to look at.
+  return { ...memory, quarantined: true, trust: memory.trust === "operator" ? "untrusted" : memory.trust };
 }
 
 export function draftOf(memory: PreparedMemory): MemoryDraft {

@@ -41,8 +41,8 @@ export interface WriteOutcome {
   /** The request in `memory.consents` that it waits with, or that was refused. */
   readonly consentId?: string;
   /**
-   * The end of the text that was not stored, beyond 280 characters, two sentences (a note four), or before a
-   * second sentence that begins with a pronoun. Add it as memories of their own.
+   * The end of the text that was not stored, beyond 280 characters or two sentences (a note four). Add it as
+   * memories of their own.
    */
   readonly trimmed?: string;
   readonly problems: readonly WritingProblem[];
