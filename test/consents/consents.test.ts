@@ -155,8 +155,8 @@ describe("a decision", () => {
     expect(given).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", request: null } });
     const { changes } = await memory.recall(thread);
     expect(changes.top.map(({ event, line }) => [event, line])).toContainEqual([
-      "updated",
-      "[Profile] The user lives in Porto.",
+      "created",
+      "[Profile] The user lives in Porto. (imp=4)",
     ]);
   });
 

@@ -252,8 +252,8 @@ describe("statements that are nearly equal", () => {
       });
       const { changes } = await memory.recall(thread);
       expect(changes.top.map(({ event, line }) => [event, line])).toContainEqual([
-        "updated",
-        "[Preferences] The user drinks green tea in the morning at work.",
+        "created",
+        "[Preferences] The user drinks green tea in the morning at work. (imp=4)",
       ]);
       const found = await memory.query({ scope: thread.scope, query: "work" });
       expect(found.map(({ memory: { text } }) => text)).toEqual([

@@ -164,7 +164,7 @@ describe("a memory that nobody uses", () => {
     expect(trail[0]?.old).toMatchObject({ text: "The user collects old coins.", state: "soft_deleted" });
     // Its words are in no news any more, and where it was not shown neither is its end.
     const { changes } = await memory.recall(user);
-    expect(changes.count).toBe(3);
+    expect(changes.count).toBe(1);
     expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
   });
 
