@@ -65,7 +65,7 @@ async function loadBatch(
       rows.map(({ userId }) => userId),
       rows.map(({ text }) => text),
       rows.map(({ vector }) => `[${vector.join(",")}]`),
-      rows.map(({ text }) => searchText(text, "english")),
+      rows.map(({ text }) => searchText(text)),
       rows.map(({ source }) => source?.threadId ?? null),
       rows.map(({ source }) => source?.seq ?? null),
       hash,

@@ -71,7 +71,7 @@ export const hostileRules: readonly HostileRule[] = [
     run: (text) => withinBounds([{ text }], { inputBudgetTokens: 1_000, mostPieces: 4 }).items,
     isResult: isList,
   },
-  { name: "searchText", run: (text) => searchText(text, "english"), isResult: isText },
+  { name: "searchText", run: (text) => searchText(text), isResult: isText },
   {
     name: "questionDates",
     run: (text) => questionDates(text, { language: "english", now: new Date(), timeZone: "UTC" }),
@@ -124,7 +124,7 @@ export const hostileRules: readonly HostileRule[] = [
   },
   {
     name: "toNewMessage",
-    run: (text) => toNewMessage(new HumanMessage({ content: text, name: text.slice(0, 1_000) }), "english"),
+    run: (text) => toNewMessage(new HumanMessage({ content: text, name: text.slice(0, 1_000) })),
     isResult: (result) => typeof result === "object",
   },
 ];

@@ -45,7 +45,7 @@ const longestIdBytes = 1_000;
  * One without an id gets a fresh one, and so is new each time. What other middleware, or an agent that gave the task of
  * a delegated thread, wrote as the user's has the role "other". @throws MemoryError `INVALID_INPUT` for an id
  */
-export function toNewMessage(message: BaseMessage, language: string, threadId = ""): NewMessage {
+export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
   const kept = messageOf(plain);
@@ -57,7 +57,7 @@ export function toNewMessage(message: BaseMessage, language: string, threadId = 
     actor: kept.name === undefined ? null : storable(kept.name),
     text: storable(spokenText(kept)),
     serialised,
-    terms: searched.has(role) ? searchText(messageText(kept), language) : "",
+    terms: searched.has(role) ? searchText(messageText(kept)) : "",
   };
 }
 
@@ -126,14 +126,13 @@ function tellsAnything(message: BaseMessage): boolean {
 export async function newMessages(
   redactor: Redactor,
   messages: readonly BaseMessage[],
-  language: string,
   threadId?: string,
 ): Promise<NewMessage[]> {
   const redacted = await Promise.all(messages.map(redactor.message));
   const made: NewMessage[] = [];
   const pause = createPauses();
   for (const message of redacted) {
-    made.push(toNewMessage(message, language, threadId));
+    made.push(toNewMessage(message, threadId));
     await pause();
   }
   return made;
@@ -164,7 +163,7 @@ export async function record(
   const thread = await recordMessages(db, {
     scope,
     threadId,
-    messages: await newMessages(redactor, [...unique.values()], db.language, threadId),
+    messages: await newMessages(redactor, [...unique.values()], threadId),
     windowMessages: config.summaries.windowMessages,
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,

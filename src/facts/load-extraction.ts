@@ -134,7 +134,7 @@ async function findForgettable(
   const { schema } = db;
   return db.query<Forgettable & Record<string, unknown>>(sql`
     with word as (
-      select distinct v.lexeme from unnest(to_tsvector(${db.language}::regconfig, ${searchText(said, db.language)})) v
+      select distinct v.lexeme from unnest(to_tsvector(${db.language}::regconfig, ${searchText(said)})) v
     ),
     shared as (
       select t.memory_ref, count(*) as words

@@ -138,7 +138,7 @@ async function findKept(
 async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const rows = await db.query<{ words: string[] }>(sql`
     select tsvector_to_array(to_tsvector(${db.language}::regconfig, t.text)) as words
-    from unnest(${texts.map((text) => searchText(text, db.language))}::text[]) with ordinality as t (text, place)
+    from unnest(${texts.map((text) => searchText(text))}::text[]) with ordinality as t (text, place)
     order by place`);
   return rows.map(({ words }) => new Set(words));
 }

@@ -157,10 +157,10 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
 }
 
 async function unrecorded(
-  { db, redactor }: ProceduresRuntime,
+  { redactor }: ProceduresRuntime,
   messages: readonly BaseMessageLike[],
 ): Promise<StepMaterial[]> {
-  const material = await newMessages(redactor, givenMessages(messages), db.language);
+  const material = await newMessages(redactor, givenMessages(messages));
   return material.filter(({ text }) => text.trim() !== "");
 }
 

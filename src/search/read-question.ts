@@ -13,10 +13,10 @@ import type { TimeSpan } from "./time-span.rule.js";
 const mostCharacters = 50_000;
 
 /** Whether a question names an actor: by any word of the actor's name. */
-export function namesActor(terms: string, language: string): (actor: string) => boolean {
+export function namesActor(terms: string): (actor: string) => boolean {
   const asked = new Set(terms.slice(0, mostCharacters).match(/[\p{L}\p{N}]+/gu));
   return (actor) =>
-    searchName(actor, language)
+    searchName(actor)
       .split(/\s+/)
       .some((word) => asked.has(word));
 }
@@ -55,11 +55,11 @@ export function readQuestion(
   now: Date,
   timeZone: string | null | undefined,
 ): Question {
-  const terms = searchText(text, language);
+  const terms = searchText(text);
   return {
     terms,
     spans: questionDates(text, { language, now, timeZone: timeZone ?? "UTC" }),
-    names: namesActor(terms, language),
+    names: namesActor(terms),
   };
 }
 

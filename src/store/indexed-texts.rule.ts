@@ -31,9 +31,9 @@ export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
   return texts;
 }
 
-export function itemTerms(item: Indexed, language: string): string | null {
+export function itemTerms(item: Indexed): string | null {
   const texts = indexedTexts(item);
-  return texts && searchText(texts.join("\n"), language);
+  return texts && searchText(texts.join("\n"));
 }
 
 export function embeddable(text: string): string {

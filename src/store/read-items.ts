@@ -92,7 +92,7 @@ const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), 
 /** Best first. A vector counts beside words as in a search for memories. A query for everything finds all. */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
-  const terms = searchText(query as string, db.language);
+  const terms = searchText(query as string);
   const { b, expectedTerms, vector: weight } = retrievalWeights;
   const nearest = vector
     ? sql`(select max(-(e ${vector.space.product} ${vector.vector}::${vector.space.type})) from unnest(i.embeddings) e)`

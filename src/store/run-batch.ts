@@ -87,7 +87,7 @@ function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
 }
 
 async function prepareItems(
-  { db, embedder, redactor }: StoreRuntime,
+  { embedder, redactor }: StoreRuntime,
   operations: readonly BatchedOperation[],
 ): Promise<{ items: WrittenItem[]; space: EmbeddingSpace | null }> {
   const puts = operations.flatMap(({ n, operation }) =>
@@ -97,7 +97,7 @@ async function prepareItems(
     puts.map(async (put) => {
       const value: Json = await redactor.json(put.value);
       const item = { ...put, value };
-      return { ...item, texts: indexedTexts(item), terms: itemTerms(item, db.language) };
+      return { ...item, texts: indexedTexts(item), terms: itemTerms(item) };
     }),
   );
   const texts = items.flatMap((item) => item.texts ?? []).map(embeddable);

@@ -44,7 +44,7 @@ function withOneForm(text: string): string {
  * `text` for `to_tsvector`, in indexing and queries alike: without accents, with other spellings (Wi-Fi, wifi), scripts
  * without spaces as pairs.
  */
-export function searchText(text: string, _language?: string): string {
+export function searchText(text: string): string {
   const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(
     /(?<=\p{Script=Latin})\p{M}+/gu,
     "",
@@ -61,7 +61,7 @@ export function searchText(text: string, _language?: string): string {
 }
 
 /** A speaker's `name` for the index of speakers. */
-export function searchName(name: string, _language?: string): string {
+export function searchName(name: string): string {
   return searchText(headOf(name, most.name));
 }
 

@@ -20,7 +20,7 @@ export async function insertRecords(
     if (insert === undefined) continue;
     const rows = linesOf(lines, name).map(({ line, number }) => {
       try {
-        return { ...line, ...inApp(target, line), ...insert.also?.(line as never, tx.language) };
+        return { ...line, ...inApp(target, line), ...insert.also?.(line as never) };
       } catch (cause) {
         throw unreadable(number, cause);
       }

@@ -58,7 +58,7 @@ interface Insertion {
   /** Columns that say whose the row is. */
   readonly whose?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
   /** What is stored of a line beside its fields: what it is, its columns, and what only the statement reads of it. */
-  readonly also?: (line: never, language: string) => object;
+  readonly also?: (line: never) => object;
   readonly columns?: LineFields;
   readonly read?: string;
   /** Rows that the lines `i` are joined with. */
@@ -180,11 +180,12 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      also: (
-        { serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>,
-        language,
-      ) => ({
-        ...{ ...toNewMessage(decodeMessage(serialised), language, threadId), messageId, serialised },
+      also: ({
+        serialised,
+        messageId,
+        threadId,
+      }: Record<"serialised" | "messageId" | "threadId", string>) => ({
+        ...{ ...toNewMessage(decodeMessage(serialised), threadId), messageId, serialised },
       }),
       columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
       read: "terms text",
@@ -228,9 +229,9 @@ export const records = {
     key: ["x.ref"],
     insert: {
       whose: everyId,
-      also: (line: Parameters<typeof memoryHash>[0], language) => ({
+      also: (line: Parameters<typeof memoryHash>[0]) => ({
         contentHash: memoryHash(line),
-        terms: memoryTerms(line, language),
+        terms: memoryTerms(line),
       }),
       columns: { contentHash: memoryColumns.contentHash },
       read: "terms text",
@@ -360,8 +361,8 @@ export const records = {
     key: ["x.ref"],
     insert: {
       whose: ["tenant_id", "user_id"],
-      also: (line: Parameters<typeof itemTerms>[0] & { namespace: readonly string[] }, language) => ({
-        ...{ path: pathOf(line.namespace), terms: itemTerms(line, language) },
+      also: (line: Parameters<typeof itemTerms>[0] & { namespace: readonly string[] }) => ({
+        ...{ path: pathOf(line.namespace), terms: itemTerms(line) },
       }),
       columns: {
         path: column.text("path"),

@@ -141,9 +141,7 @@ describe("a message", () => {
     const thread = fresh();
     const { recordMessages } = await import("../../src/conversation/record-messages.js");
     const { toNewMessage } = await import("../../src/conversation/record.js");
-    const made = ["marmalade", "heavy"].map((id) =>
-      toNewMessage(new HumanMessage({ id, content: id }), "english"),
-    );
+    const made = ["marmalade", "heavy"].map((id) => toNewMessage(new HumanMessage({ id, content: id })));
     const [light, heavy] = made as [(typeof made)[0], (typeof made)[0]];
     const messages = [
       light,

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { namesActor } from "../../src/search/read-question.js";
 import { searchText } from "../../src/text/search-text.js";
 
-const asked = (question: string) => searchText(question, "english");
+const asked = (question: string) => searchText(question);
 
 describe("namesActor", () => {
   it.each<[string, string, boolean]>([
@@ -14,11 +14,11 @@ describe("namesActor", () => {
     ["Who said it?", "Ana", false],
     ["", "Ana", false],
   ])("%s names %s: %s", (question, actor, named) => {
-    expect(namesActor(asked(question), "english")(actor)).toBe(named);
+    expect(namesActor(asked(question))(actor)).toBe(named);
   });
 
   it("does not take a nameless actor for named", () => {
-    expect(namesActor(asked("Who, what?"), "english")("")).toBe(false);
-    expect(namesActor(asked(""), "english")("")).toBe(false);
+    expect(namesActor(asked("Who, what?"))("")).toBe(false);
+    expect(namesActor(asked(""))("")).toBe(false);
   });
 });

@@ -21,14 +21,14 @@ describe("searchText", () => {
     ["leaves longer compounds", "state-of-the-art mother-in-law", "state-of-the-art mother-in-law"],
     ["is nothing for nothing", "", ""],
   ])("%s", (_, text, expected) => {
-    expect(words(searchText(text, "english"))).toEqual(words(expected));
+    expect(words(searchText(text))).toEqual(words(expected));
   });
 
   it("has no NUL and is never much longer than its bound", () => {
-    expect(searchText("a\u0000b", "english")).toBe("a b");
-    expect(searchText("word ".repeat(100_000), "english").length).toBe(100_000);
+    expect(searchText("a\u0000b")).toBe("a b");
+    expect(searchText("word ".repeat(100_000)).length).toBe(100_000);
     // Pairs and ideographs, with spaces around.
-    expect(searchText("茶".repeat(300_000), "english").length).toBeLessThan(6 * 100_000);
+    expect(searchText("茶".repeat(300_000)).length).toBeLessThan(6 * 100_000);
   });
 
   it("has no more words, bytes and letters than an index takes", () => {
@@ -45,8 +45,8 @@ describe("searchText", () => {
       numbered,
     );
     fc.assert(
-      fc.property(long, fc.constantFrom("english", "simple"), (text, language) => {
-        const prepared = searchText(text, language);
+      fc.property(long, (text) => {
+        const prepared = searchText(text);
         expect(Buffer.byteLength(prepared)).toBeLessThan(600_000);
         const found = prepared.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
         expect(new Set(found).size).toBeLessThanOrEqual(4_000);
@@ -61,16 +61,16 @@ describe("searchText", () => {
 
   it("finds a word that is too long by its beginning", () => {
     const word = "0123456789abcdef".repeat(30);
-    expect(searchText(word, "english")).toBe(searchText(`${word}0`, "english"));
-    expect(searchText(word, "english")).toHaveLength(128);
+    expect(searchText(word)).toBe(searchText(`${word}0`));
+    expect(searchText(word)).toHaveLength(128);
   });
 
   it("is the same for upper and lower case, and with accents added", () => {
     fc.assert(
       fc.property(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
-        const plain = searchText(text, "english");
-        expect(searchText(text.toUpperCase(), "english")).toBe(plain);
-        expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"), "english")).toBe(plain);
+        const plain = searchText(text);
+        expect(searchText(text.toUpperCase())).toBe(plain);
+        expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"))).toBe(plain);
       }),
     );
   });
@@ -84,16 +84,16 @@ describe("searchText", () => {
       fc.property(ideographs, fc.nat(), fc.nat(), (characters, from, length) => {
         const start = from % characters.length;
         const part = characters.slice(start, start + 1 + (length % characters.length)).join("");
-        const all = new Set(words(searchText(characters.join(""), "simple")));
-        for (const word of words(searchText(part, "simple"))) expect(all).toContain(word);
+        const all = new Set(words(searchText(characters.join(""))));
+        for (const word of words(searchText(part))) expect(all).toContain(word);
       }),
     );
   });
 
   it("takes any string", () => {
     fc.assert(
-      fc.property(fc.string({ unit: "binary" }), fc.constantFrom("english", "simple"), (text, language) => {
-        expect(searchText(text, language)).not.toContain("\u0000");
+      fc.property(fc.string({ unit: "binary" }), (text) => {
+        expect(searchText(text)).not.toContain("\u0000");
       }),
     );
   });

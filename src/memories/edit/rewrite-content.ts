@@ -4,6 +4,7 @@ import type { Embedded } from "../../models/embedder.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { LockedOwner } from "../../scope/scope-predicates.js";
 import type { MemoryChange } from "../changes/record-changes.js";
+import type { CategoryPolicy } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { type MemoryWords, screenedNames, setFields, wordsIn } from "../item/memory-fields.js";
 import { findSlotIntervals } from "../slot/slot-intervals.js";
@@ -12,7 +13,7 @@ import { linkChanges, nearestLinks } from "../write/apply-plan.js";
 import { findCandidates } from "../write/find-candidates.js";
 import { itemDraft, type PreparedMemory, prepareMemory } from "../write/prepare-memory.js";
 import { type MemoryRewrite, rewriteMemory } from "../write/rewrite-memory.js";
-import type { WriteConfig, WriteRuntime } from "../write/write-runtime.js";
+import type { WriteRuntime } from "../write/write-runtime.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
 
 /**
@@ -31,7 +32,7 @@ export async function rewriteContent(
   how: Pick<MemoryRewrite, "origin" | "trust"> & { embedded: Embedded | null; vouched: boolean },
 ): Promise<MemoryChange[]> {
   const { id } = next;
-  const memory = prepareRewrite({ config, language: tx.language }, next);
+  const memory = prepareRewrite(config.policy, next);
   if (!how.vouched) requireScreened(memory, before, passed);
   const vector = how.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
@@ -68,11 +69,11 @@ export interface Editing {
  * of an active memory passed when they were written.
  */
 export async function screenedWords(
-  { config, db, screen }: WriteRuntime,
+  { config, screen }: WriteRuntime,
   before: MemoryItem,
   next: MemoryItem,
 ): Promise<ReadonlySet<string>> {
-  const memory = prepareRewrite({ config, language: db.language }, next);
+  const memory = prepareRewrite(config.policy, next);
   const words = unknownWords(memory, before, new Set());
   const found = await instructionsIn(screen, memory, words);
   return new Set(words.filter((each) => !found.includes(each)));
@@ -113,11 +114,8 @@ async function heldFrom(
   return since === from ? undefined : since;
 }
 
-function prepareRewrite(
-  { config, language }: { readonly config: WriteConfig; readonly language: string },
-  memory: MemoryItem,
-): PreparedMemory {
-  const prepared = prepareMemory(itemDraft(memory), memory.scope, { policy: config.policy, language });
+function prepareRewrite(policy: CategoryPolicy, memory: MemoryItem): PreparedMemory {
+  const prepared = prepareMemory(itemDraft(memory), memory.scope, policy);
   if (!("problems" in prepared)) return prepared;
   throw new MemoryError("INVALID_INPUT", `That text cannot be a memory. ${prepared.message}`);
 }

@@ -266,6 +266,6 @@ export function setsWords(patch: MemoryWords): boolean {
 }
 
 /** The words of `memory` that a query ranks, prepared for `to_tsvector`. */
-export function memoryTerms(memory: MemoryWords, language: string): string {
-  return searchText(wordsIn(memory, rankedNames).join(" "), language);
+export function memoryTerms(memory: MemoryWords): string {
+  return searchText(wordsIn(memory, rankedNames).join(" "));
 }

@@ -44,8 +44,7 @@ export async function prepareDrafts(
     );
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
-  const settings = { policy: config.policy, language: db.language };
-  const checked = redacted.map((draft) => prepareMemory(draft, scope, settings));
+  const checked = redacted.map((draft) => prepareMemory(draft, scope, config.policy));
   const prepared = await Promise.all(
     checked.map((memory) => ("problems" in memory ? memory : screenMemory(screen, memory))),
   );

@@ -65,10 +65,10 @@ export const insightImportance = 2;
 export function prepareMemory(
   draft: MemoryDraft,
   scope: Scope,
-  config: { readonly policy: CategoryPolicy; readonly language: string },
+  policy: CategoryPolicy,
 ): PreparedMemory | { readonly problems: readonly WritingProblem[]; readonly message: string } {
   const fields = parseInput(draftSchema, draft, "memory");
-  const category = requireCategory(config.policy, fields.category ?? categoryOfKind[fields.kind]);
+  const category = requireCategory(policy, fields.category ?? categoryOfKind[fields.kind]);
   const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
   const problems = writingProblems(fields.kind, trimmed);
@@ -90,7 +90,7 @@ export function prepareMemory(
       ...{ kind: fields.kind, text: trimmed },
       ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },
     }),
-    terms: memoryTerms({ key, text: trimmed }, config.language),
+    terms: memoryTerms({ key, text: trimmed }),
   };
 }
 
