@@ -97,10 +97,10 @@ describe("what is said or kept of", () => {
       text: `Rex${said} is a dog. ${plain}`.slice(0, 280),
       category: "knowledge",
     };
-    const [outcome] = await memory.memories.add(
-      [{ ...draft, actorId: plain, agentId: plain, runId: plain }],
-      { scope: long.scope },
-    );
+    const id = plain.slice(0, 1_000);
+    const [outcome] = await memory.memories.add([{ ...draft, actorId: id, agentId: id, runId: id }], {
+      scope: long.scope,
+    });
     expect(outcome?.id).toBeTruthy();
     expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);
   });
