@@ -50,6 +50,7 @@ language plpgsql stable parallel safe rows 30 as $$
     are_identifiers boolean[];
     best_fit float8;
     average_length float8;
+    is_long_vector boolean;
     near_refs bigint[];
     similarities float8[];
     -- Rows read by each signal; all where filters leave too few of the best.
@@ -69,20 +70,22 @@ language plpgsql stable parallel safe rows 30 as $$
       select *, row_number() over (order by idf desc) as place
       from mnemograph.question_terms_1(owners, language, question, false)
     ) t;
+    if asked_vector is not null then
+      is_long_vector := (select s.dimensions > 1300 from mnemograph.embedding_space s where s.id = asked_space);
+    end if;
     foreach cut in array array[4 * most, 2147483647] loop
       if asked_vector is not null then
         -- Vectors of up to 1,300 dimensions are read from an index alone.
-        select array_agg(n.ref), array_agg(n.similarity) into near_refs, similarities
+        select array_agg(n.ref), array_agg(least(1, n.similarity)) into near_refs, similarities
         from (
-          select e.memory_ref as ref, least(1, -(e.embedding operator(vectors.<#>) q.vector)) as similarity
-          from (select asked_vector::vectors.halfvec as vector offset 0) q cross join lateral (
-            select * from mnemograph.memory_embedding e
-            where e.owner_ref = any (owners) and e.space_ref = asked_space and e.active
-              and vectors.vector_dims(q.vector) <= 1300 and vectors.vector_dims(e.embedding) <= 1300
-            union all
-            select * from mnemograph.memory_embedding e
-            where e.owner_ref = any (owners) and e.space_ref = asked_space and e.active and vectors.vector_dims(q.vector) > 1300
-          ) e
+          select e.memory_ref as ref, -(e.embedding operator(vectors.<#>) (select asked_vector::vectors.halfvec)) as similarity
+          from mnemograph.memory_embedding e
+          where not is_long_vector and e.owner_ref = any (owners) and e.space_ref = asked_space and e.active
+            and vectors.vector_dims(e.embedding) <= 1300
+          union all
+          select e.memory_ref, -(e.embedding operator(vectors.<#>) (select asked_vector::vectors.halfvec))
+          from mnemograph.memory_embedding e
+          where is_long_vector and e.owner_ref = any (owners) and e.space_ref = asked_space and e.active
           order by similarity desc, ref limit cut
         ) n;
       end if;
