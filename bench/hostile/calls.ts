@@ -48,10 +48,14 @@ export async function hostileCalls(database: BenchDatabase) {
       name: "POST /remember",
       async run(text, id) {
         const messages = [{ role: "user", content: text }];
-        const body = JSON.stringify({ scope: { userId: id }, threadId: id, messages });
+        const body = JSON.stringify({ threadId: id, messages });
         const headers = { "content-type": "application/json", authorization: `Bearer ${token}` };
         const { status } = await app.fetch(
-          new Request("http://localhost/remember", { method: "POST", headers, body }),
+          new Request(`http://localhost/remember?userId=${encodeURIComponent(id)}`, {
+            method: "POST",
+            headers,
+            body,
+          }),
         );
         return status === 200 || status === 413;
       },

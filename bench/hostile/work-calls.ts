@@ -53,6 +53,7 @@ export async function workCalls(database: BenchDatabase) {
         ]);
         await memory.remember({ ...thread, messages });
         if (kind === "notes") await memory.threads.end(thread);
+        await memory.idle();
         return model.calls.length > before;
       },
     };
