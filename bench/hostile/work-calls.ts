@@ -40,6 +40,8 @@ export async function workCalls(database: BenchDatabase) {
         },
         memories: { extract: kind === "facts", episodes: kind === "episodes", episodeEveryTurns: 4 },
         notes: { limit: kind === "notes" ? 10 : 0 },
+        // Megabytes use up a tenant's energy, and notes would wait for it.
+        energy: { capacityUnits: null },
       },
     });
     const call: HostileCall = {
