@@ -30,21 +30,21 @@ language plpgsql stable parallel safe rows 100 as $$
     return query
       with known_memory as materialized (
         -- Slots are few: all are read.
-        select s.*, true as is_slot from unnest(owners) o (id) cross join lateral (
+        select o.id as owner_ref, s.*, true as is_slot from unnest(owners) o (id) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.key is not null
             and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
           offset 0
         ) s
         union all
-        select p.*, false from unnest(owners) o (id) cross join lateral (
+        select o.id, p.*, false from unnest(owners) o (id) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and (m.importance + 10 * m.pinned::integer) > 10 and m.pinned and (m.key is null or m.kind = 'episode')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, null, asked_at) and m.valid_from <= asked_at
           order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit most_profile
         ) p
         union all
-        select f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (
+        select o.id, f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
           where m.owner_ref = o.id and m.category = c.category and m.key is null and not m.pinned and m.kind in ('fact', 'insight')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
@@ -57,7 +57,7 @@ language plpgsql stable parallel safe rows 100 as $$
           row_number() over (
             partition by k.category order by k.pinned desc, k.kind = 'insight', k.importance desc, k.updated_at desc, k.ref
           ) as place_in_category,
-          count(*) over () as known, count(*) filter (where not k.is_slot and not k.pinned) over (partition by k.category) >= 2 * most_fallback as is_cut
+          count(*) over () as known, count(*) filter (where not k.is_slot and not k.pinned) over (partition by k.owner_ref, k.category) >= 2 * most_fallback as is_cut
         from known_memory k
       ),
       placed as (

@@ -7,7 +7,7 @@ import type { Runtime } from "../runtime.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
-import type { TimeSpan } from "./time-span.rule.js";
+import { type TimeSpan, zoneClock } from "./time-span.rule.js";
 
 /** Characters that are read: more than `searchText` makes of a question. */
 const mostCharacters = 50_000;
@@ -27,7 +27,7 @@ export const timeZoneField = z.string().refine(isTimeZone, {
 
 function isTimeZone(name: string): boolean {
   try {
-    return Boolean(new Intl.DateTimeFormat("en", { timeZone: name }));
+    return Boolean(zoneClock(name));
   } catch {
     return false;
   }

@@ -44,12 +44,7 @@ create or replace function mnemograph.search_memories_1(
 language plpgsql stable parallel safe rows 30 as $$
   #variable_conflict use_column
   declare
-    lexemes text[];
-    idfs float8[];
-    -- Terms with a digit, an @, a dot within or two slashes, in at most five memories: ticket numbers, addresses, digests, files.
-    are_identifiers boolean[];
-    best_fit float8;
-    average_length float8;
+    terms record;
     is_long_vector boolean;
     near_refs bigint[];
     similarities float8[];
@@ -58,18 +53,10 @@ language plpgsql stable parallel safe rows 30 as $$
     signals bigint;
     best record;
   begin
-    select greatest(1, sum(o.memory_length)::float8 / nullif(sum(o.memory_count), 0)) into average_length
-    from mnemograph.owner o where o.id = any (owners) and o.memory_count > 0;
-    if average_length is null then
+    select * into terms from mnemograph.question_terms_1(owners, language, question, false, expected_terms);
+    if not found then
       return;
     end if;
-    select array_agg(t.lexeme), array_agg(t.idf), array_agg(t.texts <= 5 and t.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/'),
-      sum(t.idf) filter (where t.place <= expected_terms)
-    into lexemes, idfs, are_identifiers, best_fit
-    from (
-      select *, row_number() over (order by idf desc) as place
-      from mnemograph.question_terms_1(owners, language, question, false)
-    ) t;
     if asked_vector is not null then
       is_long_vector := (select s.dimensions > 1300 from mnemograph.embedding_space s where s.id = asked_space);
     end if;
@@ -92,9 +79,13 @@ language plpgsql stable parallel safe rows 30 as $$
       with signal as materialized (
         (
           select t.memory_ref as ref, bool_or(w.is_identifier) as has_identifier, (
-              sum(w.idf * t.frequency / (t.frequency + k1 * (1 - b) + k1 * b / average_length * t.length)) / best_fit
+              sum(w.idf * t.frequency / (t.frequency + k1 * (1 - b) + k1 * b / terms.average_length * t.length)) / terms.best_fit
             )::real::float8 as words, 0::float8 as source, null::float8 as similarity, 0::float8 as dated
-          from unnest(lexemes, idfs, are_identifiers) w (lexeme, idf, is_identifier) cross join lateral (
+          from (
+            -- An identifier has a digit, an @, a dot within or two slashes, and few have it: tickets, addresses, digests, files.
+            select w.*, w.texts <= 5 and w.lexeme ~ '[0-9@]|[[:alpha:]]{2}[.][[:alpha:]]{2}|/.*/' as is_identifier
+            from unnest(terms.lexemes, terms.idfs, terms.texts) w (lexeme, idf, texts) offset 0
+          ) w cross join lateral (
             select * from mnemograph.memory_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
           ) t
           group by t.memory_ref order by words desc, ref limit cut
@@ -139,7 +130,7 @@ language plpgsql stable parallel safe rows 30 as $$
     if asked_vector is not null then
       best.similarities := array(
         select coalesce(f.similarity, (
-          select least(1, -(e.embedding operator(vectors.<#>) (select asked_vector::vectors.halfvec offset 0)))
+          select least(1, -(e.embedding operator(vectors.<#>) (select asked_vector::vectors.halfvec)))
           from mnemograph.memory_embedding e where e.space_ref = asked_space and e.memory_ref = f.ref
         )) from unnest(best.refs, best.similarities) with ordinality f (ref, similarity, place) order by f.place
       );

@@ -9,6 +9,7 @@ import type { StoreFilter } from "./memory-filter.rule.js";
 import type { MemoryLinks, MemorySignals } from "./rank-memories.rule.js";
 import type { EmbeddedQuestion } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
+import { rangesOf } from "./time-span.rule.js";
 
 export interface VisibleMemories {
   readonly scope: Scope;
@@ -78,12 +79,11 @@ export function foundMemories(
   search: VisibleMemories & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
-  const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
   return sql`(
       with candidate as materialized (
         select * from ${db.schema}.search_memories_1(
           ${owners}, ${visibleArguments(db, search)}, ${search.limit},
-          ${db.language}::regconfig, ${terms}, ${ranges}::tstzrange[],
+          ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
           ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
           ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
           ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.neighbour}, ${weights.assistant},

@@ -1,38 +1,55 @@
 -- Which messages fit a question. The constants come with each call: src/search/retrieval-options.ts has them all, with their gain.
 
--- The question's terms, and what each is worth: its inverse document frequency (idf) among the owners' memories or messages, smoothed
--- by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as rare as one in a single text, or
--- unknown words would weigh most. Of a large collection, terms that most texts have
--- are passed over where there are rarer ones: they hardly change the order, and cost the most to read.
-create or replace function mnemograph.question_terms_1(owners bigint[], language regconfig, question text, among_messages boolean)
-returns table (lexeme text, texts float8, idf float8) language plpgsql stable parallel safe rows 10 as $$
+-- The question's terms among the owners' memories or messages; no row where they have none. What a term is worth is its inverse
+-- document frequency (idf), smoothed by 20 unseen texts, since rarity among three texts says next to nothing. A term in no text is as
+-- rare as one in a single text, or unknown words would weigh most. Of a large collection, terms that most texts have are passed over
+-- where there are rarer ones: they hardly change the order, and cost the most to read. `best_fit` is what a text with the
+-- `expected_terms` rarest would score.
+create or replace function mnemograph.question_terms_1(
+  owners bigint[], language regconfig, question text, among_messages boolean, expected_terms integer
+) returns table (lexemes text[], texts float8[], idfs float8[], best_fit float8, average_length float8)
+language plpgsql stable parallel safe rows 1 as $$
   #variable_conflict use_column
   declare
-    lexemes text[] := tsvector_to_array(to_tsvector(language, question));
+    asked text[] := tsvector_to_array(to_tsvector(language, question));
     -- Of a long question the 64 rarest terms count, and terms in more than 20 texts are equally common.
-    is_long boolean := cardinality(lexemes) > 64;
-    total float8 := (
-      select sum(case when among_messages then o.message_count else o.memory_count end) from mnemograph.owner o where o.id = any (owners)
-    );
+    is_long boolean := cardinality(asked) > 64;
+    total float8;
+    average float8;
   begin
+    select sum(c.texts), greatest(1, sum(c.length) / nullif(sum(c.texts), 0)) into total, average
+    from mnemograph.owner o cross join lateral (
+      select case when among_messages then o.message_count else o.memory_count end::float8 as texts,
+        case when among_messages then o.message_length else o.memory_length end::float8 as length
+    ) c
+    where o.id = any (owners);
+    if coalesce(total, 0) = 0 then
+      return;
+    end if;
     return query
-      select w.lexeme, w.texts,
-        ln(1 + (20 + greatest(total, w.texts) - greatest(w.texts, 1) + 0.5::float8) / (greatest(w.texts, 1) + 0.5::float8))
+      select array_agg(w.lexeme order by w.texts = 0, w.texts), array_agg(w.texts order by w.texts = 0, w.texts),
+        array_agg(w.idf order by w.texts = 0, w.texts), sum(w.idf) filter (where w.place <= expected_terms), average
       from (
-        select l.lexeme, f.texts, bool_or(f.texts between 1 and total / 2) over () as has_rarer
-        from unnest(lexemes) l (lexeme) cross join lateral (
-          select count(*)::float8 as texts from (
-            select from mnemograph.memory_term t
-            where not among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
-            union all
-            select from mnemograph.message_term t
-            where among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
-            limit case when is_long then 20 end
-          ) t
-        ) f
-      ) w
-      where total < 200 or w.texts <= total / 2 or not w.has_rarer
-      order by w.texts = 0, w.texts limit 64;
+        select w.lexeme, w.texts, i.idf, row_number() over (order by i.idf desc) as place
+        from (
+          select l.lexeme, f.texts, bool_or(f.texts between 1 and total / 2) over () as has_rarer
+          from unnest(asked) l (lexeme) cross join lateral (
+            select count(*)::float8 as texts from (
+              select from mnemograph.memory_term t
+              where not among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
+              union all
+              select from mnemograph.message_term t
+              where among_messages and t.owner_ref = any (owners) and t.lexeme = l.lexeme
+              limit case when is_long then 20 end
+            ) t
+          ) f
+        ) w
+        cross join lateral (
+          select ln(1 + (20 + greatest(total, w.texts) - greatest(w.texts, 1) + 0.5::float8) / (greatest(w.texts, 1) + 0.5::float8)) as idf
+        ) i
+        where total < 200 or w.texts <= total / 2 or not w.has_rarer
+        order by w.texts = 0, w.texts limit 64
+      ) w;
   end
 $$;
 
@@ -48,28 +65,19 @@ create or replace function mnemograph.search_messages_1(
 language plpgsql stable parallel safe rows 100 as $$
   #variable_conflict use_column
   declare
-    lexemes text[];
-    idfs float8[];
-    best_fit float8;
-    average_length float8;
+    terms record;
   begin
-    select greatest(1, sum(o.message_length)::float8 / nullif(sum(o.message_count), 0)) into average_length
-    from mnemograph.owner o where o.id = any (owners) and o.message_count > 0;
-    if average_length is null then
+    select * into terms from mnemograph.question_terms_1(owners, language, question, true, expected_terms);
+    if not found then
       return;
     end if;
-    select array_agg(t.lexeme), array_agg(t.idf), sum(t.idf) filter (where t.place <= expected_terms) into lexemes, idfs, best_fit
-    from (
-      select *, row_number() over (order by idf desc) as place
-      from mnemograph.question_terms_1(owners, language, question, true)
-    ) t;
     return query
       with best as materialized (
         select s.thread_ref, s.seq, c.by_assistant, c.with_assistant
         from (
           select t.thread_ref, t.seq, sum(w.idf * t.tf / (t.tf + k1))::real as own
-          from unnest(lexemes, idfs) w (lexeme, idf) cross join lateral (
-            select t.thread_ref, t.seq, t.frequency / (1 - b + b * t.length / average_length) as tf
+          from unnest(terms.lexemes, terms.idfs) w (lexeme, idf) cross join lateral (
+            select t.thread_ref, t.seq, t.frequency / (1 - b + b * t.length / terms.average_length) as tf
             from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
           ) t
           group by t.thread_ref, t.seq order by own desc, t.thread_ref, t.seq
@@ -91,9 +99,9 @@ language plpgsql stable parallel safe rows 100 as $$
         select s.thread_ref, s.seq + d.distance as seq, w.idf, sum(t.tf * d.weight) as tf,
           sum(t.tf) filter (where d.distance = 0) as own_tf, bool_or(s.by_assistant) as by_assistant
         from best s
-        cross join unnest(lexemes, idfs) w (lexeme, idf)
+        cross join unnest(terms.lexemes, terms.idfs) w (lexeme, idf)
         cross join lateral (
-          select t.frequency / (1 - b + b * t.length / average_length) as tf from mnemograph.message_term t
+          select t.frequency / (1 - b + b * t.length / terms.average_length) as tf from mnemograph.message_term t
           where t.owner_ref = any (owners) and t.lexeme = w.lexeme and t.thread_ref = s.thread_ref and t.seq = s.seq offset 0
         ) t
         cross join lateral (
@@ -104,8 +112,8 @@ language plpgsql stable parallel safe rows 100 as $$
         group by s.thread_ref, s.seq + d.distance, w.lexeme, w.idf
       )
       select w.thread_ref, w.seq,
-        sum(w.idf * w.tf / (w.tf + k1)) / best_fit * case when bool_or(w.by_assistant) then assistant_weight else 1 end,
-        coalesce(sum(w.idf * w.own_tf / (w.own_tf + k1)) / best_fit, 0)
+        sum(w.idf * w.tf / (w.tf + k1)) / terms.best_fit * case when bool_or(w.by_assistant) then assistant_weight else 1 end,
+        coalesce(sum(w.idf * w.own_tf / (w.own_tf + k1)) / terms.best_fit, 0)
       from word w group by w.thread_ref, w.seq;
   end
 $$;

@@ -9,7 +9,7 @@ import type { MessageRole } from "../text/message-text.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
 import { type Question, readQuestion, timeOf, timeZoneField } from "./read-question.js";
 import { retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime } from "./time-span.rule.js";
+import { nearnessInTime, rangesOf } from "./time-span.rule.js";
 
 /** A message that may answer a question. */
 export interface TranscriptCandidate {
@@ -111,7 +111,6 @@ function findCandidates(
   const limit = Math.max(200, topK * candidatesPerHit);
   const { schema } = db;
   const { appId } = scopeColumns(scope);
-  const ranges = spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
   const { k1, b, expectedTerms, neighbour, assistant } = weights;
   return db.query<TranscriptCandidate>(
     sql`
@@ -135,7 +134,7 @@ function findCandidates(
         union all (
           select m.thread_ref, m.seq, 0, 0, ${schema}.nearness_1(m.said_at, d.span) as dated
           -- One thread after the other: joined, the messages of all owners would be read.
-          from unnest(${ranges}::tstzrange[]) d (span) cross join unnest((select ids from owner)) o (id)
+          from unnest(${rangesOf(spans)}::tstzrange[]) d (span) cross join unnest((select ids from owner)) o (id)
           cross join lateral (select * from ${schema}.thread h where h.owner_ref = o.id offset 0) h
           cross join lateral (
             select * from ${schema}.message m

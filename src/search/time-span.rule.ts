@@ -6,6 +6,11 @@ export interface TimeSpan {
   readonly before: Date;
 }
 
+/** `spans` as PostgreSQL reads `tstzrange[]`. */
+export function rangesOf(spans: readonly TimeSpan[]): string[] {
+  return spans.map(({ from, before }) => `[${from.toISOString()},${before.toISOString()})`);
+}
+
 /** How near a time is to one that the question names, 0 to 1: `nearness_1` of search-memories.sql says why. */
 export function nearnessInTime(at: Date, spans: readonly TimeSpan[]): number {
   return Math.max(0, ...spans.map((span) => nearnessTo(span, at)));
@@ -21,14 +26,17 @@ function nearnessTo({ from, before }: TimeSpan, at: Date): number {
 /** Milliseconds since 1970 on the clock of a time zone, as if that clock showed UTC. */
 export type ZoneClock = (instantMs: number) => number;
 
-/** By time zone: making one takes longer than all else of reading a date. */
+/** By time zone: making one takes longer than all else of reading a date. Names come from callers, in letters of any case. */
 const formats = new Map<string, Intl.DateTimeFormat>();
+const mostFormats = 500;
 
+/** @throws RangeError for no time zone */
 export function zoneClock(timeZone: string): ZoneClock {
   // Sweden writes "2026-07-15 10:00:00".
   const format =
     formats.get(timeZone) ??
     new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
+  if (formats.size >= mostFormats) formats.clear();
   formats.set(timeZone, format);
   return (instantMs) => Date.parse(`${format.format(instantMs)}Z`);
 }

@@ -112,6 +112,11 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
     const thread = newThread();
+    // No word is looked up for a user without memories; this one is shown to nobody unasked.
+    await memory.memories.add(
+      { kind: "procedure", text: "1. Ask." },
+      { scope: { userId: thread.configurable.user_id } },
+    );
     await say(graph, "question 1", thread);
     const events = await whileLocked("memory_term", () =>
       streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),

@@ -26,7 +26,7 @@ describe("a question of hundreds of words that the user often said", () => {
   it("is asked by its rarest terms", async () => {
     const termsOf = async (question: string) => {
       const { rows } = await db.pool.query(
-        `select t.lexeme from "${db.schema}".owner o cross join "${db.schema}".question_terms_1(array[o.id], 'english', $1, true) t`,
+        `select unnest(t.lexemes) as lexeme from "${db.schema}".owner o cross join "${db.schema}".question_terms_1(array[o.id], 'english', $1, true, 6) t`,
         [question],
       );
       return rows.map((row) => row.lexeme);
