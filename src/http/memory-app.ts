@@ -74,11 +74,8 @@ function refuseOtherMethods(app: Hono): void {
   const routes = app.routes.filter(({ method }) => method !== "ALL");
   for (const path of new Set(routes.map((route) => route.path))) {
     const allow = routes.flatMap((route) => (route.path === path ? [route.method] : [])).join(", ");
-    app.all(path, () => {
-      const answer = problemResponse(new HttpProblem("METHOD_NOT_ALLOWED", `This path answers ${allow}.`));
-      answer.headers.set("allow", allow);
-      return answer;
-    });
+    const problem = new HttpProblem("METHOD_NOT_ALLOWED", `This path answers ${allow}.`);
+    app.all(path, () => problemResponse(problem, { allow }));
   }
 }
 

@@ -94,8 +94,11 @@ export function etagOf(revision: number): string {
   return `"${revision}"`;
 }
 
-export function problemResponse(error: unknown): Response {
+export function problemResponse(error: unknown, more: Readonly<Record<string, string>> = {}): Response {
   const { problem, headers } = problemOf(error);
   const type = { "content-type": "application/problem+json", "cache-control": "no-store" };
-  return new Response(JSON.stringify(problem), { status: problem.status, headers: { ...headers, ...type } });
+  return new Response(JSON.stringify(problem), {
+    status: problem.status,
+    headers: { ...headers, ...more, ...type },
+  });
 }
