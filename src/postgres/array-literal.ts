@@ -16,6 +16,7 @@ const isLong = (item: unknown) => typeof item === "string" && item.length > long
 const isTextOrNull = (item: unknown): item is string | null => typeof item === "string" || item === null;
 
 function quoted(text: string): string {
+  if (!text.includes('"') && !text.includes("\\")) return `"${text}"`;
   const bytes = Buffer.from(text);
   const escaped = Buffer.allocUnsafe(2 * bytes.length + 2);
   let end = 0;

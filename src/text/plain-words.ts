@@ -76,16 +76,14 @@ const twins = new Map(byPairs(lookalikes));
 /** First code points of alphabets in boxes, circles and flags, which have no plain form in Unicode. */
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 
-const plainForms = new Map<string, string>();
-const mostForms = 65_536;
+/** By code point, the unit of UTF-16 that it looks like, and 1; 0 for what was not asked yet. */
+const plainUnits = new Uint16Array(0x11_0000);
 
-function plainForm(character: string): string {
-  const known = plainForms.get(character);
-  if (known !== undefined) return known;
-  const found = findPlainForm(character);
-  // A bound on memory. Full, it would be of no use to texts in other scripts than those that filled it.
-  if (plainForms.size >= mostForms) plainForms.clear();
-  plainForms.set(character, found);
+function plainUnit(point: number): number {
+  const known = plainUnits[point];
+  if (known) return known - 1;
+  const found = findPlainForm(String.fromCodePoint(point)).charCodeAt(0) || 0;
+  plainUnits[point] = found + 1;
   return found;
 }
 
@@ -95,20 +93,18 @@ function findPlainForm(character: string): string {
   if (alphabet !== undefined) return String.fromCharCode(97 + code - alphabet);
   if (/[\p{Default_Ignorable_Code_Point}\p{Cf}]|(?!\s)\p{Cc}/u.test(character)) return "";
   const [base = ""] = (twins.get(character) ?? character).normalize("NFKD").replace(/[\u0300-\u036F]/g, "");
-  const letter = (twins.get(base) ?? base).toLowerCase();
-  return letter.length === 1 ? letter : (letter[0] ?? "");
+  return (twins.get(base) ?? base).toLowerCase();
 }
 
 /** `text` with the plain Latin letter that each looks like, of the same length; "\0" for what is invisible. */
 export function plainLetters(text: string): string {
-  let plain = "";
-  for (const character of text) {
-    const code = character.charCodeAt(0);
-    if (code < 128 && (code > 31 || code === 10 || code === 9)) {
-      plain += code >= 65 && code <= 90 ? String.fromCharCode(code + 32) : character;
-    } else plain += plainForm(character).padEnd(character.length, "\0");
+  const units = new Uint16Array(text.length);
+  for (let at = 0; at < text.length; at++) {
+    const point = text.codePointAt(at) ?? 0;
+    units[at] = plainUnit(point);
+    if (point > 0xffff) at++;
   }
-  return plain;
+  return Buffer.from(units.buffer).toString("utf16le");
 }
 
 /** Letters with several spellings, each with the one that it is compared as. */
