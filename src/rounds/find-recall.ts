@@ -10,16 +10,22 @@ import {
 } from "../conversation/find-conversation.js";
 import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
+import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
   asksForAll,
+  candidateRefs,
+  candidateRows,
   candidatesOf,
   type FoundMemory,
   foundMemories,
   type MemoryCandidate,
+  type MemoryEntry,
+  memoriesByRef,
+  memoriesOf,
+  noCandidates,
   type VisibleMemories,
 } from "../search/search-memories.js";
 
@@ -80,8 +86,8 @@ export interface RecallResult {
   readonly candidates: readonly MemoryCandidate[];
 }
 
-/** A list's name, and its memories in order. */
-type ListedMemories = readonly [list: "profile" | "fallback" | "note", memories: readonly MemoryJson[]];
+/** A list's name, and the refs of its memories in order. */
+type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
 interface Row extends Pick<RecallResult, "changes" | "consents"> {
   conversation: ConversationRow | null;
@@ -92,7 +98,8 @@ interface Row extends Pick<RecallResult, "changes" | "consents"> {
   known: number | null;
   is_cut: boolean | null;
   listed: ListedMemories[];
-  found: FoundMemory[] | null;
+  found: FoundMemory[];
+  memories: MemoryEntry[];
 }
 
 /** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
@@ -102,9 +109,10 @@ export async function findRecall(
   timeoutMs: number,
 ): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
-  const { conversation, revision, trimmed_to, listed, found, ...others } = row as Row;
+  const { conversation, revision, trimmed_to, listed, found, memories, ...others } = row as Row;
+  const byRef = memoriesByRef(memories);
   const listOf = (name: ListedMemories[0]) =>
-    (listed.find(([list]) => list === name)?.[1] ?? []).map(memoryOf);
+    (listed.find(([list]) => list === name)?.[1] ?? []).flatMap((ref) => byRef.get(ref) ?? []);
   return {
     conversation: conversationOf(conversation),
     revision: revision ?? 0,
@@ -119,7 +127,7 @@ export async function findRecall(
     knownCount: others.known ?? 0,
     knownCut: others.is_cut ?? false,
     notes: listOf("note"),
-    candidates: candidatesOf(found ?? []),
+    candidates: candidatesOf(found, byRef),
   };
 }
 
@@ -137,29 +145,25 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
       from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id <> '' as is_user`)}) o
       where coalesce((select owned from conversation), true)
     ),
-    listed as materialized (
+    known as materialized (
       select * from ${schema}.known_memories_1(
         ${owners}, ${appId}, ${known.categories}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
         ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
       )
-    )
+    ),
+    listed as materialized (
+      select list, ref, place from known${appId === "" ? empty : noteRows(db, known.categories, most.notes)}
+    ),
+    candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
       o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents,
       ${asked ? asksForAll(db, asked.question.terms) : sql`true`} as broad,
-      (select known::int from listed limit 1) as known, (select is_cut from listed limit 1) as is_cut,
-      ${asked ? foundMemories(db, owners, asked.question, asked.search) : sql`null`} as found,
-      (
-        select coalesce(json_agg(json_build_array(l.list, l.memories)), '[]')
-        from (
-          select l.list, json_agg(${memoryJson(db)} order by l.place) as memories
-          from (
-            select list, ref, place from listed
-            ${appId === "" ? empty : noteRows(db, known.categories, most.notes)}
-          ) l
-          cross join lateral (select * from ${schema}.memory where ref = l.ref limit 1) m
-          group by l.list
-        ) l
-      ) as listed
+      (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
+      ${foundMemories} as found, (
+        select coalesce(json_agg(json_build_array(l.list, l.refs)), '[]')
+        from (select list, json_agg(ref order by place) as refs from listed group by list) l
+      ) as listed,
+      ${memoriesOf(db, sql`select ref from listed union ${candidateRefs}`)} as memories
     from owner o cross join ${schema}.thread_changes(
       o.ids, o.ids[1], (select rev_seen::bigint from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
       ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}

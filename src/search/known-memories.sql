@@ -39,9 +39,9 @@ language plpgsql stable parallel safe rows 100 as $$
         union all
         select o.id, p.*, false from unnest(owners) o (id) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
-          where m.owner_ref = o.id and (m.importance + 10 * m.pinned::integer) > 10 and m.pinned and (m.key is null or m.kind = 'episode')
+          where m.owner_ref = o.id and m.pinned and (m.key is null or m.kind = 'episode')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight,episode}', categories, null, asked_at) and m.valid_from <= asked_at
-          order by (m.importance + 10 * m.pinned::integer) desc, m.updated_at desc, m.ref limit most_profile
+          order by m.importance desc, m.updated_at desc, m.ref limit most_profile
         ) p
         union all
         select o.id, f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (

@@ -35,20 +35,26 @@ export async function searchMemories(
   question: EmbeddedQuestion,
   search: VisibleMemories & { readonly limit: number; readonly most: number },
 ): Promise<SearchedMemories> {
-  const { most } = search;
-  const rows = await db.query<{ found: FoundMemory[]; important: MemoryJson[] }>(
+  const owners = sql`(select ids from owner)`;
+  const shown = sql`${candidateRefs} union select ref from important`;
+  const rows = await db.query<{ found: FoundMemory[]; important: number[]; memories: MemoryEntry[] }>(
     sql`
-    with owner as materialized (select array(${seenOwners(db, search.scope)}) as ids)
-    select ${foundMemories(db, sql`(select ids from owner)`, question, search)} as found, (
-      select coalesce(json_agg(${memoryJson(db)} order by i.place), '[]')
-      from ${db.schema}.important_memories_1((select ids from owner), ${visibleArguments(db, search)}, ${most}) i
-      cross join lateral (select * from ${db.schema}.memory where ref = i.ref limit 1) m
+    with owner as materialized (select array(${seenOwners(db, search.scope)}) as ids),
+    candidate as materialized (${candidateRows(db, owners, question, search)}),
+    important as materialized (
+      select * from ${db.schema}.important_memories_1(${owners}, ${visibleArguments(db, search)}, ${search.most})
       where ${asksForAll(db, question.terms)}
-    ) as important`,
+    )
+    select ${foundMemories} as found, (select coalesce(json_agg(ref order by place), '[]') from important) as important,
+      ${memoriesOf(db, shown)} as memories`,
     { prepare: true },
   );
-  const { found = [], important = [] } = rows[0] ?? {};
-  return { candidates: candidatesOf(found), important: important.map(memoryOf) };
+  const { found = [], important = [], memories = [] } = rows[0] ?? {};
+  const byRef = memoriesByRef(memories);
+  return {
+    candidates: candidatesOf(found, byRef),
+    important: important.flatMap((ref) => byRef.get(ref) ?? []),
+  };
 }
 
 /** Whether a question asks for everything: it is empty, or has stop words alone. */
@@ -56,10 +62,9 @@ export function asksForAll(db: Connection, terms: string): Sql {
   return sql`to_tsvector(${db.language}::regconfig, ${terms}::text) = ''::tsvector`;
 }
 
-/** A candidate as `foundMemories` gives it; without signals, what candidates are linked to. */
-export type FoundMemory = readonly [ref: number, signals: Signals | null, memory: MemoryJson];
-
-type Signals = readonly [
+/** A candidate as `foundMemories` gives it. */
+export type FoundMemory = readonly [
+  ref: number,
   words: number,
   source: number,
   similarity: number | null,
@@ -68,37 +73,55 @@ type Signals = readonly [
   linked: readonly number[],
 ];
 
+/** A memory as `memoriesOf` gives it. */
+export type MemoryEntry = readonly [ref: number, memory: MemoryJson];
+
 /**
- * JSON of the candidates and of what they are linked to, for `candidatesOf`.
+ * The rows of `candidate`, which `foundMemories` and `candidateRefs` read.
  * @param owners an expression: the refs of the owners whose memories are searched
  */
-export function foundMemories(
+export function candidateRows(
   db: Connection,
   owners: Sql,
   question: EmbeddedQuestion,
   search: VisibleMemories & { readonly limit: number },
 ): Sql {
   const { vector, terms, spans } = question;
-  return sql`(
-      with candidate as materialized (
-        select * from ${db.schema}.search_memories_1(
-          ${owners}, ${visibleArguments(db, search)}, ${search.limit},
-          ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
-          ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
-          ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
-          ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.neighbour}, ${weights.assistant},
-          ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
-        )
-      )
-      select coalesce(json_agg(json_build_array(c.ref, c.signals, ${memoryJson(db)})), '[]')
-      from (
-        select ref, json_build_array(words, source, similarity, has_identifier, relation, linked) as signals from candidate
-        union all
-        select l.ref, null from (select distinct unnest(linked) as ref from candidate) l
-        where l.ref not in (select ref from candidate)
-      ) c
-      cross join lateral (select * from ${db.schema}.memory where ref = c.ref limit 1) m
+  return sql`
+      select * from ${db.schema}.search_memories_1(
+        ${owners}, ${visibleArguments(db, search)}, ${search.limit},
+        ${db.language}::regconfig, ${terms}, ${rangesOf(spans)}::tstzrange[],
+        ${vector?.vector ?? null}, ${vector?.space.ref ?? null}::bigint,
+        ${similarityScale(vector?.space.unrelated ?? assumedUnrelated).from},
+        ${weights.k1}, ${weights.b}, ${weights.expectedTerms}, ${weights.neighbour}, ${weights.assistant},
+        ${weights.source}, ${weights.vector}, ${weights.date}, ${weights.identifier}
+      )`;
+}
+
+/** `candidateRows` where nothing is asked. */
+export const noCandidates = sql`select 0::bigint as ref, 0 as words, 0 as source, 0 as similarity,
+        false as has_identifier, 0 as relation, '{}'::bigint[] as linked where false`;
+
+/** JSON of the candidates, for `candidatesOf`. */
+export const foundMemories = sql`(
+      select coalesce(json_agg(json_build_array(
+        ref, words, source, similarity, has_identifier, relation, linked
+      )), '[]') from candidate
     )`;
+
+/** The candidates, and what they are linked to. */
+export const candidateRefs = sql`select ref from candidate union select unnest(linked) from candidate`;
+
+/** JSON of the memories with `refs`, a query, each of them once: for `memoriesByRef`. */
+export function memoriesOf(db: Connection, refs: Sql): Sql {
+  return sql`(
+      select coalesce(json_agg(json_build_array(r.ref, ${memoryJson(db)})), '[]')
+      from (${refs}) r (ref) cross join lateral (select * from ${db.schema}.memory where ref = r.ref limit 1) m
+    )`;
+}
+
+export function memoriesByRef(entries: readonly MemoryEntry[]): ReadonlyMap<number, MemoryItem> {
+  return new Map(entries.map(([ref, memory]) => [ref, memoryOf(memory)]));
 }
 
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */
@@ -108,19 +131,17 @@ export function visibleArguments(db: Connection, { scope, kinds, categories, fil
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
 }
 
-/** The candidates among `found`, in the order of their refs. */
-export function candidatesOf(found: readonly FoundMemory[]): MemoryCandidate[] {
-  const memories = new Map(found.map(([ref, , memory]) => [ref, memoryOf(memory)]));
+/** The candidates in the order of their refs. */
+export function candidatesOf(
+  found: readonly FoundMemory[],
+  memories: ReadonlyMap<number, MemoryItem>,
+): MemoryCandidate[] {
   return found
     .toSorted(([first], [second]) => first - second)
-    .flatMap(([ref, signals]) => {
-      if (signals === null) return [];
-      const [words, source, similarity, hasIdentifier, relation, linked] = signals;
-      return {
-        ...{ words, source, similarity, hasIdentifier, relation },
-        memory: memories.get(ref) as MemoryItem,
-        linked: linked.flatMap((other) => memories.get(other) ?? []),
-      };
+    .flatMap(([ref, words, source, similarity, hasIdentifier, relation, others]) => {
+      const memory = memories.get(ref);
+      const linked = others.flatMap((other) => memories.get(other) ?? []);
+      return memory ? { memory, words, source, similarity, hasIdentifier, relation, linked } : [];
     });
 }
 

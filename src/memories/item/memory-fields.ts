@@ -184,6 +184,9 @@ export const foundColumns = only(
 );
 
 export const itemColumns = without(memoryColumns, ...innerNames);
+/** Of `scope`, `source` and `turns`. */
+export const madeColumns = only(memoryColumns, ...madeNames);
+export const plainColumns = without(itemColumns, ...madeNames);
 
 type SetShape = {
   [Of in SetName]: Fields[Of] extends { readonly initial: unknown }

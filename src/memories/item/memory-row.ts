@@ -19,7 +19,7 @@ import {
   type MemorySort,
   memoryStates,
 } from "./memory.js";
-import { foundColumns, itemColumns } from "./memory-fields.js";
+import { foundColumns, madeColumns, plainColumns } from "./memory-fields.js";
 import type { MemoryMetadata } from "./memory-metadata.rule.js";
 
 /** A row of `memory` as a JSON array, for `memoryOf`. */
@@ -29,26 +29,22 @@ export const memoryJson = (db: Connection): Sql => {
   const threadId = sql`(select t.thread_id from ${db.schema}.thread t where t.id = m.thread_ref)`;
   const state = sql`case when m.state = 'active' and not ${unexpired(db)} then 'soft_deleted' else m.state end`;
   // json_build_array(m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision)
-  return jsonRow(itemColumns, "m", { threadId, state });
+  return jsonRow({ ...plainColumns, ...madeColumns }, "m", { threadId, state });
 };
 
 /** A sweep changes the state of an expired memory only later. */
 export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
+const plainCount = Object.keys(plainColumns).length;
+
 export function memoryOf(row: MemoryJson): MemoryItem {
-  const { tenantId, userId, appId, threadId, sourceSeqs, evidence, turnStart, turnEnd, ...own } = readRow(
-    itemColumns,
-    row,
-  );
-  return {
-    ...own,
+  const made = readRow(madeColumns, row.slice(plainCount));
+  const { tenantId, userId, appId, threadId, sourceSeqs: seqs, evidence: quote, turnStart, turnEnd } = made;
+  return readRow(plainColumns, row, {
     scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
-    source:
-      threadId === null
-        ? null
-        : { threadId, seqs: sourceSeqs, ...(evidence !== null && { quote: evidence }) },
+    source: threadId === null ? null : { threadId, seqs, ...(quote !== null && { quote }) },
     turns: turnStart === null || turnEnd === null ? null : { start: turnStart, end: turnEnd },
-  };
+  });
 }
 
 const sortedBy: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
