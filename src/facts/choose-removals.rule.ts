@@ -1,13 +1,14 @@
-import { asksToForget, isSaidBeside } from "../text/asks-to-forget.js";
-import { findQuote, findSaid, sentencesAround } from "../text/find-quote.js";
+import { findSaid } from "../text/find-quote.js";
 import { createPauses } from "../text/pauses.js";
 
 /** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
 export interface RemovalCandidate {
   /** Number of the memory in the prompt, counted from 1. */
   readonly memory: number;
-  /** The user's words, and the number of their message, counted from 1. */
-  readonly evidence: { readonly message: number; readonly quote: string };
+  /** Number of the user's message, counted from 1. */
+  readonly message: number;
+  /** The user's words that ask for it. */
+  readonly quote: string;
 }
 
 export interface ChosenRemoval {
@@ -16,8 +17,8 @@ export interface ChosenRemoval {
   readonly quote: string;
 }
 
-/** "bulk": more than one message may hide, or everything. */
-export type RemovalProblem = "unknown_memory" | "no_evidence" | "no_request" | "bulk";
+/** "bulk": more than one message may hide. */
+export type RemovalProblem = "unknown_memory" | "no_evidence" | "bulk";
 
 export interface RemovalRules {
   /** The user's messages, in the order of the prompt. */
@@ -28,8 +29,8 @@ export interface RemovalRules {
 }
 
 /**
- * The removals to do, each once, and why not the others: the user's own words must ask for it. A message with more than
- * `perMessage` proposals, or that asks to forget everything, hides none: no model decides on that.
+ * The removals to do, each once, and why not the others: the user must have said the words, and not only quoted them. A
+ * message with more than `perMessage` proposals hides none: no model decides to forget everything.
  */
 export async function chooseRemovals(
   candidates: readonly RemovalCandidate[],
@@ -53,40 +54,9 @@ export async function chooseRemovals(
 }
 
 function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenRemoval | RemovalProblem {
-  const { memory, evidence } = candidate;
-  const id = rules.memories[memory - 1];
+  const id = rules.memories[candidate.memory - 1];
   if (id === undefined) return "unknown_memory";
-  const message = evidence.message - 1;
-  const text = rules.messages[message] ?? "";
-  const quote = findSaid(text, evidence.quote);
-  if (quote === null) return "no_evidence";
-  if (asksToForget(text) === "all") return "bulk";
-  return asksToForget(sentencesAround(text, quote)) === null ? "no_request" : { id, message, quote };
-}
-
-/** Whether a fact quotes the request to forget itself in `text`, and not what was said beside it: "…, I live in Rome now". */
-export function restsOnRemoval(
-  fact: { readonly message: number; readonly quote: string },
-  removals: readonly ChosenRemoval[],
-  text: string,
-): boolean {
-  return removals.some(({ message, quote }) => {
-    if (message !== fact.message) return false;
-    const asking = sentencesAround(text, quote);
-    return (
-      fact.quote.includes(quote) ||
-      (findQuote(asking, fact.quote) !== null && !isSaidBeside(asking, fact.quote))
-    );
-  });
-}
-
-/** Whether a later message asks to forget the words of `fact`: then there was nothing to remove yet. */
-export function isTakenBack(
-  fact: { readonly message: number; readonly quote: string },
-  messages: readonly string[],
-): boolean {
-  return messages.slice(fact.message + 1).some((text) => {
-    const again = asksToForget(text) === "some" ? findSaid(text, fact.quote) : null;
-    return again !== null && asksToForget(sentencesAround(text, again)) === "some";
-  });
+  const message = candidate.message - 1;
+  const quote = findSaid(rules.messages[message] ?? "", candidate.quote);
+  return quote === null ? "no_evidence" : { id, message, quote };
 }

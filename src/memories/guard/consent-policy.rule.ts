@@ -2,13 +2,12 @@ import { z } from "zod";
 import { dayMs } from "../../clock.js";
 import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
-import {
-  isMachineLanguage,
-  type PersonalField,
-  personalKey,
-  personalStatement,
-} from "../item/personal-fields.rule.js";
+import { isMachineLanguage, personalKey, personalStatement } from "../item/personal-fields.rule.js";
 import { slotKey } from "../item/slot-key.rule.js";
+
+/** What a model may say that a statement tells of the user. */
+export const personalFields = ["preferred_name", "pronouns", "city", "language"] as const;
+export type PersonalField = (typeof personalFields)[number];
 
 interface FieldPattern {
   /** Null: any. */
@@ -93,6 +92,8 @@ export interface ConsentSubject extends Pick<MemoryItem, "kind" | "category" | "
   readonly key?: string | null | undefined;
   readonly value?: string | null | undefined;
   readonly actorId?: string | null | undefined;
+  /** What of the user's a model says it is, whatever its key. */
+  readonly personal?: PersonalField | null | undefined;
 }
 
 /** A key in other categories is not about the user: a task has a city and a language as well. */
@@ -112,7 +113,9 @@ export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): Cons
   const fits = (pattern: FieldPattern) =>
     (pattern.category === null || pattern.category === memory.category) &&
     (pattern.key === null || pattern.key === memory.key);
-  if (policy.sensitive.some(fits)) return "consent";
+  const { personal: told = null } = memory;
+  if (policy.sensitive.some(fits) || policy.sensitive.some(({ key }) => key !== null && key === told))
+    return "consent";
   const personal = personalFieldOf(memory);
   if (personal !== null && policy.sensitive.some(({ key }) => key === personal)) return "consent";
   // Episodes, notes and steps are records, not traits of a user.

@@ -50,13 +50,17 @@ export function newMemory(
   };
 }
 
-/** `neighbours` must not hold the memory itself. */
+/** What a model says that it is about comes first. `neighbours` must not hold the memory itself. */
 export function nearestLinks(
   neighbours: readonly NearMemory[],
   { memories }: Pick<WriteConfig, "memories">,
 ): MemoryLink[] {
-  return neighbours
-    .filter(({ relation, similarity }) => relation === "near" && similarity >= memories.linkSimilarity)
+  const target = neighbours.filter(({ relation }) => relation === "target");
+  const near = neighbours.filter(
+    ({ relation, similarity, id }) =>
+      relation === "near" && similarity >= memories.linkSimilarity && target[0]?.id !== id,
+  );
+  return [...target, ...near]
     .slice(0, memories.links)
     .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
 }

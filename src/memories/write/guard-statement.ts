@@ -6,7 +6,7 @@ import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-s
 import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.rule.js";
 import { saidOfSelf } from "../guard/said-of-self.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
-import { mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
+import { mergeThresholds, type WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
 import { type FoundStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
 
@@ -44,7 +44,7 @@ export function guardStatement(
   context: WriteContext,
   found: FoundStatement,
   rule: ConsentRule,
-  decision: SettledDecision,
+  decision: WriteDecision,
 ): GuardVerdict {
   const { origin } = context;
   const { action } = decision;
@@ -65,14 +65,14 @@ const unasked = { outcome: "written", approval: null, consents: {} } as const;
  * Plain words of the user are consent where nobody can ask, unless the user refused this value not long ago.
  */
 function plainlySaid(
-  { config: { consent }, origin: { asks = false, words } }: WriteContext,
+  { config: { consent }, origin: { asks = false, stated } }: WriteContext,
   { statement: { memory, draft }, standing }: FoundStatement,
 ): ConsentGiven | null {
   const { source, origin } = memory;
   if (asks || consent.ask !== "said" || origin !== "user" || source?.quote === undefined) return null;
   const { quote, threadId } = source;
   const field = personalFieldOf(memory);
-  if (!saidOfSelf(field, memory, words?.get(draft) ?? quote)) return null;
+  if (!stated?.has(draft) && !saidOfSelf(field, memory, quote)) return null;
   const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }

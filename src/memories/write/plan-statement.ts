@@ -7,7 +7,7 @@ import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
-import { absorbed, type SettledDecision } from "./decide-write.rule.js";
+import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
 import {
   type FoundStatement,
@@ -33,7 +33,7 @@ export interface PlannedWrite {
 export function planStatement(
   context: WriteContext,
   met: MetStatement,
-  decision: SettledDecision,
+  decision: WriteDecision,
 ): PlannedWrite {
   switch (decision.action) {
     case "create":
@@ -78,7 +78,7 @@ export function planQuarantined(context: WriteContext, { statement, known }: Fou
   return { outcome: outcome(id), plan: { created: [memory], changes: [added] } };
 }
 
-type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision, { action: Action }>;
+type Decided<Action extends WriteDecision["action"]> = Extract<WriteDecision, { action: Action }>;
 
 function planNew(
   context: WriteContext,

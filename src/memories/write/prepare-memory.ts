@@ -4,6 +4,7 @@ import { isSharedBy, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableText } from "../../text/parse-input.js";
 import type { Screen } from "../../text/reads-as-instruction.js";
 import { visibleText } from "../../text/storable-text.js";
+import type { PersonalField } from "../guard/consent-policy.rule.js";
 import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.rule.js";
 import {
   type MemoryDraft,
@@ -50,6 +51,8 @@ export interface PreparedMemory
   readonly quarantined: boolean;
   readonly contentHash: string;
   readonly terms: string;
+  /** What of the user's a model says it is. @default what its key says */
+  readonly personal?: PersonalField | null;
 }
 
 /** Of an insight that names none: a conclusion ranks below what was said. */

@@ -12,7 +12,7 @@ import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
-import type { Answer, FoundStatement, Statement } from "./statement.js";
+import type { FoundStatement, Statement } from "./statement.js";
 import type { WriteConfig, WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 export interface Writing {
@@ -35,12 +35,11 @@ export async function writeMemories(
   return writePrepared(runtime, { ...input, prepared: await prepareDrafts(runtime, input) });
 }
 
-/** @param input.answers a model's word on the pairs of `findOpenPairs`. @default all are different */
 export async function writePrepared(
   { db, config, logger }: Pick<WriteRuntime, "db" | "config" | "logger">,
-  input: Writing & { readonly prepared: PreparedDrafts; readonly answers?: readonly Answer[] | undefined },
+  input: Writing & { readonly prepared: PreparedDrafts },
 ): Promise<WriteOutcome[]> {
-  const { prepared, origin, alongside, answers = [] } = input;
+  const { prepared, origin, alongside } = input;
   const { owners, space } = prepared;
   const outcomes = [...prepared.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
@@ -49,9 +48,9 @@ export async function writePrepared(
     for (const statements of owners) {
       const { scope } = (statements[0] as Statement).memory;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, answers, newId: randomUUID };
+      const context = { owner, config, origin, newId: randomUUID };
       for (const batch of inBatches(statements)) {
-        const found = await findForBatch(tx, { owner, scope, space, config }, batch);
+        const found = await findForBatch(tx, { owner, scope, space, config, origin }, batch);
         const decided = decideDrafts(context, found);
         const searched = bestSimilarity(found.flatMap(({ known }) => known));
         const search = { searched, place: commonPlace(origin, batch) };
@@ -79,12 +78,14 @@ async function findForBatch(
     readonly owner: LockedOwner;
     readonly scope: Scope;
     readonly config: WriteConfig;
+    readonly origin: WriteOrigin;
   },
   batch: readonly Statement[],
 ): Promise<FoundStatement[]> {
-  const { owner, scope, config, space } = context;
+  const { owner, scope, config, space, origin } = context;
   const ownerRef = owner.ref;
-  const find = () => findCandidates(tx, { ownerRef, space, sought: batch });
+  const sought = batch.map((each) => ({ ...each, target: origin.relations?.get(each.draft)?.target }));
+  const find = () => findCandidates(tx, { ownerRef, space, sought });
   let known = await find();
   if (known.flat().some(({ expired }) => expired)) {
     const { purgeAfterMs } = config.lifecycle;
