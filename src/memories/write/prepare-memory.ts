@@ -105,7 +105,8 @@ export async function screenMemory(screen: Screen, memory: PreparedMemory): Prom
 }
 
 export function draftOf(memory: PreparedMemory): MemoryDraft {
-  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...draft } = memory;
+  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...said } = memory;
+  const { personal: ______, ...draft } = said;
   return draft;
 }
 
