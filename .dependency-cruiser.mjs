@@ -46,7 +46,7 @@ const mayImport = {
   store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/compare", "memories/guard", "memories/write"],
+    ...["memories/item", "memories/guard", "memories/write", "search"],
   ],
   consolidation: [
     ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],

@@ -106,7 +106,7 @@ export interface MemoriesApi {
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Restores a removed memory.
+   * Restores a removed memory, or a statement without a key that a later one closed.
    *
    * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
