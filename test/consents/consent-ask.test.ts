@@ -57,7 +57,7 @@ describe("where nobody can ask the user", () => {
     ] as const;
     for (const [message, quote] of said) {
       const city = candidate("The user lives in Porto.", quote, {
-        ...{ category: "profile", key: "city", value: "Porto" },
+        ...{ category: "profile", key: "city", value: "Porto", stated_by_user: false },
       });
       const model = taskModel({ fact_extraction: () => facts(city) });
       const { memory, model: agent, graph, thread } = agentWithMemory(db.memory({ model, config: extract }));

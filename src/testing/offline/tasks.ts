@@ -1,4 +1,3 @@
-import { personalFields } from "../../memories/guard/consent-policy.rule.js";
 import { firstSentence, promptBlocks, sentencesOf } from "./read-prompt.js";
 import { wordsOf } from "./words.js";
 
@@ -128,7 +127,7 @@ function relationIn(sentence: string, slot: number) {
   return { relation: corrects.test(sentence) ? "updates" : "new", target: slot + 1, stated_by_user: true };
 }
 
-const personalKeys: ReadonlySet<string> = new Set(personalFields);
+const personalKeys: ReadonlySet<string> = new Set(["preferred_name", "pronouns", "city", "language"]);
 
 function factsIn(sentence: string) {
   const fact = (quote: string, category: string, key: string | null, value: string, text: string) => ({
