@@ -17,17 +17,9 @@ const mayImport = {
   // Capabilities.
   "memories/item": ["text", "postgres", "scope"],
   "memories/compare": ["text"],
-  "memories/slot": ["text", "postgres", "scope", "memories/item", "memories/compare"],
+  "memories/slot": ["text", "postgres", "scope", "memories/item"],
   "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
-  "memories/guard": [
-    "text",
-    "postgres",
-    "scope",
-    "events",
-    "memories/item",
-    "memories/compare",
-    "memories/changes",
-  ],
+  "memories/guard": ["text", "postgres", "scope", "events", "memories/item", "memories/changes"],
   "memories/write": [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
     ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
@@ -50,8 +42,7 @@ const mayImport = {
   ],
   consolidation: [
     ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],
-    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
-    "memories/write",
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
   ],
   episodes: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],

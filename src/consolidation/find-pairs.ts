@@ -126,16 +126,14 @@ export async function findStored(
       : sql`unnest(${input.refs}::bigint[]) named cross join lateral (select * from ${schema}.memory where ref = named limit 1) m`;
   const rows = await db.query<StoredRow>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
-      coalesce(m.asserted_at, m.valid_from) as asserted_at, array(
-        select t.lexeme from ${schema}.memory_term t where t.memory_ref = m.ref
-      ) as terms
+      coalesce(m.asserted_at, m.valid_from) as asserted_at
     from ${named}
     where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
     order by m.ref`);
   return new Map(
-    rows.map(({ memory, ref, turn, asserted_at: assertedAt, terms }) => {
+    rows.map(({ memory, ref, turn, asserted_at: assertedAt }) => {
       const item = memoryOf(memory);
-      return [item.id, { ...item, ref: Number(ref), turn, terms, assertedAt, rank: sourceRank(item) }];
+      return [item.id, { ...item, ref: Number(ref), turn, assertedAt, rank: sourceRank(item) }];
     }),
   );
 }
@@ -145,5 +143,4 @@ interface StoredRow extends Record<string, unknown> {
   readonly ref: string;
   readonly turn: number;
   readonly asserted_at: Date;
-  readonly terms: string[];
 }

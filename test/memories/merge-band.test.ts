@@ -1,45 +1,69 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { differsInDetail, mergeBand } from "../../src/memories/compare/merge-band.js";
+import { comparison } from "../../src/memories/compare/merge-band.js";
 
-const thresholds = { merge: 0.95, ask: 0.85, review: 0.75 };
+const thresholds = { ask: 0.85, review: 0.75 };
+const tea = ["The user likes tea.", "The user enjoys tea."] as const;
 
-describe("the band of a similarity", () => {
-  it.each([
-    [1, "merge"],
-    [0.95, "merge"],
-    [0.949, "ask"],
-    [0.85, "ask"],
-    [0.849, "review"],
-    [0.75, "review"],
-    [0.749, "store"],
-    [-1, "store"],
-  ] as const)("%f is %s", (similarity, band) => {
-    expect(mergeBand(similarity, true, thresholds)).toBe(band);
-  });
+it.each([
+  [1, "ask"],
+  [0.85, "ask"],
+  [0.849, "review"],
+  [0.75, "review"],
+  [0.749, "store"],
+  [-1, "store"],
+] as const)("two statements in other words of similarity %f: %s", (similarity, band) => {
+  expect(comparison(similarity, tea, thresholds)).toBe(band);
+});
 
-  it("never makes one of statements that differ in a detail", () => {
+const similarity = fc.double({ min: -1, max: 1, noNaN: true });
+const near = fc.double({ min: thresholds.ask, max: 1, noNaN: true });
+const words = fc.constantFrom(
+  "The user pays",
+  "euros for",
+  "用户",
+  "المستخدم",
+  "not",
+  "on Monday",
+  "–",
+  "n°",
+  "§",
+  ".",
+);
+const someNumber = fc.integer({ min: 0, max: 99_999 });
+const text = fc
+  .array(fc.oneof(words, someNumber.map(String)), { minLength: 1, maxLength: 6 })
+  .map((parts) => parts.join(" "));
+
+describe("whatever is told", () => {
+  it("different figures never merge, nor are they asked about", () => {
     fc.assert(
-      fc.property(fc.double({ min: -1, max: 1, noNaN: true }), (similarity) => {
-        expect(["review", "store"]).toContain(mergeBand(similarity, false, thresholds));
+      fc.property(text, someNumber, someNumber, similarity, (said, one, other, alike) => {
+        fc.pre(one !== other);
+        const pair = [`${said} is ${one}`, `${said} is ${other}`] as const;
+        expect(["review", "store"]).toContain(comparison(alike, pair, thresholds));
       }),
     );
   });
 
-  it("rises with the similarity", () => {
-    const order = ["store", "review", "ask", "merge"];
-    const similarity = fc.double({ min: -1, max: 1, noNaN: true });
+  it("equal normal forms merge once they are near enough", () => {
     fc.assert(
-      fc.property(similarity, similarity, (first, second) => {
+      fc.property(text, near, (said, alike) => {
+        const again = `${said.toUpperCase().replaceAll(" ", "  ")}!`;
+        expect(comparison(alike, [said, again], thresholds)).toBe("merge");
+      }),
+    );
+  });
+
+  it("it makes no difference which is told first, nor does more similarity part two", () => {
+    const order = ["store", "review", "ask", "merge"];
+    fc.assert(
+      fc.property(text, text, similarity, similarity, (one, other, first, second) => {
+        expect(comparison(first, [one, other], thresholds)).toBe(comparison(first, [other, one], thresholds));
         const [low, high] = [Math.min(first, second), Math.max(first, second)];
-        const rank = (value: number) => order.indexOf(mergeBand(value, true, thresholds));
+        const rank = (at: number) => order.indexOf(comparison(at, [one, other], thresholds));
         expect(rank(low)).toBeLessThanOrEqual(rank(high));
       }),
     );
   });
-});
-
-it("statements differ in a detail, and not in their order or wording", () => {
-  expect(differsInDetail("The user runs 5 km.", "The user runs 10 km.")).toBe(true);
-  expect(differsInDetail("The user runs 5 km at 6:30.", "At 6:30 the user runs 5 km.")).toBe(false);
 });

@@ -1,4 +1,5 @@
-import { detailDifference, type ReadStatement } from "./detail-difference.js";
+import { haveSameFigures } from "../../text/figures.js";
+import { contentHash } from "../../text/normal-value.js";
 
 /** Two facts; one fact, with nothing new; or one fact, said later or with more. */
 export type SameFact = "different" | "same" | "says_more";
@@ -8,33 +9,22 @@ export type MergeBand = "merge" | "ask" | "review" | "store";
 
 /** Lower ends of the bands, in similarity. */
 export interface MergeThresholds {
-  readonly merge: number;
   readonly ask: number;
   readonly review: number;
 }
 
-/** Such statements are never the same without a model's word, however close their vectors. */
-export function differsInDetail(first: string, second: string): boolean {
-  return detailDifference(first, second) !== null;
-}
-
-/** Statements that differ in figures stay two. Other details need a model. */
+/**
+ * Near statements are one where only case, spaces and the like differ, and two where figures do. What other words mean
+ * only a model can tell, however close their vectors.
+ *
+ * @param similarity in [−1, 1].
+ */
 export function comparison(
   similarity: number,
-  [first, second]: readonly [string | ReadStatement, string | ReadStatement],
-  thresholds: MergeThresholds,
+  [first, second]: readonly [string, string],
+  { ask, review }: MergeThresholds,
 ): MergeBand {
-  // Reading two statements costs more than all the rest.
-  if (similarity < Math.min(thresholds.ask, thresholds.merge)) return mergeBand(similarity, true, thresholds);
-  const difference = detailDifference(first, second);
-  const band = mergeBand(similarity, difference !== "figures", thresholds);
-  return band === "merge" && difference !== null ? "ask" : band;
-}
-
-/** `similarity` is that of the nearest active memory, in [−1, 1]. */
-export function mergeBand(similarity: number, sameDetails: boolean, thresholds: MergeThresholds): MergeBand {
-  if (similarity >= thresholds.ask && !sameDetails) return "review";
-  if (similarity >= thresholds.merge) return "merge";
-  if (similarity >= thresholds.ask) return "ask";
-  return similarity >= thresholds.review ? "review" : "store";
+  if (similarity < ask) return similarity < review ? "store" : "review";
+  if (contentHash(first) === contentHash(second)) return "merge";
+  return haveSameFigures(first, second) ? "ask" : "review";
 }

@@ -30,11 +30,11 @@ export type SettledDecision = Exclude<WriteDecision, { action: "ask" }>;
  * | with a key, of then or later | its slot holds another value | replace, or keep where that is believed more |
  * | with a key, of an earlier time | its slot holds a value | its place among the past ones: see `placeInSlot` |
  * | an episode, note or procedure | anything | create |
- * | a fact or insight | the nearest without a key is of its kind and in band "merge" | touch, or update |
+ * | a fact or insight | the nearest of its kind without a key that may be it is in band "merge" | touch, or update |
  * | a fact or insight | that one is in band "ask" | ask |
  * | a fact or insight | anything | create |
  *
- * Update: `told` ranks above the known memory and has other words. For a new memory see also `absorbed`.
+ * Update: `told` ranks above the known memory, or corrects its equal, and has other words. For a new memory see also `absorbed`.
  */
 export function decideWrite(
   told: ToldMemory,
@@ -50,17 +50,19 @@ export function decideWrite(
     const decision = placeInSlot(told, { current: slot, before: by("before"), after: by("after") });
     return decision.action === "same" ? saidAgain(told, known, { ...decision, similarity: 1 }) : decision;
   }
-  const nearest = known.find(
-    ({ relation, kind, keyed }) => relation === "near" && kind === told.kind && !keyed,
-  );
-  if (!nearest || (told.kind !== "fact" && told.kind !== "insight")) return { action: "create" };
-  const { id, similarity } = nearest;
-  const band = comparison(similarity, [nearest.text, told.text], thresholds);
-  if (band === "ask") return { action: "ask", id, similarity };
-  return band === "merge" ? saidAgain(told, known, { id, similarity }) : { action: "create" };
+  if (told.kind !== "fact" && told.kind !== "insight") return { action: "create" };
+  const nearest = known
+    .filter(({ relation, kind, keyed }) => relation === "near" && kind === told.kind && !keyed)
+    .map(({ id, similarity, text }) => {
+      return { id, similarity, band: comparison(similarity, [text, told.text], thresholds) };
+    })
+    .find(({ band }) => band === "ask" || band === "merge");
+  if (!nearest) return { action: "create" };
+  const { band, ...found } = nearest;
+  return band === "ask" ? { action: "ask", ...found } : saidAgain(told, known, found);
 }
 
-/** The words of the higher rank win. Between equals a memory keeps its words. */
+/** The words of the higher rank win. Between equals a memory keeps its words, but for a correction. */
 function saidAgain(
   told: ToldMemory,
   known: readonly KnownMemory[],
@@ -68,7 +70,8 @@ function saidAgain(
 ): WriteDecision {
   const memory = known.find((other) => other.id === id);
   const active = memory?.relation === "slot" || memory?.relation === "near";
-  const better = active && told.rank > memory.rank && told.text !== memory.text;
+  const believed = active && told.rank >= memory.rank && (told.correction || told.rank > memory.rank);
+  const better = believed && told.text !== memory.text;
   return { action: better ? "update" : "touch", id, similarity, ...(moves && { moves }) };
 }
 
@@ -85,9 +88,7 @@ export function mergeThresholds(
   { consent, memories }: WriteConfig,
 ): MergeThresholds {
   if (consentRule(consent, memory) !== null) {
-    const { contextMergeSimilarity, contextAskSimilarity, contextReviewSimilarity } = memories;
-    return { merge: contextMergeSimilarity, ask: contextAskSimilarity, review: contextReviewSimilarity };
+    return { ask: memories.contextAskSimilarity, review: memories.contextReviewSimilarity };
   }
-  const { mergeSimilarity, askSimilarity, reviewSimilarity } = memories;
-  return { merge: mergeSimilarity, ask: askSimilarity, review: reviewSimilarity };
+  return { ask: memories.askSimilarity, review: memories.reviewSimilarity };
 }
