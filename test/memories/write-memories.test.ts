@@ -162,6 +162,22 @@ describe("a batch", () => {
     ]);
   });
 
+  it("near one stored statement counts it once for each draft", async () => {
+    const memory = db.memory();
+    const user = newUser();
+    await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
+    const outcomes = await memory.memories.add(
+      [
+        { text: "the user drinks black coffee every morning" },
+        { text: "The user drinks  black coffee every MORNING!" },
+      ],
+      user,
+    );
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
+    const [coffee, ...others] = await everything(memory, user);
+    expect([coffee?.seenCount, others]).toEqual([3, []]);
+  });
+
   it("leaves what its drafts leave one by one", async () => {
     const memory = db.memory();
     const seen = new Set<string>();

@@ -1,5 +1,4 @@
 import { normalForm } from "../../text/normal-value.js";
-import { differsInDetail } from "../compare/merge-band.js";
 import type { MemoryKind } from "../item/memory.js";
 import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
@@ -54,13 +53,11 @@ export type ProposalDecision =
   /** Enough signals agree. `id`: the request that waited for it. */
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
-/** @param similarity two statements this similar are the same, unless they differ in a detail. */
 export function decideProposal(
   change: ProposedChange,
   standing: readonly StandingConsent[],
-  similarity: number,
 ): ProposalDecision {
-  const same = standing.filter((other) => isSame(change, other, similarity));
+  const same = standing.filter((other) => isSame(change, other));
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };
 
@@ -78,10 +75,9 @@ export function decideProposal(
   return { action: "ask", supersedes: rival?.id ?? null };
 }
 
-function isSame(change: ProposedChange, other: StandingConsent, similarity: number): boolean {
+function isSame(change: ProposedChange, other: StandingConsent): boolean {
   if (change.contentHash === other.contentHash) return true;
-  if (change.key !== null) return change.normalValue === other.normalValue;
-  return !differsInDetail(change.text, other.text) && sharedWords(change.text, other.text) >= similarity;
+  return change.key !== null && change.normalValue === other.normalValue;
 }
 
 function isBefore(one: Date | null, other: Date | null): boolean {

@@ -1,9 +1,7 @@
-import type { MergeThresholds } from "../compare/merge-band.js";
-import { consentRule } from "../guard/consent-policy.rule.js";
 import { takesSlot } from "../slot/slot-conflict.rule.js";
 import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
 import type { KnownMemory, ToldMemory } from "./statement.js";
-import type { MemoryRelation, WriteConfig } from "./write-runtime.js";
+import type { MemoryRelation } from "./write-runtime.js";
 
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
@@ -29,7 +27,7 @@ export type WriteDecision =
  * | without a key, and a model says that it updates or ends a known memory | that one, where it may be closed | replace |
  * | without a key | anything | create |
  *
- * Update: `told` ranks above the known memory and has other words. For a new memory see also `absorbed`.
+ * Update: `told` ranks above the known memory, or corrects its equal, and has other words. For a new memory see also `absorbed`.
  */
 export function decideWrite(
   told: ToldMemory,
@@ -68,7 +66,7 @@ function closedBy(
   return isEnded ? target : undefined;
 }
 
-/** The words of the higher rank win. Between equals a memory keeps its words. */
+/** The words of the higher rank win. Between equals a memory keeps its words, but for a correction. */
 function saidAgain(
   told: ToldMemory,
   known: readonly KnownMemory[],
@@ -76,7 +74,8 @@ function saidAgain(
 ): WriteDecision {
   const memory = known.find((other) => other.id === id);
   const active = memory?.relation === "slot" || memory?.relation === "near";
-  const better = active && told.rank > memory.rank && told.text !== memory.text;
+  const believed = active && told.rank >= memory.rank && (told.correction || told.rank > memory.rank);
+  const better = believed && told.text !== memory.text;
   return { action: better ? "update" : "touch", id, similarity, ...(moves && { moves }) };
 }
 
@@ -85,17 +84,4 @@ export function absorbed<Known extends Pick<KnownMemory, "relation" | "keyed">>(
   known: readonly Known[],
 ): Known | undefined {
   return known.find(({ relation, keyed }) => relation === "same" && !keyed);
-}
-
-/** Stricter for fields that a consent policy guards. */
-export function mergeThresholds(
-  memory: Parameters<typeof consentRule>[1],
-  { consent, memories }: WriteConfig,
-): MergeThresholds {
-  if (consentRule(consent, memory) !== null) {
-    const { contextMergeSimilarity, contextAskSimilarity, contextReviewSimilarity } = memories;
-    return { merge: contextMergeSimilarity, ask: contextAskSimilarity, review: contextReviewSimilarity };
-  }
-  const { mergeSimilarity, askSimilarity, reviewSimilarity } = memories;
-  return { merge: mergeSimilarity, ask: askSimilarity, review: reviewSimilarity };
 }

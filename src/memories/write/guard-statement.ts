@@ -6,7 +6,7 @@ import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-s
 import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.rule.js";
 import { saidOfSelf } from "../guard/said-of-self.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
-import { mergeThresholds, type WriteDecision } from "./decide-write.rule.js";
+import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
 import { type FoundStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
 
@@ -108,14 +108,13 @@ function proposed(
   { statement, standing }: FoundStatement,
   rule: ConsentRule,
 ): GuardVerdict {
-  const { config, origin } = context;
-  const { actor } = origin;
+  const { actor } = context.origin;
   const { memory } = statement;
   const { category } = memory;
   const { key = null, validFrom = null } = memory;
   const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
   const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
-  const verdict = decideProposal(change, standing, mergeThresholds(memory, config).ask);
+  const verdict = decideProposal(change, standing);
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
   switch (verdict.action) {
     case "ask": {
