@@ -2,7 +2,6 @@ import { createHash } from "node:crypto";
 import { detailDifference } from "../memories/compare/detail-difference.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { personalKey } from "../memories/item/personal-fields.rule.js";
 import { normalValue } from "../text/normal-value.js";
 import { isOtherThing, type ToldThing } from "./other-thing.rule.js";
 
@@ -106,8 +105,6 @@ function haveSameReaders(one: string, other: string, policy: CategoryPolicy): bo
 function haveSlotFamily(first: StoredMemory, second: StoredMemory): boolean {
   if (first.key === null || second.key === null) return true;
   if (first.category !== second.category) return false;
-  const field = personalKey(first.key);
-  if (field !== null && field === personalKey(second.key)) return true;
   const [one, other] = [keyWords(first.key), keyWords(second.key)];
   const [fewer, more] = one.size <= other.size ? [one, other] : [other, one];
   return fewer.size > 0 && [...fewer].every((word) => more.has(word));

@@ -181,7 +181,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   const range = rangeProblem(candidate, rules);
   if (range) return range;
   if (candidate.updates !== null && !rules.known[candidate.updates - 1]) return "unknown_memory";
-  const slot = candidate.key === null ? null : slotKey(category, visibleText(candidate.key));
+  const slot = candidate.key === null ? null : slotKey(visibleText(candidate.key));
   const said = visibleText(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
   const value = candidate.value === null ? null : visibleText(candidate.value).trim() || null;

@@ -16,7 +16,6 @@ import { classified, writePrepared } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import { callStructured } from "../models/call-structured.js";
 import type { Charge } from "../models/token-usage.js";
-import { sentencesAround } from "../text/find-quote.js";
 import { block, element } from "../text/prompt-text.js";
 import { headOf } from "../text/storable-text.js";
 import { type ChosenFact, extractor, type FactsRuntime, type RejectedFact } from "./choose-facts.rule.js";
@@ -107,7 +106,7 @@ export async function saveFacts(
     answers: await answersTo(deps, pairs, charge),
     origin: {
       ...{ actor: extractor, step: "extract" },
-      words: new Map(chosen.map((fact, draft) => [draft, sentencesWith(fact, work)])),
+      stated: new Set(chosen.map((_, draft) => draft)),
     },
     alongside: async (tx, outcomes) => {
       // Removals follow the writes, as they were said.
@@ -167,10 +166,6 @@ function messageOf(
   { messages }: ExtractionWork,
 ): ExtractionMessage {
   return messages[message] as ExtractionMessage;
-}
-
-function sentencesWith(fact: ChosenFact, work: ExtractionWork): string {
-  return sentencesAround(messageOf(fact, work).text, fact.quote);
 }
 
 function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {

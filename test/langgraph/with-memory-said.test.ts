@@ -56,34 +56,4 @@ describe("what a user of a plain agent says", () => {
     );
     expect([values, waiting]).toEqual([["Lisbon"], []]);
   });
-
-  it.each([
-    ["call me Bo", "preferred_name"],
-    ["Nenn mich Bo.", "name"],
-    ["Llámame Bo, por favor.", "nickname"],
-  ])("is what they are called: %s", async (says, key) => {
-    const fields = { category: "profile", key, value: "Bo" };
-    const { values, waiting } = await told([says, "The user wants to be called Bo.", "Bo", fields]);
-    expect([values, waiting]).toEqual([["Bo"], []]);
-  });
-
-  it("is no consent where they deny it", async () => {
-    const { values, waiting } = await told(
-      ["I live in Porto.", "The user lives in Porto.", "I live in Porto", city("Porto")],
-      ["Ya no vivo en Lisboa.", "El usuario vive en Lisboa.", "vivo en Lisboa", city("Lisboa")],
-    );
-    expect(values).toEqual(["Porto"]);
-    expect(waiting).toMatchObject([{ value: "Lisboa", status: "pending" }]);
-  });
-
-  it("of food and of the bank is neither a language nor a name", async () => {
-    const { values, waiting } = await told(
-      ["I love Portuguese food.", "The user prefers Portuguese food.", "Portuguese food", {}],
-      ["My bank calls me often.", "The user is often called by the bank.", "My bank calls me", {}],
-    );
-    expect([values.toSorted(), waiting]).toEqual([
-      ["The user is often called by the bank.", "The user prefers Portuguese food."],
-      [],
-    ]);
-  });
 });

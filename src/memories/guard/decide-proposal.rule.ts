@@ -74,7 +74,8 @@ export function decideProposal(
   if (known) return { action: "repeat", id: known.id, signals };
 
   const rival = change.key === null ? undefined : standing.find(waits);
-  if (rival && isBefore(change.validFrom, rival.validFrom)) return { action: "outdated", id: rival.id };
+  const isLater = rival?.validFrom && change.validFrom && change.validFrom < rival.validFrom;
+  if (rival && isLater) return { action: "outdated", id: rival.id };
   return { action: "ask", supersedes: rival?.id ?? null };
 }
 
@@ -82,8 +83,4 @@ function isSame(change: ProposedChange, other: StandingConsent, similarity: numb
   if (change.contentHash === other.contentHash) return true;
   if (change.key !== null) return change.normalValue === other.normalValue;
   return !differsInDetail(change.text, other.text) && sharedWords(change.text, other.text) >= similarity;
-}
-
-function isBefore(one: Date | null, other: Date | null): boolean {
-  return one !== null && other !== null && one < other;
 }

@@ -59,8 +59,6 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /** Even the user's plain words need consent, whatever `consent.ask` says. @default false */
-  readonly asks?: boolean | undefined;
-  /** The user's whole sentences, by the drafts' places. @default the quotes of their sources */
-  readonly words?: ReadonlyMap<number, string> | undefined;
+  /** Places of the drafts that the user plainly stated, with a verified quote. @default none: all are inferred */
+  readonly stated?: ReadonlySet<number> | undefined;
 }
