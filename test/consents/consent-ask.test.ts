@@ -60,16 +60,7 @@ describe("where nobody can ask the user", () => {
     expect(promptOf(model)).not.toContain("Consent");
   });
 
-  it("the same rule holds for code that brings the user's words, and for middleware", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
-    // Code says of itself who agreed: it has `consent: "given"` for that.
-    expect(await memory.memories.add(city, { scope })).toMatchObject([{ outcome: "proposed" }]);
-    const plain = stated(city, "I live in Porto.");
-    expect(await memory.memories.add(plain, { scope })).toMatchObject([{ outcome: "created" }]);
-    const requests = await memory.consents.list({ scope, status: ["pending", "approved"] });
-    expect(requests).toMatchObject([{ status: "approved", decidedVia: "said" }]);
-
+  it("the same rule holds for middleware", async () => {
     const remembers = remembering();
     const model = new ScriptedChatModel({ replies: () => "ok" });
     const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(remembers)] });
@@ -81,20 +72,16 @@ describe("where nobody can ask the user", () => {
   it("what the user refused is not taken from what they state later", async () => {
     const memory = db.memory();
     const scope = { userId: randomUUID() };
-    for (const [draft, quote] of [
-      [city, "I live in Porto."],
-      [goal, "I want to run a marathon."],
-    ] as const) {
+    for (const draft of [city, goal]) {
       const [request] = await memory.memories.add(draft, { scope });
       await memory.consents.decide({ scope, id: request!.consentId!, decision: "refuse", actor: "user" });
-      expect(await memory.memories.add(stated(draft, quote), { scope })).toMatchObject([
-        { outcome: "refused" },
-      ]);
+      const [later] = await memory.memories.add(stated(draft, porto), { scope });
+      expect(later?.outcome).toBe("refused");
     }
     expect(await memory.memories.list({ scope })).toEqual([]);
     const lisbon = { ...city, value: "Lisbon", text: "The user lives in Lisbon." };
-    const later = await memory.memories.add(stated(lisbon, "I live in Lisbon."), { scope });
-    expect(later).toMatchObject([{ outcome: "created" }]);
+    const [later] = await memory.memories.add(stated(lisbon, "I live in Lisbon."), { scope });
+    expect(later?.outcome).toBe("created");
   });
 });
 
@@ -142,8 +129,8 @@ describe("what decides, by field and whose word it is", () => {
     ["said", { ...stated(city, porto), origin: "tool" }, ["proposed"]],
     ["said", { ...city, origin: "operator" }, ["proposed"]],
     ["queue", stated(city, porto), ["proposed", "proposed"]],
-    ["said", stated(goal, "I want to run a marathon."), ["created"]],
-    ["queue", stated(goal, "I want to run a marathon."), ["created"]],
+    ["said", stated(goal, "A marathon it is!"), ["created"]],
+    ["queue", stated(goal, "A marathon it is!"), ["created"]],
     ["said", { ...goal, origin: "user" }, ["proposed", "created"]],
     ["queue", goal, ["proposed", "created"]],
     ["said", { ...goal, origin: "operator" }, ["created"]],
@@ -197,13 +184,9 @@ describe("a change that begins to wait", () => {
       const logger = recordingLogger();
       const memory = db.memory({ logger, config: { consent: { ask } } });
       made?.(memory);
-      const told = (field: string) =>
-        logger.lines.filter((line) => line.includes(`change of ${field} waits`));
-      for (const userId of [randomUUID(), randomUUID()]) {
-        await memory.memories.add([city, goal], { scope: { userId } });
-        // It waits already.
-        await memory.memories.add(city, { scope: { userId } });
-      }
+      const told = (field: string) => logger.lines.filter((line) => line.includes(`of ${field} waits`));
+      const users = [randomUUID(), randomUUID()];
+      for (const userId of users) await memory.memories.add([city, goal, city], { scope: { userId } });
       expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
       expect(told("profile/city").join()).toContain(by);
       // A benign field waits for a second signal: nobody is asked about it.

@@ -20,7 +20,7 @@ const fields: [category: string, key: string][] = [
   ["knowledge", "pronouns"],
   ["profile", "city"],
   ["knowledge", "city"],
-  ["profile", "preferredLanguage"],
+  ["profile", "Language"],
   ["profile", "name"],
 ];
 const draftOf = ([category, key]: [string, string], value: string): MemoryDraft => ({
