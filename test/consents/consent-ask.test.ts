@@ -125,6 +125,7 @@ describe("what decides, by field and whose word it is", () => {
   it.each<[ask: "said" | "queue", draft: MemoryDraft, outcomes: string[]]>([
     ["said", stated(city, porto), ["created"]],
     ["said", { ...city, origin: "user" }, ["proposed"]],
+    ["said", stated(city, " "), ["proposed"]],
     ["said", { ...city, origin: "worker" }, ["proposed", "proposed"]],
     ["said", { ...stated(city, porto), origin: "tool" }, ["proposed"]],
     ["said", { ...city, origin: "operator" }, ["proposed"]],

@@ -73,7 +73,7 @@ function plainlySaid(
   const { source, origin } = memory;
   if (rule === "signals" && origin === "operator") return { via: "code" };
   const isAsked = rule === "consent" && consent.ask !== "said";
-  if (isAsked || origin !== "user" || source?.quote === undefined || !stated?.has(draft)) return null;
+  if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated?.has(draft)) return null;
   const { quote, threadId } = source;
   const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
