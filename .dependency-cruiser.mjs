@@ -54,7 +54,7 @@ const mayImport = {
   ],
   insights: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/write"],
+    ...["memories/item", "memories/changes", "memories/guard", "memories/write"],
   ],
   procedures: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],

@@ -79,7 +79,7 @@ export const hostileRules: readonly HostileRule[] = [
   },
   {
     name: "slotKey",
-    run: (text) => slotKey("profile", text),
+    run: (text) => slotKey(text),
     isResult: (result) => result === null || isText(result),
   },
   { name: "normalValue", run: normalValue, isResult: isText },

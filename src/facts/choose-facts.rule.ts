@@ -199,7 +199,7 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   if (quote === null) return "no_evidence";
   const range = rangeProblem(candidate, rules);
   if (range) return range;
-  const { slot, value } = slotOf(candidate, category);
+  const { slot, value } = slotOf(candidate);
   const said = visibleText(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
   const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
@@ -216,10 +216,10 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
 }
 
 /** What adds to a value, or ends it, does not take its place. */
-function slotOf({ key, value, relation }: FactCandidate, category: string) {
+function slotOf({ key, value, relation }: FactCandidate) {
   const none = { slot: null, value: null };
   if (key === null || relation === "adds_to" || relation === "ends") return none;
-  const slot = slotKey(category, visibleText(key));
+  const slot = slotKey(visibleText(key));
   return slot === null ? none : { slot, value: visibleText(value ?? "").trim() || null };
 }
 

@@ -174,7 +174,15 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        origin: { actor, step: "api", consent, threadId, call: randomUUID() },
+        // A program that brings the user's quote vouches that the user stated it.
+        origin: {
+          actor,
+          step: "api",
+          consent,
+          threadId,
+          call: randomUUID(),
+          stated: new Set(memories.keys()),
+        },
       });
     },
     get: async (id, access) =>

@@ -153,6 +153,7 @@ describe("energy", () => {
         screen: createScreen(undefined, () => {}),
         hasModel: true,
         modelHere: true,
+        consent: { ways: new Set(), reported: new Set() },
         model: () => model,
         onRetry() {},
       },

@@ -71,15 +71,12 @@ export function decideProposal(
   if (known) return { action: "repeat", id: known.id, signals };
 
   const rival = change.key === null ? undefined : standing.find(waits);
-  if (rival && isBefore(change.validFrom, rival.validFrom)) return { action: "outdated", id: rival.id };
+  const isLater = rival?.validFrom && change.validFrom && change.validFrom < rival.validFrom;
+  if (rival && isLater) return { action: "outdated", id: rival.id };
   return { action: "ask", supersedes: rival?.id ?? null };
 }
 
 function isSame(change: ProposedChange, other: StandingConsent): boolean {
   if (change.contentHash === other.contentHash) return true;
   return change.key !== null && change.normalValue === other.normalValue;
-}
-
-function isBefore(one: Date | null, other: Date | null): boolean {
-  return one !== null && other !== null && one < other;
 }

@@ -72,7 +72,7 @@ export function prepareMemory(
 ): PreparedMemory | { readonly problems: readonly WritingProblem[]; readonly message: string } {
   const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(policy, fields.category ?? categoryOfKind[fields.kind]);
-  const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
+  const key = fields.key === undefined ? undefined : requireKey(fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
   const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems, message: problemSentences(fields.kind, problems) };
@@ -118,8 +118,8 @@ export function itemDraft(memory: MemoryItem): MemoryDraft {
   return Object.fromEntries(set) as unknown as MemoryDraft;
 }
 
-function requireKey(category: string, key: string): string {
-  const normal = slotKey(category, key);
+function requireKey(key: string): string {
+  const normal = slotKey(key);
   if (normal !== null) return normal;
   throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
 }

@@ -69,9 +69,7 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /** Even the user's plain words need consent, whatever `consent.ask` says. @default false */
-  readonly asks?: boolean | undefined;
-  /** Places of the drafts that the user plainly stated of themselves, with a verified quote. @default none */
+  /** Places of the drafts that the user plainly stated of themselves, with a verified quote. @default none: all are inferred */
   readonly stated?: ReadonlySet<number> | undefined;
   /** What a model says that drafts mean for known memories, by the drafts' places. @default nothing */
   readonly relations?: ReadonlyMap<number, MemoryRelation> | undefined;
