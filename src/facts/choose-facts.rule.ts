@@ -8,13 +8,11 @@ import {
   writingProblems,
 } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
-import { isToBeForgotten } from "../text/asks-to-forget.js";
-import { comesBesides } from "../text/comes-besides.js";
 import { findSaid } from "../text/find-quote.js";
-import { contentHash, normalValue } from "../text/normal-value.js";
+import { contentHash } from "../text/normal-value.js";
 import { createPauses } from "../text/pauses.js";
 import { headOf, visibleText } from "../text/storable-text.js";
-import { type ChosenRemoval, isTakenBack, restsOnRemoval } from "./choose-removals.rule.js";
+import { type ChosenRemoval, restsOnRemoval } from "./choose-removals.rule.js";
 import { type LearnedFact, type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
 
 /** A fact that a model proposes. `chooseFacts` checks all of it. */
@@ -159,9 +157,7 @@ export async function chooseFacts(
         category: categoryMeant(rules.policy, candidate.category)?.name ?? null,
       });
   }
-  const best = checked
-    .map((fact) => (endsAnother(fact, checked, rules.known) ? { ...fact, key: null, value: null } : fact))
-    .toSorted((first, second) => worth(second) - worth(first));
+  const best = checked.toSorted((first, second) => worth(second) - worth(first));
   const chosen: ChosenFact[] = [];
   for (const fact of best) {
     await pause();
@@ -193,16 +189,6 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   return { category, key: slot, value, text, importance, confidence, correction, message, quote, trimmed };
 }
 
-/** Whether `fact` says that it is additional to another value of its slot, which it would end. */
-function endsAnother(fact: ChosenFact, told: readonly ChosenFact[], known: readonly KnownSlot[]): boolean {
-  const { key, category, text, quote, correction } = fact;
-  if (key === null || correction || !(comesBesides(text) || comesBesides(quote))) return false;
-  const saidBy = (slot: Pick<KnownSlot, "value" | "text">) => normalValue(slot.value ?? slot.text);
-  return [...told, ...known].some(
-    (other) => other.key === key && other.category === category && saidBy(other) !== saidBy(fact),
-  );
-}
-
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {
   return (key ?? "").length > longestKey || (value ?? "").length > longestValue ? "too_long" : null;
 }
@@ -220,10 +206,7 @@ function crowdedOut(
   chosen: readonly ChosenFact[],
   rules: FactRules,
 ): CandidateProblem | null {
-  if (restsOnRemoval(fact, rules.removals ?? [], rules.messages[fact.message] ?? ""))
-    return "asked_to_forget";
-  if (isToBeForgotten(rules.messages[fact.message] ?? "", fact.quote)) return "asked_to_forget";
-  if (isTakenBack(fact, rules.messages)) return "asked_to_forget";
+  if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
   const said = rules.removed?.messages[fact.message];
   if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);

@@ -1,5 +1,4 @@
-import { asksToForget, isSaidBeside } from "../text/asks-to-forget.js";
-import { findQuote, findSaid, sentencesAround } from "../text/find-quote.js";
+import { findQuote, findSaid } from "../text/find-quote.js";
 import { createPauses } from "../text/pauses.js";
 
 /** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
@@ -60,33 +59,16 @@ function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenR
   const text = rules.messages[message] ?? "";
   const quote = findSaid(text, evidence.quote);
   if (quote === null) return "no_evidence";
-  if (asksToForget(text) === "all") return "bulk";
-  return asksToForget(sentencesAround(text, quote)) === null ? "no_request" : { id, message, quote };
+  return { id, message, quote };
 }
 
 /** Whether a fact quotes the request to forget itself in `text`, and not what was said beside it: "…, I live in Rome now". */
 export function restsOnRemoval(
   fact: { readonly message: number; readonly quote: string },
   removals: readonly ChosenRemoval[],
-  text: string,
 ): boolean {
   return removals.some(({ message, quote }) => {
     if (message !== fact.message) return false;
-    const asking = sentencesAround(text, quote);
-    return (
-      fact.quote.includes(quote) ||
-      (findQuote(asking, fact.quote) !== null && !isSaidBeside(asking, fact.quote))
-    );
-  });
-}
-
-/** Whether a later message asks to forget the words of `fact`: then there was nothing to remove yet. */
-export function isTakenBack(
-  fact: { readonly message: number; readonly quote: string },
-  messages: readonly string[],
-): boolean {
-  return messages.slice(fact.message + 1).some((text) => {
-    const again = asksToForget(text) === "some" ? findSaid(text, fact.quote) : null;
-    return again !== null && asksToForget(sentencesAround(text, again)) === "some";
+    return fact.quote.includes(quote) || findQuote(quote, fact.quote) !== null;
   });
 }

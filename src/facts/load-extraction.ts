@@ -7,7 +7,6 @@ import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
-import { asksToForget } from "../text/asks-to-forget.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { withoutReminders } from "../text/inserted-message.js";
 import { createPauses } from "../text/pauses.js";
@@ -106,22 +105,12 @@ const shownForgettable = 60;
 /** Proposals waiting for consent, likewise. */
 const shownWaiting = 20;
 
-/** Adds the memories that its messages may ask to forget. A request to forget everything is not a model's to decide. */
-async function withForgettable({ db, logger }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
-  const asked = work.messages.filter(({ text }) => asksToForget(text) !== null);
-  if (asked.length === 0) return work;
-  const { scope, threadId } = work;
-  if (asked.some(({ text }) => asksToForget(text) === "all")) {
-    logger.warn(
-      `A user asked in thread ${threadId} to forget everything. Memory leaves that to you: memory.forget, or mnemograph forget.`,
-    );
-    const event = { step: "extract", op: "delete", status: "skipped", detail: "forget_everything" } as const;
-    await insertEvent(db, { ...event, scope, threadId });
-  }
-  const said = asked.filter(({ text }) => asksToForget(text) === "some").map(({ text }) => text);
-  if (said.length === 0) return work;
-  const memories = await findForgettable(db, work, said.join("\n"));
-  const waiting = await findWaitingConsents(db, { ownerRef: work.ownerRef, scope, limit: shownWaiting });
+/** Adds the memories that its messages may ask to forget. */
+async function withForgettable({ db }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+  const said = work.messages.map(({ text }) => text).join("\n");
+  const memories = await findForgettable(db, work, said);
+  const { ownerRef, scope } = work;
+  const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: shownWaiting });
   return { ...work, forgettable: [...memories, ...waiting] };
 }
 

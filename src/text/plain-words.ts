@@ -1,45 +1,35 @@
 import { normalForm } from "./normal-value.js";
 import { visibleText } from "./storable-text.js";
 
-const unspacedScripts =
-  "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}";
+const unspacedScripts = "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}";
 /** Scripts that prefix articles and prepositions to words without a space. */
 const prefixingScripts = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Ethi}";
 
-const unspaced = new RegExp(`[${unspacedScripts}]`, "u");
-const prefixing = new RegExp(`[${prefixingScripts}]`, "u");
+const unspaced = new RegExp(`[${unspacedScripts}\\p{scx=Mymr}${prefixingScripts}]`, "u");
 const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
 const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
 /** Whether the script of `word` does not show where words begin. */
 export function isUnspaced(word: string): boolean {
-  return unspaced.test(word) || prefixing.test(word);
+  return unspaced.test(word);
 }
 
 /**
  * The source of a pattern (flag "u") that finds any of the stems, separated by white space, in `plainWords`;
  * "_" is a space within one, "*" any ending.
- * @param whole whether Arabic, Hebrew and Ethiopic stems match whole words only, after "and". @default false
  */
-export function anyStem(stems: string, whole = false): string {
-  const groups = {
-    anywhere: [] as string[],
-    joined: [] as string[],
-    begun: [] as string[],
-    entire: [] as string[],
-  };
+export function anyStem(stems: string): string {
+  const groups = { anywhere: [] as string[], begun: [] as string[], entire: [] as string[] };
   for (const stem of plainWords(stems).split(/\s+/)) {
     if (stem === "") continue;
     const words = stem.replace(/\*/g, "").replaceAll("_", "\\s?").replaceAll("-", "[- ]");
-    if (unspaced.test(stem) || (prefixing.test(stem) && !whole)) groups.anywhere.push(words);
-    else if (prefixing.test(stem)) groups.joined.push(words);
+    if (isUnspaced(stem)) groups.anywhere.push(words);
     else (stem.endsWith("*") ? groups.begun : groups.entire).push(words);
   }
   // One look-around for all words of a group: each takes long to compile.
   const patterns = [
     around(beginning, groups.entire, ending),
     around(beginning, groups.begun, ""),
-    around(`${beginning}[وفו]?`, groups.joined, ending),
     around("", groups.anywhere, ""),
   ].filter((pattern) => pattern !== "");
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;

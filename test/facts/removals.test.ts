@@ -3,7 +3,6 @@ import { describe, expect, it } from "vitest";
 import { chooseRemovals } from "../../src/facts/choose-removals.rule.js";
 import { shownBy } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
-import { asksToForget, isSaidBeside, isToBeForgotten } from "../../src/text/asks-to-forget.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -237,87 +236,6 @@ describe("what a user asks to forget", () => {
 });
 
 describe("asking to forget", () => {
-  it.each([
-    ["Oublie mon adresse.", "some"],
-    ["Borra mi dirección, por favor.", "some"],
-    ["住所を忘れてください", "some"],
-    ["Forget everything about me", "all"],
-    ["Oublie tout ce que tu sais sur moi.", "all"],
-    ["Vergiss alles, was du über mich weißt.", "all"],
-    ["请忘记关于我的一切", "all"],
-    ["Please forget everything about my ex-wife.", "some"],
-    ["Vergiss bitte alles über meinen Job.", "some"],
-    ["Oublie tout ce que je t'ai dit sur mon travail.", "some"],
-    ["Olvida todo lo que sabes sobre mi trabajo.", "some"],
-    ["Забудь все, что я говорил про мою работу", "some"],
-    ["Забудь все, что ты знаешь обо мне", "all"],
-    ["请忘记所有关于工作的事", "some"],
-    ["Forget that I like anything spicy.", "some"],
-    ["Ich möchte, dass du meine Adresse löschst.", "some"],
-    ["Kannst du bitte vergessen, wo ich wohne?", "some"],
-    ["Vorrei che dimenticassi il mio indirizzo.", "some"],
-    ["Adresimi unutmanı istiyorum.", "some"],
-    ["Adresimi silebilir misin?", "some"],
-    ["Можешь удалить мой адрес?", "some"],
-    ["احذفي عنواني", "some"],
-    ["أريدك أن تنسى عنواني", "some"],
-    ["मेरा पता हटा दीजिए", "some"],
-    ["Czy możesz zapomnieć mój adres?", "some"],
-    ["J'ai oublié mes clés.", null],
-    ["How do I delete the branch in git?", null],
-    ["Don't forget my birthday", null],
-    ["Never mind, forget it.", null],
-    ["N'oublie pas mon allergie", null],
-    ["别忘了我的生日", null],
-    ["Don't let me forget the dentist.", null],
-    ["Did you forget that I own a Volvo?", null],
-    ["Vergiss bitte bloß nicht, dass ich Diabetiker bin.", null],
-    ["Il ne faut pas oublier que je suis diabétique.", null],
-    ["Nunca olvides que soy celíaco.", null],
-    ["Vergeet alsjeblieft niet dat ik diabeet ben.", null],
-    ["Glöm aldrig att jag är diabetiker.", null],
-    ["Никогда не забывай о моей аллергии.", null],
-    ["لا تنسى أنني مصاب بالسكري.", null],
-    ["傘を忘れて電車で帰った。", null],
-    ["I want the app to forget the session after five minutes.", null],
-    ["Forget that I am not vegan.", "some"],
-    ["I am no longer in Porto, so forget my address.", "some"],
-    ["Merk dir meine Adresse bitte nicht.", "some"],
-    ["Chcę, żebyś zapomniał o Kim.", "some"],
-    ["キムの情報を消去してもらえますか？", "some"],
-    ["Delete my data.", "all"],
-  ])("%s: %s", (text, expected) => {
-    expect(asksToForget(text)).toBe(expected);
-  });
-
-  it.each([
-    ["Please forget that I am allergic to nuts.", "I am allergic to nuts", true],
-    ["Bitte vergiss, dass ich in Porto wohne.", "ich in Porto wohne", true],
-    ["Ich segle, bitte vergiss, dass ich in Porto wohne.", "Ich segle", false],
-    ["Ich segle, bitte vergiss, dass ich in Porto wohne.", "ich in Porto wohne", true],
-    ["Oublie que j'habite à Porto.", "j'habite à Porto", true],
-    ["我对花生过敏这件事，请忘记。", "我对花生过敏", true],
-    ["I live in Porto, could you please forget that?", "I live in Porto", true],
-    ["Forget that I work at Globex, I work at Initech now.", "I work at Initech now", false],
-    ["I like tea. Please forget my address.", "I like tea", false],
-    ["Don't forget that I am allergic to nuts.", "I am allergic to nuts", false],
-    ["Forget that I like sushi because I became a vegan in May.", "I became a vegan in May", false],
-    ["Forget that I like sushi because I became a vegan in May.", "I like sushi", true],
-    ["Forget that I like sushi because of the rice.", "I like sushi because of the rice", true],
-    ["I love ramen so you can forget the sushi.", "I love ramen", false],
-    ["انس السوشي، أنا الآن أحب الرامن.", "أنا الآن أحب الرامن", false],
-    ["I delete old mails because I live by rules.", "I live by rules", false],
-  ])("%s is the request for %s: %s", (text, quote, expected) => {
-    expect(isToBeForgotten(text, quote)).toBe(expected);
-  });
-
-  it("tells what is said beside it from what it names", () => {
-    const asking = "Delete that I work at Globex, I work at Initech now";
-    expect(isSaidBeside(asking, "I work at Initech now")).toBe(true);
-    expect(isSaidBeside(asking, "I work at Globex")).toBe(false);
-    expect(isSaidBeside("my job at Globex", "Globex")).toBe(false);
-  });
-
   it("removes nothing but what was shown, by words that stand in the message", async () => {
     const number = fc.oneof(fc.integer(), fc.double());
     const proposed = fc.record({
@@ -336,7 +254,6 @@ describe("asking to forget", () => {
         for (const { id, message, quote } of chosen) {
           expect(rules.memories).toContain(id);
           expect(rules.messages[message]?.normalize("NFC")).toContain(quote);
-          expect(asksToForget(rules.messages[message] ?? "")).toBe("some");
         }
       }),
     );
