@@ -40,8 +40,9 @@ const purgeEveryMs = 3_600_000;
 function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {
   const compaction = defineCompaction(runtime);
   return {
-    summaries: defineSummaries(runtime),
+    // First: what the user wants forgotten is left out of the others.
     facts: defineFacts(runtime),
+    summaries: defineSummaries(runtime),
     episodes: defineEpisodes(runtime),
     notes: defineNotes(runtime, (owner) => compactNotes(compaction, owner)),
     compaction,
@@ -94,10 +95,12 @@ export function createMaintenance(
   return {
     ...{ runner, works },
     async start(due) {
-      for (const { inMs = 0, ...job } of due) {
-        if (inMs > 0) wakeOnce(inMs);
-        else await runner.start(job);
-      }
+      for (const { inMs = 0 } of due) if (inMs > 0) wakeOnce(inMs);
+      const [facts, others] = [true, false].map((isFacts) =>
+        due.filter(({ kind, inMs = 0 }) => inMs <= 0 && (kind === "facts") === isFacts),
+      );
+      if (facts?.[0]) await runner.start(facts[0], others);
+      else for (const job of others ?? []) await runner.start(job);
     },
   };
 }

@@ -25,6 +25,6 @@ export interface Runtime<Config = unknown> {
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
   readonly usage: Usage;
-  /** Told when work that failed may be tried again. */
-  readonly onRetry: (delayMs: number) => void;
+  /** Told when work that failed, or waits for other work under way (`awaited`), may be tried again. */
+  readonly onRetry: (delayMs: number, awaited?: boolean) => void;
 }

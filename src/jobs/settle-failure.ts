@@ -150,7 +150,7 @@ export async function putOff<Found extends JobAddress>(
 ): Promise<boolean> {
   if (of.heedsRequests && (await isUnread(db, claim.ref))) {
     await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
-    onRetry(unreadWaitMs);
+    onRetry(unreadWaitMs, true);
     return true;
   }
   const until = of.waits ? await usage.pausedUntil(work.scope) : null;

@@ -30,7 +30,8 @@ async function twoThreads(said: readonly [string, string]) {
       },
     }),
     fact_extraction: (text: string) => {
-      const each = said.find((known) => text.includes(known)) ?? "nothing";
+      const spoken = text.slice(text.indexOf("<message "));
+      const each = said.find((known) => spoken.includes(known)) ?? "nothing";
       return facts(candidate(`The user likes ${each}.`, each, { category: "knowledge" }));
     },
   });

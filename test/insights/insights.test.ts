@@ -15,7 +15,7 @@ const config = { memories: { extract: true }, insights: { enabled: true }, upkee
 /** What the user says becomes a fact, word for word. */
 const learns: TaskReplies = {
   fact_extraction: (prompt) => {
-    const [, said = ""] = /number="1"[^>]*>([^<]*)</.exec(prompt) ?? [];
+    const [, said = ""] = /<message number="1"[^>]*>([^<]*)</.exec(prompt) ?? [];
     return said.startsWith("The user") ? facts(candidate(said, said)) : facts();
   },
 };
