@@ -188,7 +188,8 @@ function isWordList(node: ts.Node): boolean {
       : /^Object\.(?:entries|keys)\(/.test(parent.getText());
     return isMap && plainWordsOf(keys).length >= 6;
   }
-  if (ts.isBinaryExpression(node.parent)) return false;
+  const isText = ts.isStringLiteralLike(node) || ts.isBinaryExpression(node);
+  if (!isText || ts.isBinaryExpression(node.parent)) return false;
   const text = wholeText(node);
   const isSentence = /[.,;:!?](?:\s|$)/.test(text);
   return !isSentence && plainWordsOf(text.split(/[\s|/]+/)).length >= 10 && isSplit(node);
