@@ -1,4 +1,5 @@
 import { normalForm } from "./normal-value.js";
+import data from "./screening.json" with { type: "json" };
 import { visibleText } from "./storable-text.js";
 
 const unspacedScripts =
@@ -40,29 +41,13 @@ function around(before: string, words: readonly string[], after: string): string
   return words.length === 0 ? "" : `${before}(?:${words.join("|")})${after}`;
 }
 
-/** Characters that look like another one, each followed by that one. Case matters: Ν looks like N, ν like v. */
-const lookalikes =
-  // Greek
-  "αaΑAΒBϲcεeΕEηnΗHιiΙIϳjκkΚKΜMνvΝNοoΟOρpΡPτtΤTυuΥYχxΧXγyωwΖZσo" +
-  // Cyrillic
-  "аaАAвbВBсcСCԁdеeЕEԍgһhнhНHіiІIјjЈJкkКKӏlӀlмmМMпnоoОOрpРPԛqгrѕsЅSтtТTцuѵvԝwхxХXуyУYьbзz" +
-  // Armenian, Cherokee, Coptic, Lisu, Canadian syllabics
-  "օoՕOսuհhոnցgզqՏSԼLյjᎠDᎡRᎢTᎥiᎪAᎫJᎬEᎳWᎷMᎻHᎽYᎾOᏀGᏃZᏒRᏚSᏞLᏟCᏢPᏦKᎩYᏌU" +
-  "ⲁaⲃbⲉeⲏhⲓiⲕkⲙmⲛnⲟoⲣpⲥcⲧtⲩyⲭxⲅrꓮAꓐBꓚCꓓDꓰEꓝFꓖGꓧHꓲIꓙJꓗKꓡLꓟMꓠNꓳOꓑPꓣRꓢSꓔTꓴUꓦVꓪWꓫXꓬYꓜZ" +
-  "ᗩAᗷBᑕCᗪDᗴEᖴFᕼHᒍJᒪLᗰMᑎNᑭPᖇRᔕSᑌUᐯVᗯW᙭X" +
-  // Latin
-  "ıiłlŁLøoØOđdĐDħhɑaƅbɡgɩiɪiʟlɴnʀrʏyꜱsʙbɢgʜhɨiʊuʋvɯwʍwʐzɾrɛeɔcɐaǝeƃgɟfɥhɹrʇtʌvʎyſsƒfǀlǃiɱmɲnŋnɓbɗdƙkƭtƴy" +
-  "ᴀaᴄcᴅdᴇeꜰfᴊjᴋkᴍmᴏoᴘpᴛtᴜuᴠvᴡwᴢzᴛt" +
-  // Punctuation of markup
-  "‹<❮<〈<⟨<❬<❰<ᐸ<˂<≺<⋖<《<⟪<«<≪<⪡<⧼<›>❯>〉>⟩>❭>❱>ᐳ>˃>≻>⋗>》>⟫>»>≫>⪢>⧽>" +
-  "∕/⁄/⧸/╱/⟋/【[〔[⟦[〖[「[】]〕]⟧]〗]」]♯#⌗#⋕#꞉:∶:︰:ː:";
-
 function byPairs(text: string): [string, string][] {
   const characters = [...text];
   return characters.flatMap((one, at) => (at % 2 === 0 ? [[one, characters[at + 1] ?? ""]] : []));
 }
 
-const twins = new Map(byPairs(lookalikes));
+/** Characters that look like another one, each followed by that one. Case matters: \u039D looks like N, \u03BD like v. */
+const twins = new Map(byPairs(data.lookalikes));
 
 /** First code points of alphabets in boxes, circles and flags, which have no plain form in Unicode. */
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
@@ -99,13 +84,7 @@ export function plainLetters(text: string): string {
 }
 
 /** Letters with several spellings, each with the one that it is compared as. */
-const spellings = new Map([
-  ...Object.entries({ þ: "th", ß: "ss", æ: "ae", œ: "oe" }),
-  ...byPairs("ıiłløođdðdəeŀlςσ"),
-  // Arabic letters of Persian and Urdu, and with and without hamza or madda
-  ...byPairs("أاإاآاٱاىيیيےيئيةهہهھهۀهکكؤو"),
-  ...byPairs("’'‘'ʼ'ʻ'`'´'“\"”\"„\"«\"»\""),
-]);
+const spellings = new Map([...Object.entries(data.spelledOut), ...byPairs(data.spellings)]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
 /** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, Arabic tatweel. */
@@ -121,10 +100,7 @@ export function plainWords(text: string): string {
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
 }
 
-const figures: Readonly<Record<string, string>> = {
-  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
-  ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
-};
+const figures: Readonly<Record<string, string>> = data.figures;
 
 /** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from `plain`, its `plainWords`. */
 export function undisguised(text: string, plain: string): string[] {

@@ -123,10 +123,6 @@ describe("conflicts over a slot", () => {
     ["a key of its own", { category: "profile", key: "side_job", value: "firefighter" }],
     ["a key with a word in common", { category: "profile", key: "job_boss", value: "firefighter" }],
     ["another category", { category: "knowledge", key: "job", value: "firefighter" }],
-    [
-      "the same key, as it says that it comes besides",
-      { category: "identity", key: "job", value: "firefighter" },
-    ],
   ])("are none with %s, whatever number the model gives it", async (_, fields) => {
     const job = candidate("The user works as an engineer.", "engineer", {
       ...{ category: "identity", key: "Occupation", value: "engineer" },
@@ -143,35 +139,6 @@ describe("conflicts over a slot", () => {
       "The user works as an engineer.",
       "The user is also a volunteer firefighter.",
     ]);
-  });
-
-  it.each([
-    ["I work as an engineer, and I am also a volunteer firefighter.", ["engineer active"], 1],
-    ["I no longer work as an engineer but as a baker now, also at night.", ["baker active"], 0],
-  ])("of one message go by whether one comes besides the other: %s", async (says, slots, statements) => {
-    const work = (value: string) =>
-      candidate(`The user works as a ${value}.`, value, { category: "identity", key: "job", value });
-    const also = candidate("The user is a volunteer firefighter.", "I am also a volunteer firefighter", {
-      ...{ category: "identity", key: "job", value: "volunteer firefighter" },
-    });
-    const now = { ...work("baker"), evidence: { message: 1, quote: "as a baker now, also at night" } };
-    const answers = { "and I am also": [work("engineer"), also], "I no longer": [now] };
-    const memory = learning(answers);
-    const thread = newAddress();
-    await memory.memories.add(
-      {
-        text: "The user works as an engineer.",
-        category: "profile",
-        key: "job",
-        value: "engineer",
-        origin: "user",
-      },
-      { scope: thread.scope },
-    );
-    await say(memory, thread, says);
-    const held = await memory.memories.list({ scope: thread.scope });
-    expect(held.flatMap(({ key, value, state }) => (key ? [`${value} ${state}`] : []))).toEqual(slots);
-    expect(held.filter(({ key }) => key === null)).toHaveLength(statements);
   });
 
   it("stay within the slot that the model named by its number, if code agrees", async () => {

@@ -129,15 +129,4 @@ describe("a fact that was removed", () => {
     await retry(memory, thread);
     expect(await textsOf(memory, thread)).toEqual([porto.text, "The user keeps bees."]);
   });
-
-  it("is not learned late where a message after it asks to forget its words, before there was anything to remove", async () => {
-    const { memory, state } = reading({ "I live in Porto": [porto], "I keep bees": [bees] });
-    const thread = newAddress();
-    await say(memory, thread, "I live in Porto. I keep bees.");
-    state.broken = false;
-    await say(memory, thread, "Please forget that I live in Porto, which you may have heard.");
-    expect(await textsOf(memory, thread)).toEqual([]);
-    await retry(memory, thread);
-    expect(await textsOf(memory, thread)).toEqual(["The user keeps bees."]);
-  });
 });
