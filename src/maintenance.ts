@@ -10,7 +10,7 @@ import { defineWork, type Within, type Work } from "./jobs/define-work.js";
 import type { QueueOption } from "./jobs/job-queue.js";
 import { createQueueRunner, parseWork, type QueueRunner, type WorkInput } from "./jobs/queue-runner.js";
 import { createRunner, guarded } from "./jobs/runner.js";
-import type { WorkKind } from "./jobs/work-kinds.rule.js";
+import type { Job, WorkKind } from "./jobs/work-kinds.rule.js";
 import { defineLifecycle, trimOldChanges } from "./lifecycle/lifecycle.js";
 import { compactNotes, defineCompaction } from "./notes/define-compaction.js";
 import { defineNotes } from "./notes/define-notes.js";
@@ -95,12 +95,18 @@ export function createMaintenance(
   return {
     ...{ runner, works },
     async start(due) {
-      for (const { inMs = 0 } of due) if (inMs > 0) wakeOnce(inMs);
-      const [facts, others] = [true, false].map((isFacts) =>
-        due.filter(({ kind, inMs = 0 }) => inMs <= 0 && (kind === "facts") === isFacts),
-      );
-      if (facts?.[0]) await runner.start(facts[0], others);
-      else for (const job of others ?? []) await runner.start(job);
+      const now: Job[] = [];
+      for (const { inMs = 0, ...job } of due) {
+        if (inMs > 0) wakeOnce(inMs);
+        else now.push(job);
+      }
+      const facts = now.find(({ kind }) => kind === "facts");
+      if (facts)
+        await runner.start(
+          facts,
+          now.filter((job) => job !== facts),
+        );
+      else for (const job of now) await runner.start(job);
     },
   };
 }

@@ -74,10 +74,10 @@ export async function findLeaveOut(
 }
 
 /**
- * Whether facts is reading a thread's new messages, or is to begin now: they may ask to forget. Nothing waits for what
- * failed, for a later time, or for what nobody has begun within a minute.
+ * Whether facts is reading messages of a thread until `endSeq`, or is to begin now: they may ask to forget. Nothing waits
+ * for what failed, for a later time, or for what nobody has begun within a minute.
  */
-export async function isUnread(db: Connection, threadRef: number): Promise<boolean> {
+export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
   const rows = await db.query(sql`
     select from ${db.schema}.work k
     where k.thread_ref = ${threadRef} and k.kind = 'facts' and k.given_up_at is null
@@ -87,6 +87,7 @@ export async function isUnread(db: Connection, threadRef: number): Promise<boole
       and exists (
         select from ${db.schema}.message m
         where m.thread_ref = k.thread_ref and m.role = 'user' and m.seq > k.done_until
+          and m.seq <= ${endSeq}
       )`);
   return rows.length > 0;
 }

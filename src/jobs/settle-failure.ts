@@ -148,7 +148,8 @@ export async function putOff<Found extends JobAddress>(
   claim: Claim,
   work: Found,
 ): Promise<boolean> {
-  if (of.heedsRequests && (await isUnread(db, claim.ref))) {
+  const { endSeq } = of.range?.(work) ?? {};
+  if (of.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
     await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
     onRetry(unreadWaitMs, true);
     return true;
