@@ -128,9 +128,89 @@ function tables(): number {
   return left.size;
 }
 
+/** Code: neither the stand-in models nor what is data (the words that screening knows, in JSON). */
+const code = files.filter(({ path }) => !path.startsWith(join("src", "testing")));
+
+const plainWord = /^[\p{Ll}\p{Lo}\p{M}]+$/u;
+const plainWordsOf = (texts: readonly string[]) => texts.filter((text) => plainWord.test(text));
+const splitsText = /\.(?:split|match|matchAll)\(/;
+
+/** Functions that make a list of a text: their arguments may be tables. */
+const splitters: ReadonlySet<string> = new Set(
+  code.flatMap(({ source }) =>
+    nodesOf(source).flatMap((node) =>
+      ts.isFunctionDeclaration(node) && node.name && splitsText.test(node.getText()) ? [node.name.text] : [],
+    ),
+  ),
+);
+
+/** The type that a list is given where it is declared, or makes itself by `as const`: "string" without one. */
+function declaredType(node: ts.Node): string {
+  for (let at = node.parent; at && !ts.isBlock(at); at = at.parent) {
+    if (ts.isAsExpression(at) || ts.isSatisfiesExpression(at)) return at.type.getText();
+    if (ts.isVariableDeclaration(at)) return at.type?.getText() ?? "string";
+    if (ts.isCallExpression(at) && at.expression.getText() === "z.enum") return "enum";
+  }
+  return "string";
+}
+
+/** A text, or all that is joined by "+" from here on; "" within such. */
+function wholeText(node: ts.Node): string {
+  if (ts.isBinaryExpression(node)) return `${wholeText(node.left)} ${wholeText(node.right)}`;
+  return ts.isStringLiteralLike(node) ? node.text : "";
+}
+
+/** Whether the text is split here, or given to what splits it. */
+function isSplit(node: ts.Node): boolean {
+  let at = node.parent;
+  while (ts.isSpreadElement(at) || ts.isParenthesizedExpression(at)) at = at.parent;
+  if (ts.isPropertyAccessExpression(at)) return splitsText.test(`.${at.name.text}(`);
+  if (ts.isCallExpression(at)) return splitters.has(at.expression.getText());
+  if (!ts.isVariableDeclaration(at)) return false;
+  const name = at.name.getText();
+  const uses = nodesOf(node.getSourceFile()).filter((use) => ts.isIdentifier(use) && use.text === name);
+  return uses.some((use) => use.parent !== at && isSplit(use));
+}
+
+function isWordList(node: ts.Node): boolean {
+  if (ts.isArrayLiteralExpression(node)) {
+    const texts = node.elements.filter(ts.isStringLiteralLike).map(({ text }) => text);
+    // What is typed by names (`as const`, a union, a table's columns) is no list of words.
+    return plainWordsOf(texts).length >= 6 && /\bstring\b/.test(declaredType(node));
+  }
+  if (ts.isObjectLiteralExpression(node)) {
+    const keys = node.properties
+      .filter(ts.isPropertyAssignment)
+      .map(({ name }) => name.getText().replace(/["']/g, ""));
+    const { parent } = node;
+    const isMap = ts.isVariableDeclaration(parent)
+      ? /Record<string/.test(parent.type?.getText() ?? "")
+      : /^Object\.(?:entries|keys)\(/.test(parent.getText());
+    return isMap && plainWordsOf(keys).length >= 6;
+  }
+  const isText = ts.isStringLiteralLike(node) || ts.isBinaryExpression(node);
+  if (!isText || ts.isBinaryExpression(node.parent)) return false;
+  const text = wholeText(node);
+  const isSentence = /[.,;:!?](?:\s|$)/.test(text);
+  return !isSentence && plainWordsOf(text.split(/[\s|/]+/)).length >= 10 && isSplit(node);
+}
+
+/** Places of lists of words. No list of a language's words belongs in code; names that a format fixes are few. */
+const wordLists = code.flatMap(({ path, source }) =>
+  nodesOf(source)
+    .filter(isWordList)
+    .map((node) => `${path}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`),
+);
+
 const measured = {
   srcLines: files.reduce((sum, { text }) => sum + lineCount(text), 0),
   srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
+  nonAsciiCharacters: code.reduce((sum, { text }) => sum + (text.match(/[^\0-\x7F]/gu)?.length ?? 0), 0),
+  longLines: files.reduce(
+    (sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length,
+    0,
+  ),
+  wordLists: wordLists.length,
   sqlLines: sqlLines(),
   migrationLines: linesIn("migrations", /\.sql$/),
   upgradeLines: linesIn(upgrade, /\.sql$/),
@@ -157,7 +237,7 @@ if (process.argv.includes("--json")) {
 } else {
   for (const [name, count] of Object.entries(measured)) {
     const ceiling = ceilings[name as keyof typeof measured];
-    console.log(`${name.padEnd(16)}${String(count).padStart(9)}   at most ${ceiling}`);
+    console.log(`${name.padEnd(20)}${String(count).padStart(9)}   at most ${ceiling}`);
   }
   printShape();
 }
@@ -191,6 +271,7 @@ function printShape(): void {
     `\nfiles           ${files.length}, median ${lengths[Math.floor(lengths.length / 2)]} lines, longest ${lengths.at(-1)}`,
   );
   console.log(`imports         ${staying.length} of ${between.length} stay in their folder`);
+  console.log(`word lists      ${wordLists.join(" ")}`);
   console.log("longest functions");
   for (const { lines, name, path } of functions.sort((a, b) => b.lines - a.lines).slice(0, 5)) {
     console.log(`  ${lines} lines  ${name}  ${path}`);

@@ -89,7 +89,7 @@ export function createMemoryWith(options: MemoryOptions, constants: ChangedConst
 
 function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithWayIn {
   const defaultScope = parseDefaultScope(options);
-  const runtime = createRuntime(options, constants, (delayMs) => runner.wakeIn(delayMs));
+  const runtime = createRuntime(options, constants, (...when) => runner.wakeIn(...when));
   const { db, config } = runtime;
   /** For work in bulk, whose statements have no deadline. */
   const patient = { ...runtime, db: db.patient };
@@ -187,7 +187,7 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
 function createRuntime(
   options: MemoryOptions,
   constants: ChangedConstants,
-  onRetry: (delayMs: number) => void,
+  onRetry: Runtime["onRetry"],
 ): Runtime<ResolvedConfig> & { readonly usage: ProcessUsage } {
   const logger = lineLogger(options.logger ?? defaultLogger);
   const config = resolveConfig(options.config, constants, logger.warn);

@@ -10,7 +10,7 @@ import { defineWork, type Within, type Work } from "./jobs/define-work.js";
 import type { QueueOption } from "./jobs/job-queue.js";
 import { createQueueRunner, parseWork, type QueueRunner, type WorkInput } from "./jobs/queue-runner.js";
 import { createRunner, guarded } from "./jobs/runner.js";
-import type { WorkKind } from "./jobs/work-kinds.rule.js";
+import type { Job, WorkKind } from "./jobs/work-kinds.rule.js";
 import { defineLifecycle, trimOldChanges } from "./lifecycle/lifecycle.js";
 import { compactNotes, defineCompaction } from "./notes/define-compaction.js";
 import { defineNotes } from "./notes/define-notes.js";
@@ -40,8 +40,9 @@ const purgeEveryMs = 3_600_000;
 function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {
   const compaction = defineCompaction(runtime);
   return {
-    summaries: defineSummaries(runtime),
+    // First: what the user wants forgotten is left out of the others.
     facts: defineFacts(runtime),
+    summaries: defineSummaries(runtime),
     episodes: defineEpisodes(runtime),
     notes: defineNotes(runtime, (owner) => compactNotes(compaction, owner)),
     compaction,
@@ -94,10 +95,18 @@ export function createMaintenance(
   return {
     ...{ runner, works },
     async start(due) {
+      const now: Job[] = [];
       for (const { inMs = 0, ...job } of due) {
         if (inMs > 0) wakeOnce(inMs);
-        else await runner.start(job);
+        else now.push(job);
       }
+      const facts = now.find(({ kind }) => kind === "facts");
+      if (facts)
+        await runner.start(
+          facts,
+          now.filter((job) => job !== facts),
+        );
+      else for (const job of now) await runner.start(job);
     },
   };
 }

@@ -31,7 +31,8 @@ export async function endAppThreads(
       ),
       due as (
         update ${schema}.work k set retry_at = ${db.now()}
-        from going_on g where k.thread_ref = g.id and k.kind = 'notes' and k.given_up_at is null and k.attempts = 0 and k.retry_at is not null and ${leaveNotes}::boolean
+        from going_on g where k.thread_ref = g.id and k.kind = 'notes' and k.given_up_at is null
+          and k.attempts = 0 and k.retry_at is not null and ${leaveNotes}::boolean
         returning k.thread_ref
       )
       update ${schema}.thread t set ended_at = ${db.now()}, ended_reason = ${endedReason}, closing_until = null

@@ -15,11 +15,13 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
       join ${schema}.history h
         on h.owner_ref = o.id and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
       cross join lateral (
-        select e.new #>> '{source,threadId}' as thread_id, e.new #> '{source,seqs}' as seqs
+        select e.new #>> '{source,threadId}' as thread_id, e.new #> '{source,seqs}' as seqs,
+          e.new #>> '{source,quote}' as quote, null as message_id
         from ${schema}.history e where e.memory_id = h.memory_id and e.new #> '{source,seqs}' is not null
         union
-        select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}')
-        where h.new #> '{evidence,seq}' is not null
+        select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}'),
+          null, h.new #>> '{evidence,messageId}'
+        where h.new #> '{evidence,threadId}' is not null
       ) told
       -- One by one: joined, all threads are hashed for each of them.
       cross join lateral (
@@ -32,7 +34,16 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
             cross join lateral (select * from ${schema}.memory where ref = s.memory_ref limit 1) m
             where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active' limit 1
           ) is null as wholly
-        from jsonb_array_elements_text(told.seqs) c (seq) offset 0
+        from (
+          select jsonb_array_elements_text(told.seqs)
+          union all
+          (select m.seq::text from ${schema}.message m where m.thread_ref = t.id and m.message_id = told.message_id limit 1)
+          union all
+          -- What an agent wrote in the middle of a turn knows no seq yet.
+          select m.seq::text from ${schema}.message m
+          where told.seqs = '[]' and m.thread_ref = t.id and m.role = 'user' and strpos(m.content, told.quote) > 0
+        ) c (seq)
+        where c.seq is not null offset 0
       ) turn
       cross join lateral (
         select min(m.seq) as seq from ${schema}.message m

@@ -117,7 +117,7 @@ export interface RecordedRound extends RecordedThread {
   readonly messages: readonly BaseMessage[];
 }
 
-/** Whether facts may be in it: a user's, that says more than "ok", whatever was said before. */
+/** Whether facts may be in it: a user's, with a word at least, which may answer a question. */
 function tellsAnything(message: BaseMessage): boolean {
   return opensTurn(message) && tellsSomething(messageText(message), true);
 }
@@ -142,7 +142,7 @@ export async function newMessages(
  * Appends the messages that the transcript lacks: recording twice is harmless, and of one id the last message counts.
  * Leaves out what was recalled.
  *
- * @param due.extract when user messages that say more than "ok" make extraction due. @default never
+ * @param due.extract when user messages with words make extraction due. @default never
  * @param due.note when a conversation with an app leaves a note. @default never
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, `THREAD_FORBIDDEN` when the
  * thread is another scope's, `REDACTION_FAILED`

@@ -58,7 +58,8 @@ const instructions = ({
   turns,
 }: CompressInput) => `You compress a finished stretch of a conversation (turns ${turns.start}-${turns.end}) into one episode, to be found again much later.
 - One or two sentences in the past tense: what was discussed, decided and done, and how it ended.
-- Keep the subjects by name, with the numbers, dates and results that someone would look for. Leave out greetings, and stable facts about the user unless they changed.
+- Keep the subjects by name, with the numbers, dates and results that someone would look for.
+- Leave out greetings, and stable facts about the user unless they changed.
 - Third person, complete by itself, no pronoun as a subject, in the language of the conversation.
 - At most ${maxCharacters} characters.
 When there is an episode so far, fold the new messages into it.

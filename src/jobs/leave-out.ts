@@ -4,7 +4,6 @@ import type { LeaveOut } from "../models/call-structured.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
-import { asksToForget } from "../text/asks-to-forget.js";
 import { block, element } from "../text/prompt-text.js";
 import { searchText } from "../text/search-text.js";
 
@@ -18,7 +17,8 @@ interface Forgotten {
 }
 
 const instruction = `
-Leave out what a user asks to forget or delete, and that the user or the assistant said so. Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
+Leave out what a user asks to forget or delete, and that the user or the assistant said so.
+Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
 
 /** They matter as long as their words are in a conversation. */
 const mostForgotten = 100;
@@ -35,10 +35,9 @@ export async function findLeaveOut(
 ): Promise<LeaveOut> {
   const gone = await findForgotten(db, of.scope);
   if (gone.length === 0) return { instruction, input: "", repeats: async () => false };
-  const asking = messages.filter(({ text }) => asksToForget(text) !== null);
   const textOf = (said: readonly { readonly text: string }[]) => said.map(({ text }) => text).join("\n");
-  const [own = none, asked = none, material = none, ...facts] = await wordsOf(db, [
-    ...[instruction, textOf(asking), [textOf(messages), ...before].join("\n")],
+  const [own = none, material = none, ...facts] = await wordsOf(db, [
+    ...[instruction, [textOf(messages), ...before].join("\n")],
     ...gone.flatMap(({ text, value, quote, request }) => [
       `${text} ${value ?? ""}`,
       quote ?? "",
@@ -46,17 +45,16 @@ export async function findLeaveOut(
     ]),
   ]);
   const { known, marked } = await findKept(db, of, [...new Set(facts.flatMap((words) => [...words]))]);
-  const last = Math.max(-1, ...marked, ...asking.map(({ seq }) => seq));
-  const other = messages.filter((message) => !marked.has(message.seq) && !asking.includes(message));
+  const last = Math.max(-1, ...marked);
+  const other = messages.filter(({ seq }) => !marked.has(seq));
   const since = other.filter(({ seq }) => seq > last);
   const [elsewhere = none, saidSince = none] = await wordsOf(db, [textOf(other), textOf(since)]);
   const forgotten = gone.map(({ text }, index) => {
     const [said = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
-    const isNamed = (word: string) => asked.has(word) || request.has(word);
     const its = [...said].filter((word) => !own.has(word) && !known.has(word) && !saidSince.has(word));
     // What was said of other things may be repeated, save what the request is about.
-    const words = its.filter((word) => isNamed(word) || !elsewhere.has(word));
-    const named = words.filter((word) => isNamed(word) || quote.has(word));
+    const words = its.filter((word) => request.has(word) || !elsewhere.has(word));
+    const named = words.filter((word) => request.has(word) || quote.has(word));
     return { text, words, named, isThere: its.some((word) => material.has(word)) };
   });
   const told = forgotten.filter(({ isThere }) => isThere).map(({ text }) => element("memory", {}, text));
@@ -76,16 +74,22 @@ export async function findLeaveOut(
 }
 
 /**
- * Whether facts is about to read a request to forget in a thread. Where it cannot for long, as at the daily cap, nothing
- * waits for it.
+ * Whether facts is reading messages of a thread until `endSeq`, or is to begin now: they may ask to forget. Nothing waits
+ * for what failed, for a later time, or for what nobody has begun within a minute.
  */
-export async function isRequestUnread(db: Connection, threadRef: number): Promise<boolean> {
-  const unread = await db.query<{ text: string }>(sql`
-    select m.content as text from ${db.schema}.work k
-    join ${db.schema}.message m on m.thread_ref = k.thread_ref and m.role = 'user' and m.seq > k.done_until
+export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
+  const rows = await db.query(sql`
+    select from ${db.schema}.work k
     where k.thread_ref = ${threadRef} and k.kind = 'facts' and k.given_up_at is null
-      and coalesce(k.lease_until, k.retry_at) < ${db.now()} + interval '10 minutes'`);
-  return unread.some(({ text }) => asksToForget(text) === "some");
+      and k.attempts = case when k.lease_until is null then 0 else 1 end
+      and coalesce(k.lease_until, k.retry_at) > ${db.now()} - interval '1 minute'
+      and (k.lease_until is not null or k.retry_at <= ${db.now()})
+      and exists (
+        select from ${db.schema}.message m
+        where m.thread_ref = k.thread_ref and m.role = 'user' and m.seq > k.done_until
+          and m.seq <= ${endSeq}
+      )`);
+  return rows.length > 0;
 }
 
 const none: ReadonlySet<string> = new Set();

@@ -68,8 +68,8 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   let worker: ReturnType<typeof createWorker> | undefined;
   let stopped = false;
   return {
-    async start(job) {
-      if (works.some(({ kind }) => kind === job.kind)) queue.add(job);
+    async start(job, others = []) {
+      for (const each of [job, ...others]) if (works.some(({ kind }) => kind === each.kind)) queue.add(each);
     },
     upkeep: async (which) =>
       lookFor(ofKinds(works, which), { limit: queuedAtOnce, inTime: false }, (job, _, turn) =>

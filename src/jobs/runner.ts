@@ -1,4 +1,5 @@
 import { AsyncResource } from "node:async_hooks";
+import { setTimeout as wait } from "node:timers/promises";
 import { z } from "zod";
 import { longestTimerMs } from "../clock.js";
 import { errorLine, type Logger } from "../logger.js";
@@ -16,11 +17,15 @@ export interface UpkeepInput {
 
 /** Does the background work of one process, or queues it for others. */
 export interface Runner {
-  /** Resolves when `job` is under way or queued, or with inline jobs when it is done. Its error is logged. */
-  start(job: Job): Promise<void>;
+  /**
+   * Resolves when `job` is under way or queued, or with inline jobs when it is done. Its error is logged. In this process
+   * `others` follow it.
+   */
+  start(job: Job, others?: readonly Job[]): Promise<void>;
   /** Starts all that is due now. Returns how many jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;
-  wakeIn(delayMs: number): void;
+  /** @param awaited whether `idle` waits for what it finds. @default false */
+  wakeIn(delayMs: number, awaited?: boolean): void;
   /** Looks for due work now and from time to time, for what a dead process left behind. */
   startSweeping(): void;
   idle(): Promise<void>;
@@ -133,10 +138,16 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
     const job = () => outside.runInAsyncScope(() => guarded(name, work, logger));
     await (background ? void queue.add(job) : job());
   };
-  const runJob = (job: Job, seeing: <Result>(work: () => Result) => Result) => {
+  type Seeing = <Result>(work: () => Result) => Result;
+  const runJob = async (job: Job, seeing: Seeing, others: readonly Job[] = []): Promise<void> => {
     const work = works.find(({ kind }) => kind === job.kind);
-    return work && run(jobName(job), () => seeing(() => work.run(job, within)));
+    const follow = () => seeing(() => Promise.all(others.map((other) => runJob(other, seeing))));
+    if (!work) return void (await follow());
+    await run(jobName(job), async () => {
+      await seeing(() => work.run(job, within)).finally(follow);
+    });
   };
+  let awaitedUntil = Number.NEGATIVE_INFINITY;
   const upkeep = (some: readonly Work[], inTime: boolean) =>
     lookFor(some, { limit: sweepLimit, inTime }, (job) => runJob(job, acrossTenants));
   const sweep = () => void run("Upkeep", async () => void (await upkeep(works, true)));
@@ -144,16 +155,26 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
 
   return {
     // The job sees the tenants that its caller sees now.
-    start: async (job) => runJob(job, keepTenancy()),
+    start: (job, others) => runJob(job, keepTenancy(), others),
     upkeep: async (which) => upkeep(ofKinds(works, which), false),
-    wakeIn(delayMs) {
-      if (background) sweeper.wakeIn(delayMs);
+    wakeIn(delayMs, awaited = false) {
+      if (!background) return;
+      sweeper.wakeIn(delayMs);
+      // Sweeps begin with a second.
+      if (awaited) awaitedUntil = Math.max(awaitedUntil, performance.now() + delayMs + 1_000);
     },
     startSweeping() {
       if (background && works.length > 0) sweeper.start();
     },
-    idle: queue.idle,
+    async idle() {
+      await queue.idle();
+      while (performance.now() < awaitedUntil) {
+        await wait(20);
+        await queue.idle();
+      }
+    },
     async stop() {
+      awaitedUntil = Number.NEGATIVE_INFINITY;
       sweeper.stop();
       await queue.idle();
     },

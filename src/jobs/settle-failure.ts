@@ -6,7 +6,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope, ThreadAddress } from "../scope/scope.js";
 import { storable } from "../text/storable-text.js";
 import type { JobRuntime, Tries } from "./jobs-options.js";
-import { isRequestUnread } from "./leave-out.js";
+import { isUnread } from "./leave-out.js";
 import { jobName, type WorkKind } from "./work-kinds.rule.js";
 import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone } from "./work-table.js";
 
@@ -79,7 +79,7 @@ export interface Attempts<Found extends JobAddress> {
   after?(work: Found): WorkDone;
   /** Whether it waits while its tenant's energy is low; that is no try. @default false */
   readonly waits?: boolean;
-  /** Whether it waits until facts has read a request to forget, which it then heeds. @default false */
+  /** Whether it waits until facts has read the messages, which may ask to forget some. @default false */
   readonly heedsRequests?: boolean;
 }
 
@@ -135,11 +135,11 @@ export async function settleFailure<Found extends JobAddress>(
   }
 }
 
-/** How often it looks whether facts has read a request to forget: about as long as a model's answer takes. */
-const requestWaitMs = 5_000;
+/** How often it looks whether facts has read the messages. */
+const unreadWaitMs = 1_000;
 
 /**
- * Defers `work` that waits for a request to forget to be read, or while its tenant's energy is low; false where it goes
+ * Defers `work` until facts has read the messages, or while its tenant's energy is low; false where it goes
  * on. Of the second, a log line and an event say so. @throws LeaseLost
  */
 export async function putOff<Found extends JobAddress>(
@@ -148,9 +148,10 @@ export async function putOff<Found extends JobAddress>(
   claim: Claim,
   work: Found,
 ): Promise<boolean> {
-  if (of.heedsRequests && (await isRequestUnread(db, claim.ref))) {
-    await deferWork(db, claim, new Date(clock().getTime() + requestWaitMs));
-    onRetry(requestWaitMs);
+  const { endSeq } = of.range?.(work) ?? {};
+  if (of.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
+    await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
+    onRetry(unreadWaitMs, true);
     return true;
   }
   const until = of.waits ? await usage.pausedUntil(work.scope) : null;

@@ -1,8 +1,8 @@
 import { z } from "zod";
 
 export const workKinds = [
-  "summaries",
   "facts",
+  "summaries",
   "episodes",
   "notes",
   "compaction",

@@ -10,7 +10,6 @@ import type { Memory } from "../memory.js";
 import type { Operation } from "../operations/operation.js";
 import { type OperationName, operations } from "../operations/operations.js";
 import { parseScope, type Scope, scopeField } from "../scope/scope.js";
-import { comesBesides } from "../text/comes-besides.js";
 import { parseInput, storableText } from "../text/parse-input.js";
 
 export interface McpServerOptions {
@@ -151,7 +150,7 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
       inputSchema: z.strictObject(agentFields),
       annotations: { readOnlyHint: false, destructiveHint: false, openWorldHint: false },
     },
-    ({ key, value, ...draft }) =>
+    (draft) =>
       answered(async () => {
         const category = requireCategory(memory.policy, draft.category ?? categoryOfKind.fact).name;
         if (!categories.has(category))
@@ -159,10 +158,8 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
             "CATEGORY_DENIED",
             `"${category}" is none of your categories: ${[...categories].join(", ") || "none"}.`,
           );
-        // An additional statement must not replace a slot's value.
-        const slot = comesBesides(draft.text) ? {} : { key, value };
         // A model writes it, whatever it claims.
-        const added = { ...draft, ...slot, origin: "assistant" as const };
+        const added = { ...draft, origin: "assistant" as const };
         const [outcome] = await memory.memories.add(added, { scope, actor });
         return outcome;
       }),

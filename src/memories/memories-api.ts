@@ -54,6 +54,8 @@ const changeSchema = accessSchema.extend({
   ifRevision: revisionNumber.optional(),
   /** The user's words that ask for it, for the audit trail. @default none */
   quote: storableText.max(2_000).optional(),
+  /** Id of the message with the quote, for a removal: recall, searches and summaries leave it out. @default none */
+  messageId: storableText.max(1_000).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
 });

@@ -34,7 +34,10 @@ export interface RecallInput {
   readonly threadId: string;
   /** Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
-  /** What the user says now, of which 10,000 characters are read: memories that fit it go before others. @default nothing, so that the most important are shown */
+  /**
+   * What the user says now, of which 10,000 characters are read: memories that fit it go before others. @default nothing,
+   * so that the most important are shown
+   */
   readonly query?: string | undefined;
   /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | undefined;

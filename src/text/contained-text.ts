@@ -34,8 +34,10 @@ export function containedLine(text: string): string {
 }
 
 /** Openings of the memory block's own parts, apart from headings. */
-const labels =
-  /^(?:\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\(?memories for app|the following are (?:memories|notes)|use these memories|memory updates since|\[?previous context)/;
+const labels = new RegExp(
+  "^(?:\\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\\(?memories for app|" +
+    "the following are (?:memories|notes)|use these memories|memory updates since|\\[?previous context)",
+);
 
 /** `text` without headings; a line that begins like a part of the memory block becomes a list item. */
 export function withoutHeadings(text: string): string {

@@ -2,17 +2,16 @@ import { hasWords } from "./storable-text.js";
 
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
-/** Full stops that end no sentence: titles, abbreviations, initials, days ("am 3. Mai"). */
-const abbreviation =
-  /(?:^|[\s("„“«/])(?:[A-ZÀ-ÞА-ЯΑ-Ω]|\d{1,3}|dr|mrs?|ms|prof|st|jr|sr|sra|srta|dra|mme|mlle|vs|etc|no|nr|nos?|ca|approx|inc|ltd|corp|co|bzw|usw|evtl|ggf|inkl|dept|tel|min|max|vol|pp?|fig|ed|ave|blvd|rd|str|hr|frl|geb|mt|ft|gen|capt|sgt|lt|col|hon|gov|rep|univ|bros|ste|apt|ul|św|np|tzn|itd|jan|feb|mar|apr|jun|jul|aug|sept?|oct|nov|dec|[a-zà-þ]{1,2}(?:\.\s?[a-zà-þ]{1,3})+|т|г|ул|др|им)\.\s*$/i;
+/** Full stops that may end no sentence: after one word, initials, short titles ("Dr.", "Mrs."), numbers ("am 3. Mai"). */
+const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:(?<=^\s*)\p{L}+|\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\s*$/u;
 
-const ending = /[.!?…。．！？｡।॥؟۔]["'”’»)\]」』]*\s*$/u;
+const ending = /[\p{Sentence_Terminal}\u2026]["'\p{Pe}\p{Pi}\p{Pf}]*\s*$/u;
 
 /** The longest words in dictionaries are shorter. */
 const wordCharacters = 40;
 
-const endMark = /[.!?…。．！？｡।॥؟۔]/u;
-const moreThanClosing = /[^"'”’»)\]」』\s]/u;
+const endMark = /[\p{Sentence_Terminal}\u2026]/u;
+const moreThanClosing = /[^"'\p{Pe}\p{Pi}\p{Pf}\s]/u;
 
 /** The sentences of `text`, which together are the text; a doubtful end does not count. */
 export function sentencesOf(text: string): string[] {
@@ -24,8 +23,8 @@ export function sentencesOf(text: string): string[] {
   const segments = Array.from(segmenter.segment(text), ({ segment }) => segment);
   for (const [index, segment] of segments.entries()) {
     begun += segment;
-    const goesOn = /^\p{Ll}/u.test(segments[index + 1] ?? "");
-    if (goesOn || !ending.test(segment) || abbreviation.test(begun) || isOpen(begun)) continue;
+    const goesOn = /^[\p{Ll}\p{N}]/u.test(segments[index + 1] ?? "");
+    if (goesOn || !ending.test(segment) || doubtful.test(begun) || isOpen(begun)) continue;
     sentences.push(begun);
     begun = "";
   }
@@ -44,8 +43,10 @@ export function wholeSentences(text: string, mostCharacters: number): string | u
   }
   if (whole.trimEnd().length <= mostCharacters) return whole.trimEnd();
   const head = text.slice(0, mostCharacters);
-  const ends = Array.from(head.matchAll(/[.!?。！？](?=\s|$)/gu), ({ index }) => head.slice(0, index + 1));
-  return ends.findLast((end) => !abbreviation.test(end));
+  const ends = Array.from(head.matchAll(/\p{Sentence_Terminal}(?=\s|$)/gu), ({ index }) =>
+    head.slice(0, index + 1),
+  );
+  return ends.findLast((end) => !doubtful.test(end));
 }
 
 const pairs = ["“”", "«»", "()", "[]", "「」", "『』"] as const;

@@ -1,45 +1,37 @@
 import { normalForm } from "./normal-value.js";
+import data from "./screening.json" with { type: "json" };
 import { visibleText } from "./storable-text.js";
 
 const unspacedScripts =
-  "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}\\p{scx=Mymr}";
+  "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}";
 /** Scripts that prefix articles and prepositions to words without a space. */
 const prefixingScripts = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Ethi}";
 
-const unspaced = new RegExp(`[${unspacedScripts}]`, "u");
-const prefixing = new RegExp(`[${prefixingScripts}]`, "u");
+const unspaced = new RegExp(`[${unspacedScripts}\\p{scx=Mymr}${prefixingScripts}]`, "u");
 const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
 const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
 /** Whether the script of `word` does not show where words begin. */
 export function isUnspaced(word: string): boolean {
-  return unspaced.test(word) || prefixing.test(word);
+  return unspaced.test(word);
 }
 
 /**
  * The source of a pattern (flag "u") that finds any of the stems, separated by white space, in `plainWords`;
  * "_" is a space within one, "*" any ending.
- * @param whole whether Arabic, Hebrew and Ethiopic stems match whole words only, after "and". @default false
  */
-export function anyStem(stems: string, whole = false): string {
-  const groups = {
-    anywhere: [] as string[],
-    joined: [] as string[],
-    begun: [] as string[],
-    entire: [] as string[],
-  };
+export function anyStem(stems: string): string {
+  const groups = { anywhere: [] as string[], begun: [] as string[], entire: [] as string[] };
   for (const stem of plainWords(stems).split(/\s+/)) {
     if (stem === "") continue;
     const words = stem.replace(/\*/g, "").replaceAll("_", "\\s?").replaceAll("-", "[- ]");
-    if (unspaced.test(stem) || (prefixing.test(stem) && !whole)) groups.anywhere.push(words);
-    else if (prefixing.test(stem)) groups.joined.push(words);
+    if (isUnspaced(stem)) groups.anywhere.push(words);
     else (stem.endsWith("*") ? groups.begun : groups.entire).push(words);
   }
   // One look-around for all words of a group: each takes long to compile.
   const patterns = [
     around(beginning, groups.entire, ending),
     around(beginning, groups.begun, ""),
-    around(`${beginning}[وفו]?`, groups.joined, ending),
     around("", groups.anywhere, ""),
   ].filter((pattern) => pattern !== "");
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;
@@ -49,29 +41,13 @@ function around(before: string, words: readonly string[], after: string): string
   return words.length === 0 ? "" : `${before}(?:${words.join("|")})${after}`;
 }
 
-/** Characters that look like another one, each followed by that one. Case matters: Ν looks like N, ν like v. */
-const lookalikes =
-  // Greek
-  "αaΑAΒBϲcεeΕEηnΗHιiΙIϳjκkΚKΜMνvΝNοoΟOρpΡPτtΤTυuΥYχxΧXγyωwΖZσo" +
-  // Cyrillic
-  "аaАAвbВBсcСCԁdеeЕEԍgһhнhНHіiІIјjЈJкkКKӏlӀlмmМMпnоoОOрpРPԛqгrѕsЅSтtТTцuѵvԝwхxХXуyУYьbзz" +
-  // Armenian, Cherokee, Coptic, Lisu, Canadian syllabics
-  "օoՕOսuհhոnցgզqՏSԼLյjᎠDᎡRᎢTᎥiᎪAᎫJᎬEᎳWᎷMᎻHᎽYᎾOᏀGᏃZᏒRᏚSᏞLᏟCᏢPᏦKᎩYᏌU" +
-  "ⲁaⲃbⲉeⲏhⲓiⲕkⲙmⲛnⲟoⲣpⲥcⲧtⲩyⲭxⲅrꓮAꓐBꓚCꓓDꓰEꓝFꓖGꓧHꓲIꓙJꓗKꓡLꓟMꓠNꓳOꓑPꓣRꓢSꓔTꓴUꓦVꓪWꓫXꓬYꓜZ" +
-  "ᗩAᗷBᑕCᗪDᗴEᖴFᕼHᒍJᒪLᗰMᑎNᑭPᖇRᔕSᑌUᐯVᗯW᙭X" +
-  // Latin
-  "ıiłlŁLøoØOđdĐDħhɑaƅbɡgɩiɪiʟlɴnʀrʏyꜱsʙbɢgʜhɨiʊuʋvɯwʍwʐzɾrɛeɔcɐaǝeƃgɟfɥhɹrʇtʌvʎyſsƒfǀlǃiɱmɲnŋnɓbɗdƙkƭtƴy" +
-  "ᴀaᴄcᴅdᴇeꜰfᴊjᴋkᴍmᴏoᴘpᴛtᴜuᴠvᴡwᴢzᴛt" +
-  // Punctuation of markup
-  "‹<❮<〈<⟨<❬<❰<ᐸ<˂<≺<⋖<《<⟪<«<≪<⪡<⧼<›>❯>〉>⟩>❭>❱>ᐳ>˃>≻>⋗>》>⟫>»>≫>⪢>⧽>" +
-  "∕/⁄/⧸/╱/⟋/【[〔[⟦[〖[「[】]〕]⟧]〗]」]♯#⌗#⋕#꞉:∶:︰:ː:";
-
 function byPairs(text: string): [string, string][] {
   const characters = [...text];
   return characters.flatMap((one, at) => (at % 2 === 0 ? [[one, characters[at + 1] ?? ""]] : []));
 }
 
-const twins = new Map(byPairs(lookalikes));
+/** Characters that look like another one, each followed by that one. Case matters: \u039D looks like N, \u03BD like v. */
+const twins = new Map(byPairs(data.lookalikes));
 
 /** First code points of alphabets in boxes, circles and flags, which have no plain form in Unicode. */
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
@@ -108,13 +84,7 @@ export function plainLetters(text: string): string {
 }
 
 /** Letters with several spellings, each with the one that it is compared as. */
-const spellings = new Map([
-  ...Object.entries({ þ: "th", ß: "ss", æ: "ae", œ: "oe" }),
-  ...byPairs("ıiłløođdðdəeŀlςσ"),
-  // Arabic letters of Persian and Urdu, and with and without hamza or madda
-  ...byPairs("أاإاآاٱاىيیيےيئيةهہهھهۀهکكؤو"),
-  ...byPairs("’'‘'ʼ'ʻ'`'´'“\"”\"„\"«\"»\""),
-]);
+const spellings = new Map([...Object.entries(data.spelledOut), ...byPairs(data.spellings)]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
 /** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, Arabic tatweel. */
@@ -130,10 +100,7 @@ export function plainWords(text: string): string {
     .replace(/\s+/g, (space) => (space.includes("\n") ? "\n" : " "));
 }
 
-const figures: Readonly<Record<string, string>> = {
-  ...{ "0": "o", "1": "i", "3": "e", "4": "a", "5": "s", "7": "t", "8": "b", "9": "g" },
-  ...{ "@": "a", $: "s", "!": "i", "|": "l", "€": "e" },
-};
+const figures: Readonly<Record<string, string>> = data.figures;
 
 /** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from `plain`, its `plainWords`. */
 export function undisguised(text: string, plain: string): string[] {

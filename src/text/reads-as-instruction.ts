@@ -44,10 +44,9 @@ function makePatterns() {
   );
 
   // Of somebody else than the model's makers: "the doctor's instructions", "the rules of her boss".
+  const { makers, ofWords, ownSystem } = data.somebodys;
   const somebodys = new RegExp(
-    "\\p{L}(?<!\\b(?:system|assistant|developer|operator|admin))'s?\\s|" +
-      `${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:of|from|del|de|du|des|da|do|della|dei|der|vom|von|van|av|fra|od|от)\\s` +
-      "(?!(?:the\\ssystem|sistema|systems?|you)\\b)\\p{L}",
+    `\\p{L}(?<!\\b(?:${makers}))'s?\\s|${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:${ofWords})\\s(?!(?:${ownSystem})\\b)\\p{L}`,
     "u",
   );
   return {

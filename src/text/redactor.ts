@@ -19,13 +19,14 @@ const partReferences = setOf(
     "media_type",
 );
 
-/** Keys of LangChain and providers in a call or a part; other keys may be anything. */
-const partNames: ReadonlySet<string> = new Set([
+/** Keys of LangChain and providers in a call or a part, and of this package's own records; other keys may be anything. */
+const knownNames: ReadonlySet<string> = new Set([
   ...partReferences,
   ...setOf(
     "text name data url source image_url input_audio file file_data filename reasoning thinking signature " +
       "annotations cache_control metadata args input output content title context image audio video error extras " +
-      "value summary refusal",
+      "value summary refusal threadId seqs quote turns start end correction messageId decision via request signals " +
+      "turn seq links to strength revertOf query results messages",
   ),
 ]);
 
@@ -76,7 +77,7 @@ function rewriteContent(content: Json, rewrite: Rewrite): Json {
 
 function rewritePart(part: JsonObject, rewrite: Rewrite, isWithin = false): JsonObject {
   const isCall = /tool|function/.test(String(part.type));
-  const rekey: Rewrite = (key) => (partNames.has(key) ? key : rewrite(key));
+  const rekey: Rewrite = (key) => (knownNames.has(key) ? key : rewrite(key));
   return rewriteObject(part, rekey, (key, value) => {
     if (isJsonObject(value) && media.has(key) && !isWithin) return rewritePart(value, rewrite, true);
     if (typeof value === "object") return rewriteJson(value, rewrite);
@@ -87,7 +88,7 @@ function rewritePart(part: JsonObject, rewrite: Rewrite, isWithin = false): Json
 
 function rewriteCall(call: Json, rewrite: Rewrite): Json {
   if (!isJsonObject(call)) return rewriteJson(call, rewrite);
-  const rekey: Rewrite = (key) => (callReferences.has(key) || partNames.has(key) ? key : rewrite(key));
+  const rekey: Rewrite = (key) => (callReferences.has(key) || knownNames.has(key) ? key : rewrite(key));
   return rewriteObject(call, rekey, (key, value) =>
     callReferences.has(key) && typeof value !== "object" ? value : rewriteJson(value, rewrite),
   );
@@ -175,10 +176,7 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
 
 /** Keys that this package stores beside the fields of memories: versions, sources, consents, signals, spans. */
 const ownRecords: OwnRecords = {
-  names: setOf(
-    "source threadId seqs quote turns start end correction messageId decision via request signals turn seq links to " +
-      "strength revertOf query results messages",
-  ),
+  names: knownNames,
   references: setOf("threadId messageId"),
 };
 

@@ -29,8 +29,12 @@ const unsegmented =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
 /** Words that are also written as one, "Wi-Fi", numbers of flights and models, "LH 1234", versions, "v2.3.1", "@ana_m", "MAX_ROWS". */
-const severalForms =
-  /(?<![\p{L}\p{N}-])(?:(\p{Script=Latin}{1,3})-(\p{Script=Latin}{2,8})(?![\p{L}\p{N}-])|([A-Z]{1,3})[ -](\d{2,5})(?![\p{L}\p{N}])|[vV]\.?(\d{1,4}(?:\.\d{1,4}){1,3})(?![\p{L}\p{N}])|(@[\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\d]{1,30})+))/gu;
+const severalForms = new RegExp(
+  "(?<![\\p{L}\\p{N}-])(?:" +
+    "(\\p{Script=Latin}{1,3})-(\\p{Script=Latin}{2,8})(?![\\p{L}\\p{N}-])|([A-Z]{1,3})[ -](\\d{2,5})(?![\\p{L}\\p{N}])|" +
+    "[vV]\\.?(\\d{1,4}(?:\\.\\d{1,4}){1,3})(?![\\p{L}\\p{N}])|(@[\\p{L}_]{2,30}|[A-Z]{2,30}(?:_[A-Z\\d]{1,30})+))",
+  "gu",
+);
 
 function withOneForm(text: string): string {
   return text.replace(

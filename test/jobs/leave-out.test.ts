@@ -1,5 +1,7 @@
+import { setTimeout as delay } from "node:timers/promises";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
+import { createGate, type ScriptedReply } from "../../src/testing/index.js";
 import { newTalk, say } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -128,5 +130,45 @@ describe("what the user had forgotten", () => {
       echo: "In 2019 haste was diagnosed there.",
     });
     expect(await maker!.kept(memory, talk)).toEqual([again]);
+  });
+});
+
+describe("a summary, while facts may have a request to forget to read", () => {
+  const busy = (fact_extraction: () => Promise<ScriptedReply>, more: TestConfig = {}) => {
+    const model = taskModel({ fact_extraction });
+    const config = { memories: { extract: true }, summaries: { everyMessages: 2 }, ...more };
+    return { model, memory: db.memory({ model, config, jobs: "background" }), talk: newTalk() };
+  };
+  const made = async (memory: Memory, talk: Talk) =>
+    (await memory.summaries.list(talk)).filter(({ status }) => status === "completed").length;
+
+  it('users H1: waits for that and no longer, without a failed try, and "idle" waits as well', async () => {
+    const gate = createGate();
+    const { memory, model, talk } = busy(async () => {
+      await gate.wait();
+      return facts();
+    });
+    for (const text of [told, plan, "In May."]) await say(memory, talk, text);
+    await expect.poll(() => gate.waiting).toBeGreaterThan(0);
+    await delay(1_500);
+    expect(model.prompts("conversation_summary")).toEqual([]);
+    const opened = performance.now();
+    gate.open();
+    await memory.idle();
+    expect(performance.now() - opened).toBeLessThan(4_000);
+    expect(await made(memory, talk)).toBeGreaterThan(0);
+    const tried = (await memory.jobs.list()).filter(({ threadId }) => threadId === talk.threadId);
+    expect(tried.filter(({ attempts }) => (attempts ?? 0) > 0)).toEqual([]);
+  });
+
+  it.each([
+    ["fail", { upkeep: { retryDelayMs: 60_000 } }],
+    ["are for later", { memories: { extract: true, extractAfterMessages: 50 } }],
+    ["are off", { memories: { extract: false } }],
+  ] as const)("users H1: does not wait where facts %s", async (_, config) => {
+    const { memory, talk } = busy(() => Promise.reject(new Error("overloaded")), config);
+    for (const text of [told, plan, "In May."]) await say(memory, talk, text);
+    await memory.idle();
+    expect(await made(memory, talk)).toBeGreaterThan(0);
   });
 });

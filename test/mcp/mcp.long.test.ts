@@ -172,18 +172,6 @@ describe("over HTTP", () => {
     await expect(overHttp("bob", "?userId=ana")).rejects.toThrow(/NOT_FOUND|404/);
   });
 
-  it("ends nothing with what comes besides it, whatever key the model gives", async () => {
-    const client = await overHttp("bob");
-    const job = { category: "profile", key: "job" };
-    await call(client, "memory_add", { ...job, value: "nurse", text: "Bob works as a nurse." });
-    await call(client, "memory_add", { ...job, value: "DJ", text: "Bob also works as a DJ." });
-    const known = await memory.memories.list({ scope: { userId: "bob" } });
-    expect(known.map(({ text }) => text).sort()).toEqual([
-      "Bob also works as a DJ.",
-      "Bob works as a nurse.",
-    ]);
-  });
-
   it("finds what was said, and gives a thread's summary", async () => {
     const scope = { userId: "ana" };
     const messages = [{ role: "user", content: "The hives stand in Porto." }];

@@ -6,8 +6,8 @@ import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import { asksToForget } from "../../text/asks-to-forget.js";
 import { findSaid } from "../../text/find-quote.js";
+import { contentHash } from "../../text/normal-value.js";
 import { clipped } from "../../text/storable-text.js";
 import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
@@ -16,9 +16,8 @@ import {
   currentUserWords,
   memoryTool,
   type ToolOptions,
-  toolMessages,
   toolOptions,
-  userWords,
+  type UserWords,
 } from "./memory-tool.js";
 
 const words = (most: number) => z.string().min(1).max(most).nullish();
@@ -59,7 +58,7 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
  *
  * The run fixes whose memories these are. With a quote of the user's latest message the text is the user's own
  * word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
- * quote; forgetting it also needs a request to forget. Forgotten memories can be restored until the purge.
+ * quote, and so does forgetting anything: at most three memories a message. They can be restored until the purge.
  *
  * @example
  * ```ts
@@ -110,11 +109,12 @@ async function add(call: Call, input: Arguments): Promise<string> {
   const { key, value, quote } = input;
   const text = required(input.text, "text");
   const draft = { category, ...(key && { key }), ...(value && { value }), text };
-  return write(call, draft, usersWords(call, quote));
+  return write(call, draft, findWords(call, quote)?.quote ?? null);
 }
 
 async function update(call: Call, input: Arguments): Promise<string> {
-  const { known, quote } = await findManaged(call, input, "change it");
+  const { known, said } = await findManaged(call, input, "change it");
+  const quote = said?.quote ?? null;
   if (isApproved(known)) throw invalid(`An operator vouches for "${known.text}": it cannot be changed here.`);
   const text = required(input.text, "text");
   const { id, key, category, revision } = known;
@@ -132,15 +132,13 @@ async function update(call: Call, input: Arguments): Promise<string> {
 }
 
 async function forget(call: Call, input: Arguments): Promise<string> {
-  const { known, quote } = await findManaged(call, input, "forget it");
-  if (isVouchedFor(known) && !lastWords(call.config).some((text) => asksToForget(text) !== null)) {
-    throw invalid(
-      `"${known.text}" is the user's own word, and no request to forget or delete it was seen in the user's latest ` +
-        "message. Only the user can ask for it, in plain words such as: please forget that.",
-    );
-  }
+  const { known, said } = await findManaged(call, input, "forget it");
   const { id, text, revision } = known;
-  await call.memory.memories.remove(id, { ...access(call, quote), ifRevision: revision });
+  const messageId = said && (said.messageId ?? contentHash(said.text));
+  await call.memory.memories.remove(id, {
+    ...{ ...access(call, said?.quote ?? null), ifRevision: revision },
+    ...(messageId && { messageId }),
+  });
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
 }
 
@@ -156,10 +154,11 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
       `There is no memory "${clipped(id, 100)}" that you can change: ask memory_query for its id.`,
     );
   }
-  const quote = usersWords(call, input.quote);
-  if (quote !== null || !isVouchedFor(known)) return { known, quote };
+  const said = findWords(call, input.quote);
+  if (said !== null || (what === "change it" && !isVouchedFor(known))) return { known, said };
+  const whose = isVouchedFor(known) ? `"${known.text}" is the user's own word. ` : "";
   throw invalid(
-    `"${known.text}" is the user's own word. To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
+    `${whose}To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
   );
 }
 
@@ -205,13 +204,19 @@ function access({ scope, threadId, agent }: Call, quote: string | null) {
   return { scope, threadId, actor: agent ?? "agent", ...(quote !== null && { quote }) };
 }
 
-/** The words as in the user's latest message; null without any. @throws MemoryError `INVALID_INPUT` */
-function usersWords({ config }: Call, quote: string | null | undefined): string | null {
-  if (quote == null) return null;
-  const found = currentUserWords(config).flatMap(({ text }) => findSaid(text, quote) ?? []);
-  if (found[0] !== undefined) return found[0];
+interface Said extends UserWords {
+  readonly quote: string;
+}
+
+/** The words as in the user's latest message, and the message; null without any. @throws MemoryError `INVALID_INPUT` */
+function findWords({ config }: Call, wanted: string | null | undefined): Said | null {
+  if (wanted == null) return null;
+  for (const said of currentUserWords(config)) {
+    const quote = findSaid(said.text, wanted);
+    if (quote !== null) return { ...said, quote };
+  }
   throw invalid(
-    `The user's latest message does not say "${quote}", or only quotes it. Give the user's own words exactly, or leave \`quote\` out.`,
+    `The user's latest message does not say "${wanted}", or only quotes it. Give the user's own words exactly, or leave \`quote\` out.`,
   );
 }
 
@@ -222,14 +227,6 @@ const instructs = ({ memory }: Call, text: string) => wayIn(memory).screen(text)
 
 async function isOwnWord(call: Call, text: string, quote: string | null): Promise<boolean> {
   return quote !== null && (sharedWords(text, quote) >= leastShared || !(await instructs(call, text)));
-}
-
-/** The answer to "Which one?" does not repeat the request to forget. */
-const mostMessages = 3;
-
-function lastWords(config: LangGraphRunnableConfig): string[] {
-  const said = userWords(toolMessages(config), config);
-  return said.slice(-mostMessages).map(({ text }) => text);
 }
 
 function isVouchedFor({ trust }: MemoryItem): boolean {

@@ -95,7 +95,7 @@ export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
 }
 
 /** What the user said in `messages`. In an agent within a tool another agent speaks. */
-export function userWords(messages: readonly BaseMessage[], config: LangGraphRunnableConfig): UserWords[] {
+function userWords(messages: readonly BaseMessage[], config: LangGraphRunnableConfig): UserWords[] {
   if (isWithinTool(config)) return [];
   return messages.filter(opensTurn).flatMap((message) => {
     const own = saidMessage(message);

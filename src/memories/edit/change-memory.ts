@@ -1,5 +1,7 @@
+import sql from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import type { Connection } from "../../postgres/connection.js";
 import { findQuote } from "../../text/find-quote.js";
 import { parseInput } from "../../text/parse-input.js";
 import { redactFields } from "../../text/redactor.js";
@@ -56,10 +58,35 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
     const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };
     const how = { ...whose, purgeAfterMs, event: "DELETE" } as const;
+    await requireFew(tx, owner.ref, input);
     const [hidden] = await hideMemories(tx, how, [before], () => ({}));
     const also = await removeResting(tx, { ...whose, removed: [before.id], purgeAfterMs });
     return { event: "DELETE", news: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
   });
+}
+
+/** Removals that one message of a user may ask for, whoever reads it: no model hides all there is. */
+const mostAsked = 3;
+
+/** @throws MemoryError `CONFLICT` */
+async function requireFew(
+  tx: Connection,
+  owner: number,
+  { messageId, threadId }: ChangeInput,
+): Promise<void> {
+  if (messageId === undefined) return;
+  const asked = await tx.query(sql`
+    select from ${tx.schema}.history h
+    where h.owner_ref = ${owner} and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
+      and h.new #>> '{evidence,messageId}' = ${messageId}
+      and h.new #>> '{evidence,threadId}' is not distinct from ${threadId ?? null}::text
+    limit ${mostAsked}`);
+  if (asked.length < mostAsked) return;
+  throw new MemoryError(
+    "CONFLICT",
+    `One message of the user may have ${mostAsked} memories forgotten, and this one had. Ask the user which others to ` +
+      "forget: the next message may have as many. All of a user's memories are forgotten by the app, with memory.forget.",
+  );
 }
 
 /**

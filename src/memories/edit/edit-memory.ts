@@ -75,6 +75,7 @@ export interface ChangeInput {
   readonly actor: string;
   readonly consent?: ConsentGiven | undefined;
   readonly quote?: string | undefined;
+  readonly messageId?: string | undefined;
   readonly reason?: string | undefined;
   readonly threadId?: string | undefined;
   readonly ifRevision?: number | undefined;
@@ -146,11 +147,11 @@ export async function editMemory(
 }
 
 export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput): Promise<object | null> {
-  const { threadId } = input;
+  const { threadId, messageId } = input;
   if (input.quote === undefined && input.reason === undefined) return null;
   const { quote, reason } = await redactor.json({ quote: input.quote, reason: input.reason });
   return {
-    ...(quote !== undefined && { evidence: { quote, threadId } }),
+    ...(quote !== undefined && { evidence: { quote, threadId, messageId } }),
     ...(reason !== undefined && { reason }),
   };
 }

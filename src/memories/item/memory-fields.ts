@@ -247,8 +247,11 @@ export function learnedFrom(
   memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined },
 ): object {
   const { kind, source } = memory;
-  if (kind !== "fact" || !source?.seqs?.length) return {};
-  return { source: { threadId: source.threadId, seqs: source.seqs } };
+  if (kind !== "fact" || !source) return {};
+  const { threadId, seqs = [], quote } = source;
+  // In the middle of a turn its message has no number yet: the quote finds it.
+  if (seqs.length === 0) return quote ? { source: { threadId, seqs, quote } } : {};
+  return { source: { threadId, seqs } };
 }
 
 /** A memory, a draft or a line of an export, read by field name. */
