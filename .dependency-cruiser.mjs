@@ -16,21 +16,12 @@ const mayImport = {
   jobs: ["text", "postgres", "scope", "models", "usage", "events", "conversation"],
   // Capabilities.
   "memories/item": ["text", "postgres", "scope"],
-  "memories/compare": ["text"],
-  "memories/slot": ["text", "postgres", "scope", "memories/item", "memories/compare"],
+  "memories/slot": ["text", "postgres", "scope", "memories/item"],
   "memories/changes": ["text", "postgres", "scope", "events", "memories/item"],
-  "memories/guard": [
-    "text",
-    "postgres",
-    "scope",
-    "events",
-    "memories/item",
-    "memories/compare",
-    "memories/changes",
-  ],
+  "memories/guard": ["text", "postgres", "scope", "events", "memories/item", "memories/changes"],
   "memories/write": [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard"],
   ],
   "memories/edit": [
     ...["text", "postgres", "scope", "models", "events", "jobs"],
@@ -46,12 +37,11 @@ const mayImport = {
   store: ["text", "postgres", "scope", "models", "jobs", "search"],
   facts: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/compare", "memories/guard", "memories/write"],
+    ...["memories/item", "memories/guard", "memories/write", "search"],
   ],
   consolidation: [
     ...["text", "postgres", "scope", "models", "events", "jobs", "usage"],
-    ...["memories/item", "memories/compare", "memories/slot", "memories/changes", "memories/guard"],
-    "memories/write",
+    ...["memories/item", "memories/slot", "memories/changes", "memories/guard", "memories/write"],
   ],
   episodes: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -64,7 +54,7 @@ const mayImport = {
   ],
   insights: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
-    ...["memories/item", "memories/changes", "memories/write"],
+    ...["memories/item", "memories/changes", "memories/guard", "memories/write"],
   ],
   procedures: [
     ...["text", "postgres", "scope", "models", "events", "conversation", "jobs"],
@@ -145,7 +135,7 @@ const folders = Object.entries(mayImport).map(([folder, allowed]) => ({
 }));
 
 /** Files that are pure rules, and say so by their place or name. */
-const rules = "^src/(text/|memories/compare/|.+\\.rule\\.ts$)";
+const rules = "^src/(text/|.+\\.rule\\.ts$)";
 
 /** What rules share that is no rule: scopes, what a memory is, and settings, with their schemas. */
 const plain = [
@@ -203,7 +193,7 @@ export default {
     },
     {
       name: "rules-are-pure",
-      comment: "A rule (text/, memories/compare/, *.rule.ts) takes no database, file, network or model.",
+      comment: "A rule (text/, *.rule.ts) takes no database, file, network or model.",
       severity: "error",
       from: { path: rules },
       to: {

@@ -201,6 +201,7 @@ function createRuntime(
   const db: Database = openDatabase(database, settings, logger);
   return {
     ...{ db, config, logger, onRetry },
+    consent: { ways: new Set(), reported: new Set() },
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
     screen: createScreen(options.screen, logger.warn),
@@ -284,7 +285,7 @@ function createThreads(
 }
 
 function createWayIn(
-  { db, config, logger, screen }: Runtime<ResolvedConfig>,
+  { db, config, logger, screen, consent }: Runtime<ResolvedConfig>,
   defaultScope: Scope | null,
 ): WayIn {
   const emit = async (event: MemoryEvent) => {
@@ -299,6 +300,7 @@ function createWayIn(
     ...{ emit, screen },
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
+    asksConsent: (way) => void consent.ways.add(way),
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);
     },

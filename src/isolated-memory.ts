@@ -56,6 +56,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
     claim: "0.scope",
     defaultScope: "itself",
     consentAsk: "itself",
+    asksConsent: "itself",
     screen: "itself",
   },
   graphs: "itself",

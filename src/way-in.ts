@@ -15,6 +15,8 @@ export interface WayIn {
   defaultScope(): Scope | null;
   /** Who asks the user for consent: the setting `consent.ask`. */
   consentAsk(): ConsentPolicy["ask"];
+  /** Says that this process asks users in this way. What waits is reported otherwise. */
+  asksConsent(way: "interrupt" | "tool"): void;
   /** Whether a text counts as instructions to a model when it is written. */
   screen: Screen;
   /** Keeps an event, without content; its failure is logged and goes no further. */

@@ -178,8 +178,9 @@ function echoingModel() {
 function factOf(text: string) {
   return {
     ...{ category: "knowledge", key: text, value: text, text: `The user owns it. ${text}` },
-    ...{ importance: 3, confidence: 0.9, correction: false, updates: null },
-    evidence: { message: 1, quote: text.length > 0 ? text : "I own it" },
+    ...{ importance: 3, confidence: 0.9, relation: "new", target: null },
+    message: 1,
+    quote: text.length > 0 ? text : "I own it",
   };
 }
 

@@ -3,7 +3,6 @@ import { consentLine } from "../../src/consents/consent-lines.rule.js";
 import { toNewMessage } from "../../src/conversation/record.js";
 import { episodeText } from "../../src/episodes/episode-text.rule.js";
 import { changeLine } from "../../src/memories/changes/change-line.js";
-import { differsInDetail } from "../../src/memories/compare/merge-band.js";
 import { sharedWords } from "../../src/memories/guard/decide-proposal.rule.js";
 import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 import { trimToLength, writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
@@ -11,6 +10,7 @@ import { procedureText } from "../../src/procedures/write-procedure.js";
 import { questionDates } from "../../src/search/question-dates.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { figuresOf } from "../../src/text/figures.js";
 import { findQuote } from "../../src/text/find-quote.js";
 import { contentHash, normalValue } from "../../src/text/normal-value.js";
 import { escapeAttribute, escapeMarkup } from "../../src/text/prompt-text.js";
@@ -79,7 +79,7 @@ export const hostileRules: readonly HostileRule[] = [
   },
   {
     name: "slotKey",
-    run: (text) => slotKey("profile", text),
+    run: (text) => slotKey(text),
     isResult: (result) => result === null || isText(result),
   },
   { name: "normalValue", run: normalValue, isResult: isText },
@@ -88,7 +88,7 @@ export const hostileRules: readonly HostileRule[] = [
     run: (text) => sharedWords(text, `${text} more`),
     isResult: (result) => Number(result) >= 0,
   },
-  { name: "differsInDetail", run: (text) => differsInDetail(text, `${text} more`), isResult: isTrue },
+  { name: "figuresOf", run: figuresOf, isResult: isList },
   { name: "isStorable", run: isStorable, isResult: isTrue },
   {
     name: "changeLine",

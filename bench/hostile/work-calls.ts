@@ -13,8 +13,9 @@ const answers: Readonly<Record<string, Record<string, unknown>>> = {
     facts: [
       {
         ...{ category: "knowledge", key: null, value: null, text: "The user owns a dog.", importance: 3 },
-        ...{ confidence: 0.9, correction: false, updates: null },
-        evidence: { message: 1, quote: "I own a dog." },
+        ...{ confidence: 0.9, relation: "new", target: null },
+        message: 1,
+        quote: "I own a dog.",
       },
     ],
   },

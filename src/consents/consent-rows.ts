@@ -1,14 +1,16 @@
 import sql, { raw, type Sql } from "sql-template-tag";
+import { z } from "zod";
 import { eventNode } from "../events/event-log.js";
-import { askAgainMs, type ConsentRule } from "../memories/guard/consent-policy.rule.js";
-import type { ConsentRequest, ConsentStatus } from "../memories/guard/consent-request.rule.js";
+import { askAgainMs, consentRules } from "../memories/guard/consent-policy.rule.js";
+import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../scope/page-bookmark.js";
-import { isSharedBy, type Scope } from "../scope/scope.js";
-import { type AllListing, belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
+import { isSharedBy, type Scope, scopeField, tenantField } from "../scope/scope.js";
+import { belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
+import { pageRows } from "../text/parse-input.js";
 
 const requestColumns = without(consentColumns, "slot", "normalValue", "contentHash");
 
@@ -51,19 +53,25 @@ function consentOf({ request, current }: ConsentRow): DraftedConsent {
   return { request: shown, draft };
 }
 
-export interface ConsentListing extends AllListing {
+export const consentListing = z.strictObject({
+  scope: scopeField,
+  /** Only this tenant. @default all tenants */
+  tenantId: tenantField,
+  /** @default ["pending"] */
+  status: z.array(z.enum(consentStatuses)).readonly().optional(),
+  /** What they wait for. @default both */
+  rule: z.enum(consentRules).optional(),
+  /** Only those that may be asked about now: neither put off, nor waiting for signals. @default false */
+  due: z.boolean().optional(),
+  /** Rows. @default 100 */
+  limit: pageRows,
+  /** Only those after this id: the last of the page before. */
+  after: z.string().optional(),
+});
+
+export interface ConsentListing extends Omit<z.input<typeof consentListing>, "scope"> {
   /** @default everybody's, for operators */
   readonly scope?: Scope | undefined;
-  /** @default ["pending"] */
-  readonly status?: readonly ConsentStatus[] | undefined;
-  /** What they wait for. @default both */
-  readonly rule?: ConsentRule | undefined;
-  /** Only those that may be asked about now: neither put off, nor waiting for signals. @default false */
-  readonly due?: boolean | undefined;
-  /** Rows. @default 100 */
-  readonly limit?: number | undefined;
-  /** Only those after this id: the last of the page before. */
-  readonly after?: string | undefined;
 }
 
 export interface DraftedConsent {

@@ -1,12 +1,16 @@
-import { z } from "zod";
 import { defineWork } from "../jobs/define-work.js";
-import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
+import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import type { WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import { parseListed, scopeField, tenantField } from "../scope/scope.js";
-import { pageRows } from "../text/parse-input.js";
-import { type ConsentListing, expireConsents, hasExpiredConsents, listConsents } from "./consent-rows.js";
+import { parseListed } from "../scope/scope.js";
+import {
+  type ConsentListing,
+  consentListing,
+  expireConsents,
+  hasExpiredConsents,
+  listConsents,
+} from "./consent-rows.js";
 import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 
 const batchSize = 500;
@@ -42,21 +46,11 @@ export interface ConsentsApi {
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
 }
 
-const listingSchema = z.strictObject({
-  scope: scopeField,
-  tenantId: tenantField,
-  status: z.array(z.enum(consentStatuses)).optional(),
-  rule: z.enum(["consent", "signals"]).optional(),
-  due: z.boolean().optional(),
-  limit: pageRows,
-  after: z.string().optional(),
-});
-
 export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
   const { db } = deps;
   return {
     list: async (listing) => {
-      const asked = parseListed(listingSchema, listing, "listing");
+      const asked = parseListed(consentListing, listing, "listing");
       return asListed(asked, () => listConsents(db, asked));
     },
     decide: (decision) => decideConsent(deps, decision),

@@ -179,16 +179,11 @@ async function requireWaiting(
 function endedError(request: ConsentRequest): MemoryError {
   const { id, status, decidedAt, decidedBy, decidedVia, expiresAt } = request;
   const when = decidedAt?.toISOString();
-  const details = { current: request };
-  if (status === "expired") {
-    const message = `Request ${id} expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`;
-    return new MemoryError("WRONG_STATE", message);
-  }
-  if (status === "superseded") {
-    const by = decidedBy === null ? "" : ` by ${decidedBy}`;
-    const message = `Request ${id} was superseded on ${when}: another value was proposed${by}.`;
-    return new MemoryError("WRONG_STATE", message, { details });
-  }
-  const message = `Request ${id} was ${status} by ${decidedBy ?? "somebody"} (${decidedVia}) on ${when}.`;
-  return new MemoryError("WRONG_STATE", message, { details });
+  const by = decidedBy === null ? "" : ` by ${decidedBy}`;
+  const messages: Partial<Record<typeof status, string>> = {
+    expired: `expired on ${expiresAt.toISOString()} without a decision. It has to be proposed again.`,
+    superseded: `was superseded on ${when}: another value was proposed${by}.`,
+  };
+  const message = messages[status] ?? `was ${status}${by || " by somebody"} (${decidedVia}) on ${when}.`;
+  return new MemoryError("WRONG_STATE", `Request ${id} ${message}`, { details: { current: request } });
 }

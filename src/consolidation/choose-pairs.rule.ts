@@ -1,12 +1,9 @@
 import { createHash } from "node:crypto";
-import { detailDifference } from "../memories/compare/detail-difference.js";
 import { type CategoryPolicy, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import { personalKey } from "../memories/item/personal-fields.rule.js";
-import { normalValue } from "../text/normal-value.js";
-import { isOtherThing, type ToldThing } from "./other-thing.rule.js";
+import { haveSameFigures } from "../text/figures.js";
 
-export interface StoredMemory extends MemoryItem, ToldThing {
+export interface StoredMemory extends MemoryItem {
   readonly ref: number;
   /** See `sourceRank`. */
   readonly rank: number;
@@ -63,9 +60,9 @@ function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules)
 }
 
 /**
- * Whether code allows two memories to be one: of one kind, app and state, with the same readers, of one slot family or
- * not both of a slot, by the same person, and without a number, date, name, negation or other detail that only one has,
- * nor about another thing in the same words. Checked before a model is asked, and again before its verdict is applied.
+ * Whether code allows two memories to be about one thing: of one kind, app and state, with the same readers, of one slot
+ * family or not both of a slot, and by the same person. Checked before a model is asked, and again before its verdict is
+ * applied.
  */
 export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: CategoryPolicy): boolean {
   return (
@@ -76,11 +73,16 @@ export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: Cate
     ownerAndApp(first) === ownerAndApp(second) &&
     haveSameReaders(first.category, second.category, policy) &&
     haveSlotFamily(first, second) &&
-    agree(first.actorId, second.actorId) &&
-    // Only a model can judge the same words in another order.
-    [null, "order"].includes(detailDifference(first.text, second.text)) &&
-    haveSameValue(first.value, second.value) &&
-    !isOtherThing(first, second)
+    agree(first.actorId, second.actorId)
+  );
+}
+
+/** Whether they may say the same: no judge makes one of "8,000 euros" and "9,500 euros". */
+export function mayMerge(first: StoredMemory, second: StoredMemory): boolean {
+  const [one, other] = [first.value, second.value];
+  return (
+    haveSameFigures(first.text, second.text) &&
+    (one === null || other === null || haveSameFigures(one, other))
   );
 }
 
@@ -106,26 +108,12 @@ function haveSameReaders(one: string, other: string, policy: CategoryPolicy): bo
 function haveSlotFamily(first: StoredMemory, second: StoredMemory): boolean {
   if (first.key === null || second.key === null) return true;
   if (first.category !== second.category) return false;
-  const field = personalKey(first.key);
-  if (field !== null && field === personalKey(second.key)) return true;
-  const [one, other] = [keyWords(first.key), keyWords(second.key)];
-  const [fewer, more] = one.size <= other.size ? [one, other] : [other, one];
-  return fewer.size > 0 && [...fewer].every((word) => more.has(word));
-}
-
-const keyFillers: ReadonlySet<string> = new Set(["of", "the", "a", "an", "is", "has", "user", "users", "my"]);
-
-function keyWords(key: string): Set<string> {
-  return new Set(key.split("_").filter((word) => word !== "" && !keyFillers.has(word)));
+  const [one, other] = [first.key.split("_"), second.key.split("_")];
+  return one.every((word) => other.includes(word)) || other.every((word) => one.includes(word));
 }
 
 function agree(one: string | null, other: string | null): boolean {
   return one === null || other === null || one === other;
-}
-
-function haveSameValue(one: string | null, other: string | null): boolean {
-  if (one === null || other === null) return true;
-  return normalValue(one) === normalValue(other) || detailDifference(one, other) === null;
 }
 
 /**

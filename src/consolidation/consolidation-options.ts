@@ -23,8 +23,8 @@ export const consolidationOptionsSchema = z.strictObject({
  */
 export const everyMs = dayMs;
 /**
- * Most pairs of an owner per run, most similar first. Each takes two votes at least, and three before anything is
- * hidden: some fifteen to thirty calls.
+ * Most pairs of an owner per run, most similar first. Each takes two votes at least, and five before anything is
+ * hidden: some fifteen to forty calls.
  */
 export const mostPairs = 50;
 /** With many more, models begin to mix them up. */

@@ -1,8 +1,8 @@
 import sql from "sql-template-tag";
 import { dayMs } from "../clock.js";
+import { consentRule } from "../memories/guard/consent-policy.rule.js";
 import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import { sourceRank } from "../memories/slot/slot-conflict.rule.js";
-import { mergeThresholds } from "../memories/write/decide-write.rule.js";
 import type { EmbeddingSpace } from "../models/embedding-space.js";
 import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
@@ -50,12 +50,13 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
   const refs = await findPool(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
   const space = await spaceOf(deps, ownerRef);
-  const { reviewSimilarity, contextReviewSimilarity } = config.memories;
-  // The lowest band.
-  const least = space ? Math.min(reviewSimilarity, contextReviewSimilarity) : leastOverlap;
+  const { askSimilarity, contextAskSimilarity } = config.memories;
+  const least = space ? Math.min(askSimilarity, contextAskSimilarity) : leastOverlap;
+  const leastOf = (memory: StoredMemory) =>
+    consentRule(config.consent, memory) === null ? askSimilarity : contextAskSimilarity;
   const open = choosePairs(await findNear(db, { ownerRef, refs, space, least }), {
     policy: config.policy,
-    leastSimilarity: (memory) => (space ? mergeThresholds(memory, config).review : leastOverlap),
+    leastSimilarity: (memory) => (space ? leastOf(memory) : leastOverlap),
     since: new Date(deps.clock().getTime() - recentMs),
   });
   const fingerprints = open.map(fingerprintOf);
@@ -126,16 +127,14 @@ export async function findStored(
       : sql`unnest(${input.refs}::bigint[]) named cross join lateral (select * from ${schema}.memory where ref = named limit 1) m`;
   const rows = await db.query<StoredRow>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
-      coalesce(m.asserted_at, m.valid_from) as asserted_at, array(
-        select t.lexeme from ${schema}.memory_term t where t.memory_ref = m.ref
-      ) as terms
+      coalesce(m.asserted_at, m.valid_from) as asserted_at
     from ${named}
     where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
     order by m.ref`);
   return new Map(
-    rows.map(({ memory, ref, turn, asserted_at: assertedAt, terms }) => {
+    rows.map(({ memory, ref, turn, asserted_at: assertedAt }) => {
       const item = memoryOf(memory);
-      return [item.id, { ...item, ref: Number(ref), turn, terms, assertedAt, rank: sourceRank(item) }];
+      return [item.id, { ...item, ref: Number(ref), turn, assertedAt, rank: sourceRank(item) }];
     }),
   );
 }
@@ -145,5 +144,4 @@ interface StoredRow extends Record<string, unknown> {
   readonly ref: string;
   readonly turn: number;
   readonly asserted_at: Date;
-  readonly terms: string[];
 }

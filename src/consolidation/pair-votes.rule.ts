@@ -18,13 +18,13 @@ const effects = {
 
 /**
  * Lead of one effect before a memory is hidden, or a pair is left. A judge that errs once in ten times then hides one
- * wrong memory in seven hundred and misses one duplicate in sixty. One vote would hide one in ten, and two equal votes
- * one in a hundred; they miss one duplicate in ten.
+ * of 60,000 pairs wrongly and misses one duplicate in forty. Thousands of an owner's pairs differ in one word that only
+ * the judge can weigh: a lead of three would hide one of 740.
  */
-const neededLead = { hide: 3, leave: 2 };
+const neededLead = { hide: 5, leave: 2 };
 
 /** An open pair is left after so many votes. */
-const mostVotes = 9;
+const mostVotes = 11;
 
 export function needsVote(votes: readonly PairVote[]): boolean {
   return (

@@ -1,7 +1,7 @@
 import { type ConsentPolicy, consentRule } from "../memories/guard/consent-policy.rule.js";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import { type IntervalSplit, placeInSlot } from "../memories/slot/slot-timeline.rule.js";
-import { mayBeOne, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
+import { mayBeOne, mayMerge, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
 import type { PairVote } from "./pair-votes.rule.js";
 
 export interface JudgedPair extends StoredPair {
@@ -69,7 +69,8 @@ function effectOf(pair: JudgedPair, gone: ReadonlySet<string>, rules: SettleRule
   if (gone.has(first.id) || gone.has(second.id)) return none("settled");
   if (vote.verdict === "related") return pair.linked ? none(null) : { action: "link" };
   if (!mayBeOne(first, second, rules.policy)) return none("details");
-  return vote.verdict === "same" ? merging(pair) : closing(pair, rules);
+  if (vote.verdict !== "same") return closing(pair, rules);
+  return mayMerge(first, second) ? merging(pair) : none("details");
 }
 
 function none(why: PairRefusal | null): PairEffect {

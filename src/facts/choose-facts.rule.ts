@@ -1,19 +1,30 @@
 import type { TaskRuntime } from "../jobs/jobs-options.js";
+import type { PersonalField } from "../memories/guard/consent-policy.rule.js";
 import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
-import type { WriteConfig } from "../memories/write/write-runtime.js";
+import type { MemoryRelation, WriteConfig } from "../memories/write/write-runtime.js";
 import {
   trimToLength,
   type WritingProblem,
   writingProblems,
 } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
+import type { SearchRuntime } from "../search/retrieval-options.js";
 import { findSaid } from "../text/find-quote.js";
 import { contentHash } from "../text/normal-value.js";
 import { createPauses } from "../text/pauses.js";
 import { headOf, visibleText } from "../text/storable-text.js";
-import { type ChosenRemoval, restsOnRemoval } from "./choose-removals.rule.js";
-import { type LearnedFact, type RemovedFact, type SaidAt, wasRemoved } from "./removed-facts.rule.js";
+import type { ChosenRemoval } from "./choose-removals.rule.js";
+import {
+  type LearnedFact,
+  type RemovedFact,
+  type SaidAt,
+  saysSame,
+  wasRemoved,
+} from "./removed-facts.rule.js";
+
+/** How a statement stands to what is known; "new" to nothing of it. */
+export const factRelations = ["new", "same_as", "updates", "ends", "adds_to"] as const;
 
 /** A fact that a model proposes. `chooseFacts` checks all of it. */
 export interface FactCandidate {
@@ -26,17 +37,26 @@ export interface FactCandidate {
   readonly importance: number;
   /** 0 to 1. */
   readonly confidence: number;
-  /** The user's words, and the number of their message, counted from 1. */
-  readonly evidence: { readonly message: number; readonly quote: string };
-  readonly correction: boolean;
-  /** Number of the known slot that it updates, counted from 1; null for a new one. */
-  readonly updates: number | null;
+  readonly relation: (typeof factRelations)[number];
+  /** Number of the known memory that the relation is to, counted from 1; null for none. */
+  readonly target: number | null;
+  /** Whether the user says it plainly, of themselves. */
+  readonly statedByUser: boolean;
+  readonly personal: PersonalField | null;
+  /** The day from which it holds, as "2026-05-02"; null where it was not said. */
+  readonly since: string | null;
+  /** Number of the user's message, counted from 1, and their words in it. */
+  readonly message: number;
+  readonly quote: string;
 }
 
 export interface ChosenFact
   extends LearnedFact,
-    Pick<FactCandidate, "importance" | "confidence" | "correction"> {
+    Pick<FactCandidate, "importance" | "confidence" | "statedByUser" | "personal"> {
   readonly message: number;
+  readonly relation: MemoryRelation | null;
+  /** From when on it holds; null since it was said. */
+  readonly since: Date | null;
   /** Whether it was longer than a memory may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
 }
@@ -45,7 +65,6 @@ type CandidateProblem =
   | WritingProblem
   | "other_language"
   | "unknown_category"
-  | "unknown_memory"
   | "out_of_range"
   | "no_evidence"
   | "low_confidence"
@@ -63,7 +82,7 @@ export interface RejectedFact {
 
 export const extractor = "worker:extract";
 
-export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime;
+export type FactsRuntime = Runtime<WriteConfig> & TaskRuntime & SearchRuntime;
 
 /** Scripts that identify languages. Scripts of one writing system share a row. */
 const scripts: readonly (readonly [name: string, letters: RegExp])[] = [
@@ -96,11 +115,15 @@ export function leavesScript(source: string, text: string): boolean {
   return (text.match(/\p{L}/gu)?.length ?? 0) >= leastLetters && text.match(letters) === null;
 }
 
-export interface KnownSlot {
+/** A memory in the prompt. */
+export interface ShownMemory {
+  readonly id: string;
   readonly category: string;
-  readonly key: string;
+  readonly key: string | null;
   readonly value: string | null;
   readonly text: string;
+  /** It waits for the user's consent, and can only be forgotten. */
+  readonly waits?: boolean | undefined;
 }
 
 export interface FactRules {
@@ -108,7 +131,7 @@ export interface FactRules {
   /** The user's messages, in the order of the prompt. */
   readonly messages: readonly string[];
   /** In the order of the prompt. */
-  readonly known: readonly KnownSlot[];
+  readonly known: readonly ShownMemory[];
   readonly minConfidence: number;
   readonly minImportance: number;
   readonly perMessage: number;
@@ -136,9 +159,9 @@ export function factCategories(policy: CategoryPolicy): string[] {
 /**
  * The candidates that may be written, in the order of their messages, and why the others may not.
  *
- * A candidate's category and key decide its slot: models confuse unlike things (graphiti #1728), so `updates` moves no
- * fact to another slot. An additional value ("also a volunteer firefighter") becomes a statement without a slot and
- * ends nothing. Of each message the best are kept (importance × confidence); a message gives a slot one value.
+ * A candidate's category and key decide its slot: models confuse unlike things (graphiti #1728), so no relation moves a
+ * fact to another slot. What adds to a slot, or ends it, is a statement without one. Of each message the best are kept
+ * (importance × confidence); a message gives a slot one value.
  */
 export async function chooseFacts(
   candidates: readonly FactCandidate[],
@@ -171,22 +194,52 @@ export async function chooseFacts(
 function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | CandidateProblem {
   const category = categoryMeant(rules.policy, candidate.category)?.name;
   if (category === undefined || notForFacts.has(category)) return "unknown_category";
-  const message = candidate.evidence.message - 1;
-  const quote = findSaid(rules.messages[message] ?? "", candidate.evidence.quote);
+  const message = candidate.message - 1;
+  const quote = findSaid(rules.messages[message] ?? "", candidate.quote);
   if (quote === null) return "no_evidence";
   const range = rangeProblem(candidate, rules);
   if (range) return range;
-  if (candidate.updates !== null && !rules.known[candidate.updates - 1]) return "unknown_memory";
-  const slot = candidate.key === null ? null : slotKey(category, visibleText(candidate.key));
+  const { slot, value } = slotOf(candidate);
   const said = visibleText(candidate.text).trim();
   const text = trimToLength("fact", said) ?? said;
-  const value = candidate.value === null ? null : visibleText(candidate.value).trim() || null;
   const [problem = slotProblem(slot, value)] = writingProblems("fact", text);
   if (problem) return problem;
   if (leavesScript(rules.messages[message] ?? "", text)) return "other_language";
-  const { importance, confidence, correction } = candidate;
-  const trimmed = text.length < said.length;
-  return { category, key: slot, value, text, importance, confidence, correction, message, quote, trimmed };
+  const { importance, confidence, statedByUser, personal } = candidate;
+  return {
+    ...{ category, key: slot, value, text, importance, confidence, statedByUser, personal, message, quote },
+    relation: relationOf(candidate, { category, key: slot }, rules.known),
+    // A value of a slot takes its place among the others by when it was said.
+    since: slot === null ? dayOf(candidate.since) : null,
+    trimmed: text.length < said.length,
+  };
+}
+
+/** What adds to a value, or ends it, does not take its place. */
+function slotOf({ key, value, relation }: FactCandidate) {
+  const none = { slot: null, value: null };
+  if (key === null || relation === "adds_to" || relation === "ends") return none;
+  const slot = slotKey(visibleText(key));
+  return slot === null ? none : { slot, value: visibleText(value ?? "").trim() || null };
+}
+
+/** Null for a memory that was not shown, waits, or is another slot's. */
+function relationOf(
+  { relation, target }: FactCandidate,
+  slot: { readonly category: string; readonly key: string | null },
+  known: readonly ShownMemory[],
+): MemoryRelation | null {
+  const memory = target === null ? undefined : known[target - 1];
+  if (relation === "new" || !memory || memory.waits) return null;
+  const isOfSlot = memory.key === slot.key && memory.category === slot.category;
+  if (slot.key !== null && memory.key !== null && !isOfSlot) return null;
+  return { relation, target: memory.id };
+}
+
+/** A day, month or year of our calendar. */
+function dayOf(since: string | null): Date | null {
+  const date = /^\d{4}(?:-\d{2}){0,2}$/.test(since ?? "") ? new Date(since as string) : null;
+  return date && Number.isFinite(date.getTime()) ? date : null;
 }
 
 function slotProblem(key: string | null, value: string | null): CandidateProblem | null {
@@ -206,13 +259,32 @@ function crowdedOut(
   chosen: readonly ChosenFact[],
   rules: FactRules,
 ): CandidateProblem | null {
-  if (restsOnRemoval(fact, rules.removals ?? [])) return "asked_to_forget";
+  if (rules.removals?.some((removal) => isRequested(fact, removal, rules))) return "asked_to_forget";
   const said = rules.removed?.messages[fact.message];
   if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";
   const ofMessage = chosen.filter(({ message }) => message === fact.message);
   if (ofMessage.some((other) => isSame(other, fact))) return "duplicate";
   if (ofMessage.length >= rules.perMessage) return "turn_cap";
   return chosen.length >= rules.inAll ? "daily_cap" : null;
+}
+
+/** Whether `fact` rests on the words of a request, or says within them what is to be forgotten. */
+function isRequested(fact: ChosenFact, removal: ChosenRemoval, { messages, known }: FactRules): boolean {
+  if (removal.message !== fact.message) return false;
+  const said = (messages[fact.message] ?? "").normalize("NFC");
+  const [asked, told] = [removal.quote, fact.quote].map((quote) => {
+    const from = said.indexOf(quote);
+    return { from, to: from + quote.length };
+  }) as [Stretch, Stretch];
+  if (told.to <= asked.from || asked.to <= told.from) return false;
+  if (told.from < asked.from || asked.to < told.to) return true;
+  const gone = known.find(({ id }) => id === removal.id);
+  return gone !== undefined && (fact.relation?.target === gone.id || saysSame(fact, gone));
+}
+
+interface Stretch {
+  readonly from: number;
+  readonly to: number;
 }
 
 function isSame(first: ChosenFact, second: ChosenFact): boolean {

@@ -1,12 +1,14 @@
-import { findQuote, findSaid } from "../text/find-quote.js";
+import { findSaid } from "../text/find-quote.js";
 import { createPauses } from "../text/pauses.js";
 
 /** A memory that the user wants forgotten, by a model. `chooseRemovals` checks all of it. */
 export interface RemovalCandidate {
   /** Number of the memory in the prompt, counted from 1. */
   readonly memory: number;
-  /** The user's words, and the number of their message, counted from 1. */
-  readonly evidence: { readonly message: number; readonly quote: string };
+  /** Number of the user's message, counted from 1. */
+  readonly message: number;
+  /** The user's words that ask for it. */
+  readonly quote: string;
 }
 
 export interface ChosenRemoval {
@@ -15,8 +17,8 @@ export interface ChosenRemoval {
   readonly quote: string;
 }
 
-/** "bulk": more than one message may hide, or everything. */
-export type RemovalProblem = "unknown_memory" | "no_evidence" | "no_request" | "bulk";
+/** "bulk": more than one message may hide. */
+export type RemovalProblem = "unknown_memory" | "no_evidence" | "bulk";
 
 export interface RemovalRules {
   /** The user's messages, in the order of the prompt. */
@@ -27,8 +29,8 @@ export interface RemovalRules {
 }
 
 /**
- * The removals to do, each once, and why not the others: the user's own words must ask for it. A message with more than
- * `perMessage` proposals, or that asks to forget everything, hides none: no model decides on that.
+ * The removals to do, each once, and why not the others: the user must have said the words, and not only quoted them. A
+ * message with more than `perMessage` proposals hides none: no model decides to forget everything.
  */
 export async function chooseRemovals(
   candidates: readonly RemovalCandidate[],
@@ -52,23 +54,9 @@ export async function chooseRemovals(
 }
 
 function checkRemoval(candidate: RemovalCandidate, rules: RemovalRules): ChosenRemoval | RemovalProblem {
-  const { memory, evidence } = candidate;
-  const id = rules.memories[memory - 1];
+  const id = rules.memories[candidate.memory - 1];
   if (id === undefined) return "unknown_memory";
-  const message = evidence.message - 1;
-  const text = rules.messages[message] ?? "";
-  const quote = findSaid(text, evidence.quote);
-  if (quote === null) return "no_evidence";
-  return { id, message, quote };
-}
-
-/** Whether a fact quotes the request to forget itself in `text`, and not what was said beside it: "…, I live in Rome now". */
-export function restsOnRemoval(
-  fact: { readonly message: number; readonly quote: string },
-  removals: readonly ChosenRemoval[],
-): boolean {
-  return removals.some(({ message, quote }) => {
-    if (message !== fact.message) return false;
-    return fact.quote.includes(quote) || findQuote(quote, fact.quote) !== null;
-  });
+  const message = candidate.message - 1;
+  const quote = findSaid(rules.messages[message] ?? "", candidate.quote);
+  return quote === null ? "no_evidence" : { id, message, quote };
 }

@@ -43,7 +43,7 @@ export function defineFacts(deps: FactsRuntime) {
         const { minConfidence, minImportance, writesPerTurn, writesPerDay } = memories;
         const messages = work.messages.map(({ text }) => text);
         const { chosen: removing, rejected: kept } = await chooseRemovals(removals, {
-          ...{ messages, memories: work.forgettable.map(({ id }) => id), perMessage: writesPerTurn },
+          ...{ messages, memories: work.known.map(({ id }) => id), perMessage: writesPerTurn },
         });
         const facts = await chooseFacts(candidates, {
           ...{ policy, messages, removals: removing, known: work.known, minConfidence, minImportance },
@@ -53,7 +53,7 @@ export function defineFacts(deps: FactsRuntime) {
         });
         return { ...facts, removing, kept };
       },
-      save: async (extracted, tools) => ({ outcomes: await saveFacts(deps, extracted, tools) }),
+      save: async (extracted) => ({ outcomes: await saveFacts(deps, extracted) }),
     },
     deps,
   );

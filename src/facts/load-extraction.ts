@@ -7,13 +7,16 @@ import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { ownerIs, type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
+import { noFilter } from "../search/memory-filter.rule.js";
+import { questionVector } from "../search/read-question.js";
+import { searchMemories } from "../search/search-memories.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { withoutReminders } from "../text/inserted-message.js";
 import { createPauses } from "../text/pauses.js";
 import { searchText } from "../text/search-text.js";
-import { visibleText } from "../text/storable-text.js";
+import { headOf, visibleText } from "../text/storable-text.js";
 import { asksSomething, tellsSomething } from "../text/tells-something.js";
-import { extractor, type FactsRuntime, type KnownSlot } from "./choose-facts.rule.js";
+import { extractor, type FactsRuntime, type ShownMemory } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
 
 export interface ExtractionMessage {
@@ -28,17 +31,12 @@ export interface ExtractionMessage {
   readonly turnsAgo: number;
 }
 
-export interface Forgettable extends Pick<RemovedFact, "category" | "key" | "text"> {
-  readonly id: string;
-}
-
 export interface ExtractionWork extends ThreadWork {
   readonly ownerRef: number;
   /** The oldest without extraction, in order. */
   readonly messages: ExtractionMessage[];
-  readonly known: KnownSlot[];
-  /** Candidates for the user's request to forget, likeliest first; empty without one. */
-  readonly forgettable: Forgettable[];
+  /** What the prompt shows of what is known: what is near the messages first. */
+  readonly known: ShownMemory[];
   /** Removed since the first message was said, latest first. */
   readonly removed: RemovedFact[];
   /** Facts written for the owner in the last 24 hours. */
@@ -47,10 +45,16 @@ export interface ExtractionWork extends ThreadWork {
   readonly allowedAt: Date | null;
 }
 
+/** Characters of the messages that are embedded to find what is near them. */
+const searchedCharacters = 10_000;
 /** Messages per piece; after a failure one, so that a single bad message does not block others. */
 const messagesAtOnce = 10;
-/** A user has 10 to 50 lasting facts. */
-const knownSlots = 50;
+/** A user has 10 to 50 lasting facts: of so many, all are shown. */
+const mostKnown = 50;
+/** Of more, those that fit the messages come first. */
+const mostNear = 25;
+/** Proposals waiting for consent that are shown as well. */
+const mostWaiting = 20;
 /** Mostly none: they matter to messages that are read again, or long after they were said. */
 const mostRemoved = 500;
 
@@ -79,7 +83,7 @@ export async function prepareExtraction(
     // They alone justify no model call, and are read with later messages.
     return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
   }
-  if (allowedAt === null) return withForgettable(deps, await limitExtraction(deps, work));
+  if (allowedAt === null) return withNearest(deps, await limitExtraction(deps, work));
   await deferWork(deps.db, claim, allowedAt);
   deps.logger.debug(
     `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
@@ -100,42 +104,37 @@ async function limitExtraction(deps: FactsRuntime, work: ExtractionWork): Promis
   return { ...work, messages, doneUntil, more: work.more || taken < all.length };
 }
 
-/** Memories in the prompt when a message asks to forget something. */
-const shownForgettable = 60;
-/** Proposals waiting for consent, likewise. */
-const shownWaiting = 20;
-
-/** Adds the memories that its messages may ask to forget. */
-async function withForgettable({ db }: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
-  const said = work.messages.map(({ text }) => text).join("\n");
-  const memories = await findForgettable(db, work, said);
-  const { ownerRef, scope } = work;
-  const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: shownWaiting });
-  return { ...work, forgettable: [...memories, ...waiting] };
-}
-
-/** Facts of the thread's owner: first those with the most words of `said`, then slots. */
-async function findForgettable(
-  db: Connection,
-  { ownerRef, scope }: ExtractionWork,
-  said: string,
-): Promise<Forgettable[]> {
-  const { schema } = db;
-  return db.query<Forgettable & Record<string, unknown>>(sql`
-    with word as (
-      select distinct v.lexeme from unnest(to_tsvector(${db.language}::regconfig, ${searchText(said)})) v
-    ),
-    shared as (
-      select t.memory_ref, count(*) as words
-      from word join ${schema}.memory_term t on t.owner_ref = ${ownerRef} and t.lexeme = word.lexeme
-      group by 1
-    )
-    select m.id, m.category, m.key, m.content as text
-    from ${schema}.memory m left join shared on shared.memory_ref = m.ref
-    where m.owner_ref = ${ownerRef} and m.kind in ('fact', 'insight') and m.state = 'active'
-      and m.app_id in ('', ${scope.appId ?? ""})
-    order by coalesce(shared.words, 0) desc, m.key is null, m.importance desc, m.updated_at desc
-    limit ${shownForgettable}`);
+/** Puts what is near the messages before the rest, and adds what waits for consent. */
+async function withNearest(deps: FactsRuntime, work: ExtractionWork): Promise<ExtractionWork> {
+  const { db, config } = deps;
+  const { scope, ownerRef, messages } = work;
+  const said = messages.map(({ text }) => text).join("\n");
+  const question = { terms: searchText(said), spans: [], names: () => false };
+  const { candidates } = await searchMemories(
+    db,
+    { ...question, vector: await questionVector(deps, headOf(said, searchedCharacters)) },
+    {
+      ...{ scope, kinds: ["fact", "insight"], categories: [...config.policy.categories.keys()] },
+      ...{ filter: noFilter, limit: mostNear, most: 0 },
+    },
+  );
+  const near = candidates
+    .map(({ memory }) => memory)
+    .filter((memory) => memory.scope.userId === scope.userId);
+  const known = new Map(
+    [...near, ...work.known].map(({ id, category, key, value, text }) => [
+      id,
+      { id, category, key, value, text },
+    ]),
+  );
+  const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: mostWaiting });
+  return {
+    ...work,
+    known: [
+      ...[...known.values()].slice(0, mostKnown),
+      ...waiting.map((request) => ({ ...request, waits: true })),
+    ],
+  };
 }
 
 interface Row extends ScopeRow, Record<string, unknown> {
@@ -143,7 +142,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
   owner_ref: string;
   messages: (Omit<ExtractionMessage, "saidAt"> & { saidAt: string })[];
   pending: number;
-  known: KnownSlot[];
+  known: ShownMemory[];
   removed: (Omit<RemovedFact, "removedAt"> & { removedAt: string })[];
   written: number;
   allowed_at: Date | null;
@@ -188,11 +187,13 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
       and h.event in ('ADD', 'MERGE', 'UPDATE') and not h.new ?| array['supersededBy', 'refused']
   ),
   known as (
-    select m.category, m.key, m.value, m.content as text, m.importance, m.updated_at
+    select m.id, m.category, m.key, m.value, m.content as text, row_number() over (
+        order by m.key is null, m.importance desc, m.updated_at desc
+      ) as place
     from thread t join ${schema}.memory m
-      on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)} and m.key is not null
+      on m.owner_ref = t.owner and m.kind = 'fact' and m.state = 'active' and ${unexpired(db)}
       and m.app_id in ('', t.app_id)
-    order by m.importance desc, m.updated_at desc limit ${knownSlots}
+    order by place limit ${mostKnown}
   ),
   removed as (
     -- Not what expired, or was forgotten by age. What was purged is in the trail alone.
@@ -218,8 +219,8 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
     ) order by p.seq), '[]') from pending p where p.position <= ${atOnce}) as messages,
     (select count(*) from pending)::int as pending,
     (select coalesce(json_agg(json_build_object(
-      'category', category, 'key', key, 'value', value, 'text', text
-    ) order by importance desc, updated_at desc), '[]') from known) as known,
+      'id', id, 'category', category, 'key', key, 'value', value, 'text', text
+    ) order by place), '[]') from known) as known,
     (select coalesce(json_agg(json_build_object(
       'category', old ->> 'category', 'key', key, 'value', old ->> 'value', 'text', old ->> 'text',
       'removedAt', created_at, 'quote', evidence, 'seqs', seqs
@@ -238,7 +239,6 @@ function workOf(row: Row, { doneUntil }: Claim): ExtractionWork {
     doneUntil: row.messages.at(-1)?.seq ?? doneUntil,
     more: row.pending > row.messages.length,
     known: row.known,
-    forgettable: [],
     removed: row.removed.map((fact) => ({ ...fact, removedAt: new Date(fact.removedAt) })),
     writtenToday: row.written,
     allowedAt: row.allowed_at,

@@ -12,6 +12,10 @@ export interface InsightCandidate {
   readonly tags: readonly string[];
   /** 1 to 5. */
   readonly importance: number;
+  /** 0 to 1. */
+  readonly confidence: number;
+  /** One of the categories that the model may choose; else the one of insights. */
+  readonly category: string;
   /** Numbers of memories in the prompt, counted from 1. */
   readonly evidence: readonly number[];
 }
@@ -27,10 +31,10 @@ export interface InsightSource {
   readonly threadId: string | null;
 }
 
-export interface ChosenInsight {
+export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importance" | "confidence"> {
   readonly text: string;
-  readonly tags: readonly string[];
-  readonly importance: number;
+  /** Null: the category of insights. */
+  readonly category: string | null;
   readonly evidence: readonly InsightSource[];
   /** Whether it was longer than an insight may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
@@ -51,8 +55,13 @@ export type InsightProblem =
  */
 export function chooseInsights(
   candidates: readonly InsightCandidate[],
-  { sources, most }: { readonly sources: readonly InsightSource[]; readonly most: number },
+  rules: {
+    readonly sources: readonly InsightSource[];
+    readonly most: number;
+    readonly categories: readonly string[];
+  },
 ): { chosen: ChosenInsight[]; rejected: InsightProblem[] } {
+  const { sources, most, categories } = rules;
   const known = new Set(sources.map(({ text }) => contentHash(text)));
   const chosen: ChosenInsight[] = [];
   const rejected: InsightProblem[] = [];
@@ -65,7 +74,8 @@ export function chooseInsights(
     else if (said.has(hash)) rejected.push("duplicate");
     else if (chosen.length >= most) rejected.push("run_cap");
     else {
-      chosen.push(checked);
+      const { category } = candidate;
+      chosen.push({ ...checked, category: categories.includes(category) ? category : null });
       said.add(hash);
     }
   }
@@ -73,18 +83,19 @@ export function chooseInsights(
 }
 
 function checkInsight(
-  { summary, tags, importance, evidence }: InsightCandidate,
+  { summary, tags, importance, confidence, evidence }: InsightCandidate,
   sources: readonly InsightSource[],
-): ChosenInsight | InsightProblem {
+): Omit<ChosenInsight, "category"> | InsightProblem {
   const numbers = [...new Set(evidence)];
   const cited = numbers.flatMap((number) => sources[number - 1] ?? []);
   if (cited.length === 0 || cited.length < numbers.length) return "no_evidence";
-  if (!(importance >= 1 && importance <= 5)) return "out_of_range";
+  if (!(importance >= 1 && importance <= 5 && confidence >= 0 && confidence <= 1)) return "out_of_range";
   const said = onOneLine(visibleText(storable(summary)));
   const text = trimToLength("insight", said) ?? said;
   const [problem] = writingProblems("insight", text);
   if (problem !== undefined) return problem;
-  return { text, tags: tagsOf(tags), importance, evidence: cited, trimmed: text.length < said.length };
+  const trimmed = text.length < said.length;
+  return { text, tags: tagsOf(tags), importance, confidence, evidence: cited, trimmed };
 }
 
 /** A model that gives more splits hairs. */

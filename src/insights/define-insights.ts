@@ -1,5 +1,6 @@
 import { defineWork } from "../jobs/define-work.js";
 import { ownerWork } from "../jobs/settle-failure.js";
+import { benignCategories } from "../memories/guard/consent-policy.rule.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import {
   type ChosenInsight,
@@ -34,7 +35,10 @@ export function defineInsights(deps: InsightsRuntime) {
         candidates: await proposeInsights(deps, work, { attempt, charge }),
       }),
       validate: ({ work: { sources }, candidates }) =>
-        chooseInsights(candidates, { sources, most: insights.most }),
+        chooseInsights(candidates, {
+          ...{ sources, most: insights.most },
+          categories: benignCategories(deps.config.consent),
+        }),
       save: async (understood) => ({ outcomes: await saveInsights(deps, understood) }),
     },
     deps,

@@ -35,7 +35,7 @@ export async function saveInsights(
     drafts: chosen.map((insight) => toDraft(insight, work)),
     origin: { actor: analyst, step: "insights" },
     alongside: async (tx, outcomes) => {
-      await linkEvidence(tx, work, borneOut(chosen, outcomes));
+      await linkEvidence(tx, work, chosen, outcomes);
       await completeWork(tx, claim, { doneUntil: work.doneUntil, at: work.at });
       await insertEvents(tx, eventsOf(input, outcomes));
     },
@@ -49,36 +49,19 @@ export async function saveInsights(
 }
 
 function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft {
-  const { text, tags, importance, evidence } = insight;
+  const { text, tags, importance, confidence, category, evidence } = insight;
   const threads = new Set([
     ...evidence.map(({ threadId }) => threadId),
     ...(saidIn === null ? [] : [saidIn]),
   ]);
   const [threadId = null, ...others] = threads;
   return {
-    ...{ kind: "insight", origin: "worker", text, tags, importance },
+    ...{ kind: "insight", origin: "worker", text, tags, importance, confidence },
+    ...(category !== null && { category }),
     metadata: { evidence: evidence.map(({ id }) => id) },
     // An insight of one conversation is deleted with it.
     ...(threadId !== null && others.length === 0 && { source: { threadId, seqs: [] } }),
   };
-}
-
-interface BorneOut {
-  readonly id: string;
-  readonly category: string;
-  readonly evidence: readonly string[];
-}
-
-function borneOut(
-  chosen: readonly ChosenInsight[],
-  outcomes: readonly WriteOutcome[],
-): Omit<BorneOut, "category">[] {
-  return chosen.flatMap(({ evidence }, index) => {
-    const { id, outcome } = outcomes[index] as WriteOutcome;
-    return id === null || outcome === "quarantined"
-      ? []
-      : [{ id, evidence: evidence.map((each) => each.id) }];
-  });
 }
 
 /**
@@ -88,11 +71,16 @@ function borneOut(
 async function linkEvidence(
   tx: Connection,
   { ownerRef, scope }: InsightsWork,
-  insights: readonly Omit<BorneOut, "category">[],
+  chosen: readonly ChosenInsight[],
+  outcomes: readonly WriteOutcome[],
 ): Promise<void> {
+  const insights = chosen.flatMap(({ evidence }, index) => {
+    const { id, outcome } = outcomes[index] as WriteOutcome;
+    return outcome === "quarantined" || id === null ? [] : { id, evidence: evidence.map((each) => each.id) };
+  });
   if (insights.length === 0) return;
   const { schema } = tx;
-  const linked = await tx.query<BorneOut & Record<string, unknown>>(sql`
+  const linked = await tx.query<{ id: string; category: string; evidence: string[] }>(sql`
     with pair as materialized (
       select i.ref as insight, i.id, i.category, m.ref as source, m.id as source_id
       from json_to_recordset(${JSON.stringify(insights)}::json) as p (id uuid, evidence json)

@@ -108,7 +108,7 @@ export interface MemoriesApi {
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Restores a removed memory.
+   * Restores a removed memory, or a statement without a key that a later one closed.
    *
    * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
@@ -176,7 +176,15 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        origin: { actor, step: "api", consent, threadId, call: randomUUID() },
+        // A program that brings the user's quote vouches that the user stated it.
+        origin: {
+          actor,
+          step: "api",
+          consent,
+          threadId,
+          call: randomUUID(),
+          stated: new Set(memories.keys()),
+        },
       });
     },
     get: async (id, access) =>

@@ -1,4 +1,5 @@
 import type { MemoryItem } from "../memories/item/memory.js";
+import { newFigure } from "../text/figures.js";
 import { contentHash } from "../text/normal-value.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { isOperators } from "./note-block.rule.js";
@@ -53,6 +54,8 @@ export function readDecision(
   if (stays(merged)) return { invalid: `note ${said.with} is to stay` };
   const text = mergedText(said.text);
   if (text === null) return { invalid: "the merged text cannot be a note" };
+  const figure = newFigure(text, [target.text, merged.text]);
+  if (figure !== undefined) return { invalid: `the merged text says ${figure}, which neither note does` };
   const others = notes.filter((note) => note !== target && note !== merged);
   if (others.some((note) => contentHash(note.text) === contentHash(text)))
     return { invalid: "another note says the merged text already" };

@@ -43,7 +43,7 @@ const digestForm = /(?:^|_)[0-9a-f]{32}$/;
 
 /** No other agent and no other title has this key, however the two are cut into words. */
 export function procedureKey(title: string, agentId: string | undefined): string {
-  const slot = slotKey("procedural", title) ?? "";
+  const slot = slotKey(title) ?? "";
   if (agentId === undefined && !digestForm.test(slot)) return title;
   const digest = createHash("sha256")
     .update(JSON.stringify([agentId ?? null, slot]))

@@ -18,14 +18,9 @@ import {
 } from "../scope/scope.js";
 import { noFilter } from "../search/memory-filter.rule.js";
 import { defaultKinds } from "../search/query-memories.js";
-import {
-  type EmbeddedQuestion,
-  questionVector,
-  readQuestion,
-  timeOf,
-  timeZoneField,
-} from "../search/read-question.js";
+import { type EmbeddedQuestion, questionVector, readQuestion } from "../search/read-question.js";
 import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search/retrieval-options.js";
+import { timeZoneField } from "../search/time-span.rule.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
 import { headOf, isStorable } from "../text/storable-text.js";
@@ -86,7 +81,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const mode = asks.mode ?? "active";
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
-  const read = { ...readQuestion(query, deps.db.language, timeOf(deps), asks.timeZone), vector: null };
+  const read = { ...readQuestion(deps, query, asks.timeZone), vector: null };
   const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
     ...{ scope, threadId, query, categories, question: read },

@@ -26,11 +26,6 @@ export type ScopeRow = {
   readonly app_id: string;
 };
 
-export interface AllListing {
-  /** Only this tenant. @default all tenants */
-  readonly tenantId?: string | undefined;
-}
-
 /** Whether `column` is this tenant; always true without one. */
 export function ofTenant(column: Sql, tenantId: string | undefined): Sql {
   return tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;

@@ -14,9 +14,10 @@ import {
   relatedTo,
   weighMemories,
 } from "./rank-memories.rule.js";
-import { type EmbeddedQuestion, embedQuestion, timeOf, timeZoneField } from "./read-question.js";
+import { type EmbeddedQuestion, embedQuestion, timeOf } from "./read-question.js";
 import { defaultFloor, type SearchRuntime, shownFloor } from "./retrieval-options.js";
 import { linksOf, type MemoryCandidate, searchMemories } from "./search-memories.js";
+import { timeZoneField } from "./time-span.rule.js";
 
 /** What is asked of memory. `top_k` and `budget_tokens` are other names of `topK` and `budgetTokens`; null is not set. */
 export interface MemoryQuery {

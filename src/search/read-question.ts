@@ -1,4 +1,3 @@
-import { z } from "zod";
 import type { Clock } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { errorLine } from "../logger.js";
@@ -7,7 +6,7 @@ import type { Runtime } from "../runtime.js";
 import { searchName, searchText } from "../text/search-text.js";
 import { questionDates } from "./question-dates.rule.js";
 import type { RetrievalOptions, SearchRuntime } from "./retrieval-options.js";
-import { type TimeSpan, zoneClock } from "./time-span.rule.js";
+import type { TimeSpan } from "./time-span.rule.js";
 
 /** Characters that are read: more than `searchText` makes of a question. */
 const mostCharacters = 50_000;
@@ -19,18 +18,6 @@ export function namesActor(terms: string): (actor: string) => boolean {
     searchName(actor)
       .split(/\s+/)
       .some((word) => asked.has(word));
-}
-
-export const timeZoneField = z.string().refine(isTimeZone, {
-  error: ({ input }) => `no time zone: ${JSON.stringify(input)}. Pass a name such as "Europe/Lisbon"`,
-});
-
-function isTimeZone(name: string): boolean {
-  try {
-    return Boolean(zoneClock(name));
-  } catch {
-    return false;
-  }
 }
 
 export interface Question {
@@ -48,17 +35,17 @@ export interface EmbeddedQuestion extends Question {
 
 export type QuestionVector = Awaited<ReturnType<Embedder["query"]>>;
 
-/** @param timeZone of the days that the question names. @default UTC */
+/** @param timeZone of the days that the question names. @default retrieval.timeZone */
 export function readQuestion(
+  runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   text: string,
-  language: string,
-  now: Date,
   timeZone: string | null | undefined,
 ): Question {
   const terms = searchText(text);
+  const when = { now: timeOf(runtime), timeZone: timeZone ?? runtime.config.retrieval.timeZone };
   return {
     terms,
-    spans: questionDates(text, { language, now, timeZone: timeZone ?? "UTC" }),
+    spans: questionDates(text, { language: runtime.db.language, ...when }),
     names: namesActor(terms),
   };
 }
@@ -72,7 +59,7 @@ export async function embedQuestion(
   { text, timeZone }: { readonly text: string; readonly timeZone: string | null | undefined },
 ): Promise<EmbeddedQuestion> {
   return {
-    ...readQuestion(text, runtime.db.language, timeOf(runtime), timeZone),
+    ...readQuestion(runtime, text, timeZone),
     vector: await questionVector(runtime, text),
   };
 }

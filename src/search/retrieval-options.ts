@@ -1,6 +1,7 @@
 import { z } from "zod";
 import type { CategoryPolicy } from "../memories/item/category.rule.js";
 import type { Runtime } from "../runtime.js";
+import { timeZoneField } from "./time-span.rule.js";
 
 /**
  * All constants of the ranking. A score is a share of the best possible one, so scores compare between questions. A gain is
@@ -59,6 +60,8 @@ export const retrievalOptionsSchema = z.strictObject({
    * @default "english"
    */
   language: z.string().min(1).default("english"),
+  /** Of the days that a question names, where neither it nor its run says another, as "Europe/Lisbon". @default "UTC" */
+  timeZone: timeZoneField.default("UTC"),
   /**
    * Least similarity of what is shown unasked. Without it, a tenth of the question's words, or a vector that stands out
    * from what is unrelated in its space. Set it where what is shown fits too little.

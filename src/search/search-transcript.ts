@@ -1,15 +1,14 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
-import type { Clock } from "../clock.js";
 import { forgottenMessages } from "../conversation/forgotten-messages.js";
 import type { Connection } from "../postgres/connection.js";
 import { parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { aboveFloor, shareOfWords } from "./rank-memories.rule.js";
-import { type Question, readQuestion, timeOf, timeZoneField } from "./read-question.js";
-import { retrievalWeights as weights } from "./retrieval-options.js";
-import { nearnessInTime, rangesOf } from "./time-span.rule.js";
+import { type Question, readQuestion } from "./read-question.js";
+import { type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
+import { nearnessInTime, rangesOf, timeZoneField } from "./time-span.rule.js";
 
 /** A message that may answer a question. */
 export interface TranscriptCandidate {
@@ -88,13 +87,13 @@ const candidatesPerHit = 4;
 
 /** The messages that fit `query` best, by words, speaker and date. One round trip. */
 export async function searchTranscript(
-  { db, clock }: { readonly db: Connection; readonly clock?: Clock | undefined },
+  runtime: Pick<SearchRuntime, "db" | "clock" | "config">,
   input: TranscriptQuery,
 ): Promise<TranscriptHit[]> {
   const asks = parseScoped(querySchema, input, "search");
   const { topK, threshold } = asks;
-  const question = readQuestion(asks.query, db.language, timeOf({ clock }), asks.timeZone);
-  const candidates = await findCandidates(db, question, asks);
+  const question = readQuestion(runtime, asks.query, asks.timeZone);
+  const candidates = await findCandidates(runtime.db, question, asks);
   return rankTranscript(candidates, question, threshold)
     .slice(0, topK)
     .map(({ ownFit: _, fit: __, ...hit }) => hit);

@@ -1,3 +1,4 @@
+import { z } from "zod";
 import { dayMs } from "../clock.js";
 
 /** From its first moment to the first one after it. */
@@ -47,4 +48,16 @@ export function startOfDay(dayStartMs: number, clock: ZoneClock): Date {
     .map((shift) => dayStartMs - (clock(dayStartMs + shift) - (dayStartMs + shift)))
     .sort((one, other) => one - other);
   return new Date(clock(early) >= dayStartMs ? early : late);
+}
+
+export const timeZoneField = z.string().refine(isTimeZone, {
+  error: ({ input }) => `no time zone: ${JSON.stringify(input)}. Pass a name such as "Europe/Lisbon"`,
+});
+
+function isTimeZone(name: string): boolean {
+  try {
+    return Boolean(zoneClock(name));
+  } catch {
+    return false;
+  }
 }

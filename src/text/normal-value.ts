@@ -23,7 +23,7 @@ export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"):
 }
 
 // Compatibility forms alone would make 102 of 10², and 11/2 of 1½.
-export function withPlainFigures(text: string): string {
+function withPlainFigures(text: string): string {
   if (!/[^\P{N}0-9]/u.test(text)) return text;
   return text
     .replace(/(?<=\p{N})[¼½¾⅐-⅞↉]/gu, " $&")

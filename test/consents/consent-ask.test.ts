@@ -2,9 +2,18 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import { type Memory, memoryMiddleware, modelView } from "../../src/index.js";
+import {
+  consentNode,
+  consentTool,
+  type Memory,
+  type MemoryDraft,
+  memoryMiddleware,
+  modelView,
+  withMemory,
+} from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
-import { addressOf, agentWithMemory, newThread, say } from "../langgraph/conversation.js";
+import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgraph/conversation.js";
+import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 
@@ -13,25 +22,29 @@ const extract = { memories: { extract: true } };
 type Thread = ReturnType<typeof newThread>;
 
 const known = async (memory: Memory, thread: Thread) =>
-  (await memory.memories.list({ scope: addressOf(thread).scope }))
-    .map(({ key, value }) => `${key}: ${value}`)
-    .toSorted();
+  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value).toSorted();
 const waiting = async (memory: Memory, thread: Thread) =>
-  (await memory.consents.list({ scope: addressOf(thread).scope }))
-    .map(({ key, value }) => `${key}: ${value}`)
-    .toSorted();
+  (await memory.consents.list({ scope: addressOf(thread).scope })).map(({ value }) => value).toSorted();
 const remembering = (config = {}) =>
   db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
 /** All that a model was given last. */
 const promptOf = ({ calls }: ScriptedChatModel) =>
   (calls.at(-1)?.messages ?? []).map(({ text }) => text).join("\n");
+const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
+const goal = { category: "goals", text: "The user wants to run a marathon." };
+/** As a program brings what it heard the user say of themselves. */
+const stated = (draft: MemoryDraft, quote: string) => ({
+  ...{ ...draft, origin: "user" as const },
+  source: { threadId: "t", seqs: [0], quote },
+});
+const porto = "I live in Porto.";
 const introduction = "My name is Cleo. I live in Porto.";
 
 describe("where nobody can ask the user", () => {
   it("what users plainly say of themselves is remembered, with their words as consent", async () => {
     const { memory, model, graph, thread } = agentWithMemory(remembering());
     await say(graph, introduction, thread);
-    expect(await known(memory, thread)).toEqual(["city: Porto", "name: Cleo"]);
+    expect(await known(memory, thread)).toEqual(["Cleo", "Porto"]);
     expect(await waiting(memory, thread)).toEqual([]);
     const { scope, threadId } = addressOf(thread);
     const [city] = (await memory.memories.list({ scope })).filter(({ key }) => key === "city");
@@ -42,7 +55,7 @@ describe("where nobody can ask the user", () => {
     });
     expect(city).toMatchObject({ origin: "user", source: { quote: "I live in Porto" } });
     await say(graph, "I just moved to Lisbon.", thread);
-    expect(await known(memory, thread)).toEqual(["city: Lisbon", "name: Cleo"]);
+    expect(await known(memory, thread)).toEqual(["Cleo", "Lisbon"]);
     await say(graph, "And now?", thread);
     expect(promptOf(model)).toContain("city: Lisbon");
     expect(promptOf(model)).not.toContain("Consent");
@@ -57,49 +70,39 @@ describe("where nobody can ask the user", () => {
     ] as const;
     for (const [message, quote] of said) {
       const city = candidate("The user lives in Porto.", quote, {
-        ...{ category: "profile", key: "city", value: "Porto" },
+        ...{ category: "profile", key: "city", value: "Porto", stated_by_user: false },
       });
       const model = taskModel({ fact_extraction: () => facts(city) });
       const { memory, model: agent, graph, thread } = agentWithMemory(db.memory({ model, config: extract }));
       await say(graph, message, thread);
-      expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], ["city: Porto"]]);
+      expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], ["Porto"]]);
       await say(graph, "Hello?", thread);
       expect(promptOf(agent)).not.toMatch(/Consent|city: Porto/);
     }
   });
 
-  it("the same rule holds for code that brings the user's words, and for middleware", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
-    const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
-    const source = (quote: string) => ({ source: { threadId: "t", seqs: [0], quote } });
-    // Code says of itself who agreed: it has `consent: "given"` for that.
-    expect(await memory.memories.add(city, { scope })).toMatchObject([{ outcome: "proposed" }]);
-    const tool = { ...city, origin: "tool" as const, ...source("I live in Porto") };
-    expect(await memory.memories.add(tool, { scope })).toMatchObject([{ outcome: "proposed" }]);
-    const concluded = { ...city, origin: "user" as const, ...source("in Porto") };
-    expect(await memory.memories.add(concluded, { scope })).toMatchObject([{ outcome: "proposed" }]);
-    const plain = { ...city, origin: "user" as const, ...source("I live in Porto.") };
-    expect(await memory.memories.add(plain, { scope })).toMatchObject([{ outcome: "created" }]);
-    const requests = await memory.consents.list({ scope, status: ["pending", "approved"] });
-    expect(requests).toMatchObject([{ status: "approved", decidedVia: "said" }]);
-
+  it("the same rule holds for middleware", async () => {
     const remembers = remembering();
     const model = new ScriptedChatModel({ replies: () => "ok" });
     const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(remembers)] });
     const thread = newThread();
     await agent.invoke({ messages: [new HumanMessage(introduction)] }, thread);
-    expect(await known(remembers, thread)).toEqual(["city: Porto", "name: Cleo"]);
+    expect(await known(remembers, thread)).toEqual(["Cleo", "Porto"]);
   });
 
-  it("what the user refused is not taken from what they say later", async () => {
-    const { memory, graph, thread } = agentWithMemory(remembering());
-    const { scope } = addressOf(thread);
-    const draft = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
-    const [request] = await memory.memories.add(draft, { scope });
-    await memory.consents.decide({ scope, id: request!.consentId!, decision: "refuse", actor: "user" });
-    await say(graph, introduction, thread);
-    expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([["name: Cleo"], []]);
+  it("what the user refused is not taken from what they state later", async () => {
+    const memory = db.memory();
+    const scope = { userId: randomUUID() };
+    for (const draft of [city, goal]) {
+      const [request] = await memory.memories.add(draft, { scope });
+      await memory.consents.decide({ scope, id: request!.consentId!, decision: "refuse", actor: "user" });
+      const [later] = await memory.memories.add(stated(draft, porto), { scope });
+      expect(later?.outcome).toBe("refused");
+    }
+    expect(await memory.memories.list({ scope })).toEqual([]);
+    const lisbon = { ...city, value: "Lisbon", text: "The user lives in Lisbon." };
+    const [later] = await memory.memories.add(stated(lisbon, "I live in Lisbon."), { scope });
+    expect(later?.outcome).toBe("created");
   });
 });
 
@@ -110,7 +113,7 @@ describe("where somebody asks the user", () => {
       const config = { consent: { ask } };
       const { memory, graph, thread } = agentWithMemory(remembering(config));
       await say(graph, introduction, thread);
-      const all = ["city: Porto", "name: Cleo"];
+      const all = ["Cleo", "Porto"];
       expect([await known(memory, thread), await waiting(memory, thread)]).toEqual([[], all]);
       const silent = db.memory({ config });
       await silent.remember({ ...addressOf(thread), messages: [new HumanMessage("I live in Porto.")] });
@@ -122,12 +125,11 @@ describe("where somebody asks the user", () => {
   );
 
   it("only an agent that can decide is told of what waits", async () => {
-    const draft = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
     for (const ask of ["said", "interrupt", "tool", "queue"] as const) {
       const memory = db.memory({ config: { consent: { ask } } });
       const thread = newThread();
       const address = addressOf(thread);
-      await memory.memories.add(draft, address);
+      await memory.memories.add(city, address);
       const [block] = modelView([new HumanMessage("Hi")], await memory.recall(address));
       const model = new ScriptedChatModel({ replies: () => "ok" });
       const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
@@ -137,5 +139,92 @@ describe("where somebody asks the user", () => {
         else expect(text).not.toContain("Porto");
       }
     }
+  });
+});
+
+describe("what decides, by field and whose word it is", () => {
+  it.each<[ask: "said" | "queue", draft: MemoryDraft, outcomes: string[]]>([
+    ["said", stated(city, porto), ["created"]],
+    ["said", { ...city, origin: "user" }, ["proposed"]],
+    ["said", stated(city, " "), ["proposed"]],
+    ["said", { ...city, origin: "worker" }, ["proposed", "proposed"]],
+    ["said", { ...stated(city, porto), origin: "tool" }, ["proposed"]],
+    ["said", { ...city, origin: "operator" }, ["proposed"]],
+    ["queue", stated(city, porto), ["proposed", "proposed"]],
+    ["said", stated(goal, "A marathon it is!"), ["created"]],
+    ["queue", stated(goal, "A marathon it is!"), ["created"]],
+    ["said", { ...goal, origin: "user" }, ["proposed", "created"]],
+    ["queue", goal, ["proposed", "created"]],
+    ["said", { ...goal, origin: "operator" }, ["created"]],
+    ["said", { ...goal, kind: "insight", confidence: 0.79 }, ["proposed", "created"]],
+    ["said", { ...goal, kind: "insight", confidence: 0.8 }, ["created"]],
+    // Another key, and the same words without one, are no sensitive field.
+    ["said", { ...city, key: "home_city" }, ["created"]],
+    ["said", { text: city.text }, ["created"]],
+    ["said", { ...city, category: "tasks" }, ["created"]],
+  ])("users H4: with ask %s, %j is %j", async (ask, draft, outcomes) => {
+    const memory = db.memory({ config: { consent: { ask } } });
+    const scope = { userId: randomUUID() };
+    for (const outcome of outcomes) {
+      expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
+    }
+  });
+
+  it("a statement settles what was inferred before: it approves the same, and ends another value", async () => {
+    const memory = db.memory();
+    const scope = { userId: randomUUID() };
+    const inferred = { ...city, value: "Rome", text: "The user lives in Rome." };
+    await memory.memories.add([goal, inferred], { scope });
+    await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], { scope });
+    const settled = await memory.consents.list({ scope, status: ["approved", "superseded", "pending"] });
+    expect(settled.map(({ category, status, evidence }) => [category, status, evidence?.quote])).toEqual([
+      ["profile", "superseded", undefined],
+      ["goals", "approved", "I'll run a marathon!"],
+    ]);
+  });
+});
+
+describe("a change that begins to wait", () => {
+  const tool = (memory: Memory) => consentTool(memory);
+  const node = (memory: Memory) => consentNode(memory);
+  const wrapped = (memory: Memory) => withMemory(toolAgent([], []).agent, memory);
+  it.each<
+    [ask: "said" | "queue" | "tool" | "interrupt", made: ((memory: Memory) => unknown) | null, by: string]
+  >([
+    ["said", null, "memory.consents.decide"],
+    ["queue", null, "memory.consents.decide"],
+    ["tool", null, "consentTool(memory)"],
+    ["tool", tool, ""],
+    ["interrupt", null, "consentNode(memory)"],
+    ["interrupt", tool, "withMemory(agent, memory)"],
+    ["interrupt", node, ""],
+    ["interrupt", wrapped, ""],
+    ["said", node, ""],
+  ])(
+    "users H4: is told of once, where nobody is asked, with what decides it (%s, %s)",
+    async (ask, made, by) => {
+      const logger = recordingLogger();
+      const memory = db.memory({ logger, config: { consent: { ask } } });
+      made?.(memory);
+      const told = (field: string) => logger.lines.filter((line) => line.includes(`of ${field} waits`));
+      const users = [randomUUID(), randomUUID()];
+      for (const userId of users) await memory.memories.add([city, goal, city], { scope: { userId } });
+      expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
+      expect(told("profile/city").join()).toContain(by);
+      // A benign field waits for a second signal: nobody is asked about it.
+      expect(told("goals")).toEqual([
+        expect.stringMatching(/^warn: .+ second signal.+ memory\.consents\.decide/),
+      ]);
+      expect(logger.lines.join()).not.toMatch(/Porto|marathon/);
+    },
+  );
+
+  it("is not told of where it is answered in the same call, nor where it was stated", async () => {
+    const logger = recordingLogger();
+    const memory = db.memory({ logger });
+    const scope = { userId: randomUUID() };
+    const from = (seq: number) => ({ ...goal, source: { threadId: "t", seqs: [seq] } });
+    await memory.memories.add([from(0), from(2), stated(city, porto)], { scope });
+    expect([logger.lines, (await memory.memories.list({ scope })).length]).toEqual([[], 2]);
   });
 });

@@ -11,17 +11,17 @@ import { eventsOf, newAddress, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const extract = { memories: { extract: true } };
+const queue = { ask: "queue" as const };
 
 const fields: [category: string, key: string][] = [
   ["profile", "preferred_name"],
-  ["identity", "Nickname"],
+  ["identity", "Preferred name"],
   ["profile", "pronouns"],
   ["knowledge", "pronouns"],
   ["profile", "city"],
   ["knowledge", "city"],
-  ["profile", "preferredLanguage"],
+  ["profile", "Language"],
   ["profile", "name"],
-  ["preferences", "name to use"],
 ];
 const draftOf = ([category, key]: [string, string], value: string): MemoryDraft => ({
   ...{ category, key, value, text: `The user's ${key} is ${value}.`, importance: 5 },
@@ -40,46 +40,13 @@ describe("a sensitive field", () => {
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
-  it.each<MemoryDraft>([
-    { text: "The user lives in Porto." },
-    { text: "El usuario se llama José.", category: "knowledge" },
-    { text: "用户住在上海。", category: "history" },
-    { text: "Ana moved to Lisbon.", actorId: "Ana" },
-    draftOf(["profile", "name_to_use"], "Al"),
-    draftOf(["preferences", "language"], "German"),
-    { category: "profile", key: "home", value: "Porto", text: "The user lives in Porto." },
-  ])("is not written unasked however it is said: $category/$key $text", async (draft) => {
-    const memory = db.memory();
-    const user = { scope: { userId: randomUUID() } };
-    expect(await memory.memories.add(draft, user)).toMatchObject([{ outcome: "proposed", id: null }]);
-    const [request] = await memory.consents.list(user);
-    const decided = await memory.consents.decide({
-      ...{ ...user, id: request?.id ?? "", decision: "approve", actor: "ana" },
-    });
-    expect(decided).toMatchObject({ status: "approved", memoryId: expect.any(String) });
-    const [known] = await memory.memories.list(user);
-    expect(known?.text).toBe(draft.text);
-  });
-
-  it("is none of a record, of an instruction, or of anybody else", async () => {
-    const user = { scope: { userId: randomUUID() } };
-    const plain: MemoryDraft[] = [
-      { text: "The user talked about living in Porto.", kind: "episode", turns: { start: 1, end: 2 } },
-      { text: "The user wants answers in Portuguese.", category: "instructions" },
-      { text: "The user's sister lives in Porto." },
-      draftOf(["preferences", "language"], "TypeScript"),
-      draftOf(["tasks", "location"], "Hall 3"),
-    ];
-    const outcomes = await db.memory().memories.add(plain, user);
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual(plain.map(() => "created"));
-  });
-
   it("is what the configuration says, and nothing else is asked about", async () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [
       draftOf(["profile", "job"], "Baker"),
       draftOf(["tasks", "name"], "Launch"),
-      { text: "The user was in Porto for a week." },
+      draftOf(["profile", "name_to_use"], "Al"),
+      { text: "The user lives in Porto." },
     ];
     const outcomes = await db.memory().memories.add(plain, user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(plain.map(() => "created"));
@@ -88,7 +55,7 @@ describe("a sensitive field", () => {
     const health = [
       { category: "constraints", text: "The user is allergic to nuts." },
       { category: "constraints", text: "The user is allergic to milk." },
-      draftOf(["profile", "email_address"], "ana@example.org"),
+      draftOf(["profile", "e_mail"], "ana@example.org"),
       draftOf(["profile", "city"], "Rome"),
       { category: "goals", text: "The user's goal is to rest." },
     ];
@@ -106,7 +73,7 @@ describe("a sensitive field", () => {
   });
 
   it("is proposed by extraction, with its source, and the worker goes on", async () => {
-    const config = { ...extract, consent: { ask: "queue" as const } };
+    const config = { ...extract, consent: queue };
     const memory = db.memory({ model: new OfflineChatModel(), config });
     const thread = newAddress();
     await say(memory, thread, "I work as baker and I live in Porto.");
@@ -193,7 +160,7 @@ describe("a sensitive field", () => {
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
-        const memory = db.memory();
+        const memory = db.memory({ config: { consent: queue } });
         const scope = { userId: randomUUID() };
         const start = await memory.memories.add(
           [
@@ -236,7 +203,9 @@ async function perform(
     extract: () => {
       const model = taskModel({ fact_extraction: said(field[1], value) });
       const messages = [new HumanMessage(`It is ${value}.`)];
-      return db.memory({ model, config: extract }).remember({ scope, threadId: randomUUID(), messages });
+      return db
+        .memory({ model, config: { ...extract, consent: queue } })
+        .remember({ scope, threadId: randomUUID(), messages });
     },
     update: () => memories.update(id, { value, text: `The user's field is ${value}.` }, as),
     recategorise: () => memories.update(id, { category: "profile" }, as),

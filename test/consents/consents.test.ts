@@ -11,7 +11,7 @@ const newUser = () => ({ scope: { userId: randomUUID() } });
 type User = ReturnType<typeof newUser>;
 
 const city = (value: string, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
-  ...{ category: "profile", key: "home city", value, text: `The user lives in ${value}.`, importance: 4 },
+  ...{ category: "profile", key: "City", value, text: `The user lives in ${value}.`, importance: 4 },
   ...more,
 });
 const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Porto")) => {

@@ -24,7 +24,7 @@ describe("consolidating", () => {
       { scope },
     );
     const done = await consolidateNow(memory, { scope });
-    expect(done).toMatchObject({ status: "completed", calls: 3 });
+    expect(done).toMatchObject({ status: "completed", calls: 5 });
     expect(done.pairs).toMatchObject([
       { verdict: "same", action: "merge", reason: "Because of pair 1.", refused: null },
     ]);
@@ -91,13 +91,17 @@ describe("consolidating", () => {
     ]);
   });
 
-  it("never asks about, nor merges, what differs in a detail", async () => {
+  it("never merges what differs in a figure, and asks about dates, names and negation", async () => {
     const scope: Scope = { userId: "details" };
-    const model = judgingModel(() => "same");
+    const asked: string[] = [];
+    const model = judgingModel(({ one, other }) => {
+      asked.push([one, other].toSorted().join(" "));
+      return /cats/.test(one) && /cats/.test(other) ? "same" : "unrelated";
+    });
     const memory = db.memory({
       model,
       embeddings: new HashingEmbeddings(),
-      config: { memories: { reviewSimilarity: 0.3, askSimilarity: 1, mergeSimilarity: 1 } },
+      config: { memories: { askSimilarity: 0.3 } },
     });
     await memory.setup();
     await memory.memories.add(
@@ -112,7 +116,32 @@ describe("consolidating", () => {
       ],
       { scope },
     );
-    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "skipped", calls: 0 });
+    const { pairs } = await consolidateNow(memory, { scope });
+    expect(pairs.filter(({ verdict }) => verdict === "same")).toMatchObject([
+      ...Array(3).fill({ action: "none", refused: "details" }),
+    ]);
+    expect(asked).toContain(
+      "The appointment with the dentist is on Monday. The appointment with the dentist is on Tuesday.",
+    );
+    expect(asked).toContain("The user has 2 cats at home. The user never has cats at home.");
     expect(await memory.memories.list({ scope })).toHaveLength(7);
+  });
+
+  it("closes an amount or an agreement that the later one ends", async () => {
+    const scope: Scope = { userId: "changed" };
+    const said = [
+      ["The user earns 8,000 euros at the bakery.", "The user earns 9,500 euros at the bakery."],
+      ["The user wants to be called by phone.", "The user no longer wants to be called by phone."],
+    ];
+    const memory = db.memory({
+      model: judgingModel(({ one, other }) =>
+        said.some((pair) => pair.includes(one) && pair.includes(other)) ? "updates" : "unrelated",
+      ),
+    });
+    for (const text of [...said.map(([before]) => before), ...said.map(([, now]) => now)])
+      await memory.memories.add({ text: text as string }, { scope });
+    await consolidateNow(memory, { scope });
+    const left = (await memory.memories.list({ scope })).map(({ text }) => text);
+    expect(left.toSorted()).toEqual(said.map(([, now]) => now));
   });
 });

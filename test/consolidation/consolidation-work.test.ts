@@ -45,7 +45,7 @@ describe("an owner that changed", () => {
     now = firstAt;
     expect(await memory.upkeep()).toBe(1);
     expect(await memory.memories.list({ scope })).toHaveLength(1);
-    expect(model.calls).toHaveLength(3);
+    expect(model.calls).toHaveLength(5);
 
     const task = await taskOf("daily");
     expect(task).toMatchObject({ retry_at: null, progress: null, done_until: task.revision, attempts: 0 });
@@ -109,7 +109,7 @@ describe("a run", () => {
     await keepProgress(db.database, claim, { doneUntil: 1, more: false, pairs });
     await new Promise((resolve) => setTimeout(resolve, 5));
     const done = await consolidateNow(memory, { scope });
-    expect(done).toMatchObject({ status: "completed", calls: 2 });
+    expect(done).toMatchObject({ status: "completed", calls: 4 });
     expect(done.tokens).toBeGreaterThan(0);
     expect(done.pairs).toMatchObject([{ action: "merge", reason: "Said before." }]);
   });
@@ -153,6 +153,7 @@ describe("energy", () => {
         screen: createScreen(undefined, () => {}),
         hasModel: true,
         modelHere: true,
+        consent: { ways: new Set(), reported: new Set() },
         model: () => model,
         onRetry() {},
       },

@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { mayBeOne, type StoredMemory } from "../../src/consolidation/choose-pairs.rule.js";
+import { mayBeOne, mayMerge, type StoredMemory } from "../../src/consolidation/choose-pairs.rule.js";
 import { pairVerdicts } from "../../src/consolidation/pair-votes.rule.js";
 import { type JudgedPair, settlePairs } from "../../src/consolidation/settle-pairs.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
@@ -46,6 +46,7 @@ describe("whatever a model says", () => {
           expect(mayBeOne(effect.kept, effect.gone, policy)).toBe(true);
           expect(effect.kept.rank).toBeGreaterThanOrEqual(effect.gone.rank);
           if (effect.action === "close") expect(effect.gone.pinned).toBe(false);
+          else expect(mayMerge(effect.kept, effect.gone)).toBe(true);
         }
       }),
     );
@@ -96,6 +97,14 @@ describe("two that cannot both hold", () => {
     const expected = { action: "close", kept: later, gone: earlier, validTo: day(4), split: null };
     expect(settle(earlier, later, verdict)).toEqual(expected);
     expect(settle(later, earlier, verdict)).toEqual(expected);
+  });
+
+  it("are never one where their figures differ", () => {
+    const [was, is] = ["8,000", "9,500"].map((amount, at) =>
+      stored({ ref: at + 1, text: `The user earns ${amount} euros.`, validFrom: day(at) }),
+    ) as [StoredMemory, StoredMemory];
+    expect(settle(was, is, "same")).toEqual({ action: "none", why: "details" });
+    expect(settle(was, is, "contradicts")).toMatchObject({ action: "close", kept: is, gone: was });
   });
 
   it("the user's own word stays before a later inferred one", () => {

@@ -11,7 +11,6 @@ export function stored(fields: Partial<StoredMemory> & { readonly ref: number })
     ...memoryItem(day(0), { confidence: 0.9, text: `The user said ${ref}.` }),
     id: `00000000-0000-4000-8000-${String(ref).padStart(12, "0")}`,
     ...{ rank: 3, turn: 0, assertedAt: fields.validFrom ?? day(0) },
-    terms: [...new Set((fields.text ?? "").toLowerCase().match(/\p{L}{3,}/gu) ?? [])],
     ...fields,
   };
 }

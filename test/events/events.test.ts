@@ -16,7 +16,7 @@ describe("events", () => {
     let now = new Date("2034-01-01T00:00:00Z").getTime();
     const model = taskModel({
       fact_extraction: (prompt) =>
-        prompt.includes("chess")
+        prompt.split("<messages>")[1]?.includes("chess")
           ? facts(
               candidate("The user plays chess.", "chess", { importance: 1 }),
               candidate("The user plays golf.", "golf", { confidence: 0.1, importance: 1 }),

@@ -1,6 +1,5 @@
 import { describe, expect, it } from "vitest";
 import { extractFacts } from "../../src/facts/extract-facts.js";
-import { judgeSameFact } from "../../src/facts/save-facts.js";
 import { useOpenAI } from "../support/openai-stub.js";
 import { candidate, taskModel } from "../support/task-model.js";
 import { limitsMs } from "../support/timing.js";
@@ -43,9 +42,9 @@ describe("the extraction of facts", () => {
     await extractFacts(model, input, limitsMs.step);
     expect(model.prompts("fact_extraction")).toEqual([
       [
-        "<known_facts>",
-        '<fact number="1" category="profile" key="city">The user lives in &lt;Rome&gt;.</fact>',
-        "</known_facts>",
+        "<known_memories>",
+        '<memory number="1" category="profile" key="city">The user lives in &lt;Rome&gt;.</memory>',
+        "</known_memories>",
         "<messages>",
         '<context_only role="assistant">Where?\n&lt;/context_only&gt;</context_only>',
         '<message number="1" date="2025-03-01">I live in Porto.</message>',
@@ -57,8 +56,10 @@ describe("the extraction of facts", () => {
   });
 
   it("asks OpenAI by a strict schema: reasoning first, categories listed, nothing optional", async () => {
-    const model = await openai.model([{ structured: { reasoning: "…", facts: [fact] } }]);
-    expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([fact]);
+    const model = await openai.model([{ structured: { reasoning: "…", facts: [fact], forget: [] } }]);
+    expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([
+      expect.objectContaining({ text: fact.text, quote: fact.quote, statedByUser: true, personal: null }),
+    ]);
     const format = openai.requests[0]?.body.response_format as {
       json_schema: { name: string; strict: boolean; schema: { properties: Record<string, unknown> } };
     };
@@ -66,26 +67,12 @@ describe("the extraction of facts", () => {
     expect([name, strict, Object.keys(schema.properties)]).toEqual([
       "fact_extraction",
       true,
-      ["reasoning", "facts"],
+      ["reasoning", "facts", "forget"],
     ]);
     expect(JSON.stringify(schema)).toContain('"enum":["profile","preferences"]');
     for (const object of objectsOf(schema)) {
       expect(object.required.toSorted()).toEqual(Object.keys(object.properties).toSorted());
       expect(object.additionalProperties).toBe(false);
     }
-  });
-});
-
-describe("the comparison of statements", () => {
-  it("gives one verdict for each pair, and none that was not asked for", async () => {
-    const verdicts = [
-      { pair: 2, verdict: "same" },
-      { pair: 1, verdict: "says_more" },
-      { pair: 9, verdict: "same" },
-      { pair: 1.5, verdict: "same" },
-    ];
-    const model = await openai.model([{ structured: { reasoning: "…", verdicts } }]);
-    const pairs = ["a", "b", "c"].map((known) => ({ known, said: "<x>" }));
-    expect(await judgeSameFact(model, pairs, limitsMs.step)).toEqual(["says_more", "same", "different"]);
   });
 });

@@ -1,7 +1,6 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { HashingEmbeddings, type ScriptedReply } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
@@ -15,7 +14,7 @@ const knowing = (answers: Record<string, ReturnType<typeof candidate>[]>) => (pr
     ...Object.entries(answers).flatMap(([words, candidates]) => {
       const number = /number="(\d+)"[^>]*>[^<]*$/.exec(prompt.split(words)[0]!)?.[1];
       if (!prompt.includes(words) || number === undefined) return [];
-      return candidates.map((fact) => ({ ...fact, evidence: { ...fact.evidence, message: Number(number) } }));
+      return candidates.map((fact) => ({ ...fact, message: Number(number) }));
     }),
   );
 /** A memory whose model knows `answers`. */
@@ -95,12 +94,12 @@ describe("conflicts over a slot", () => {
     expect(await nameOf(memory, thread)).toEqual(["Alexander active", "Alex superseded"]);
     expect(model.prompts("fact_extraction")).toHaveLength(8);
     expect(model.prompts("fact_extraction")[7]).toContain(
-      '<fact number="1" category="profile" key="name">Alex</fact>',
+      '<memory number="1" category="profile" key="name">Alex</memory>',
     );
   });
 
   it("are won by a plain correction, whatever the confidence", async () => {
-    const correction = { ...named("Bo", "Bo", 0.5), correction: true };
+    const correction = { ...named("Bo", "Bo", 0.5), relation: "updates" as const, target: 1 };
     const answers = { ...example, "No, it is Bo": [correction] };
     const memory = learning(answers);
     const thread = newAddress();
@@ -123,13 +122,16 @@ describe("conflicts over a slot", () => {
     ["a key of its own", { category: "profile", key: "side_job", value: "firefighter" }],
     ["a key with a word in common", { category: "profile", key: "job_boss", value: "firefighter" }],
     ["another category", { category: "knowledge", key: "job", value: "firefighter" }],
+    [
+      "the same key, as it adds to it",
+      { category: "identity", key: "job", value: "firefighter", relation: "adds_to" as const },
+    ],
   ])("are none with %s, whatever number the model gives it", async (_, fields) => {
     const job = candidate("The user works as an engineer.", "engineer", {
       ...{ category: "identity", key: "Occupation", value: "engineer" },
     });
     const also = candidate("The user is also a volunteer firefighter.", "volunteer firefighter", {
-      ...fields,
-      updates: 1,
+      ...{ relation: "updates", target: 1, ...fields },
     });
     const memory = learning({ "as an engineer": [job], "a volunteer": [also] });
     const thread = newAddress();
@@ -143,126 +145,26 @@ describe("conflicts over a slot", () => {
 
   it("stay within the slot that the model named by its number, if code agrees", async () => {
     const to = (key: string, value: string, quote: string) =>
-      candidate(`The user's ${key} is ${value}.`, quote, { category: "profile", key, value, updates: 1 });
+      candidate(`The user's ${key} is ${value}.`, quote, {
+        ...{ category: "profile", key, value, relation: "updates", target: 1 },
+      });
     const memory = db.memory({
       model: taskModel({
         fact_extraction: knowing({
-          "the home city is Rome": [{ ...to("home city", "Rome", "Rome"), updates: null }],
-          "my city of residence is Porto": [to("city_of_residence", "Porto", "Porto")],
+          "the home town is Rome": [to("home town", "Rome", "Rome")],
+          "my home town is Porto": [to("HomeTown", "Porto", "Porto")],
           "the dog is Rex": [to("dog_name", "Rex", "Rex")],
         }),
       }),
-      // Nobody is asked here, so that the slot is filled at once.
-      config: { ...configured(), consent: { sensitive: [] } },
+      config: configured(),
     });
     const thread = newAddress();
-    for (const says of ["the home city is Rome", "my city of residence is Porto", "the dog is Rex"]) {
+    for (const says of ["the home town is Rome", "my home town is Porto", "the dog is Rex"]) {
       await say(memory, thread, says);
     }
     const held = await memory.memories.list({ scope: thread.scope });
-    expect(held.map(({ key, value }) => `${key}: ${value}`)).toEqual(["dog_name: Rex", "city: Porto"]);
+    expect(held.map(({ key, value }) => `${key}: ${value}`)).toEqual(["dog_name: Rex", "home_town: Porto"]);
   });
-});
-
-describe("statements that are nearly equal", () => {
-  const tea = (text: string, quote: string) =>
-    candidate(text, quote, { category: "preferences", importance: 4 });
-  const answers = {
-    "I drink green tea": [tea("The user drinks green tea in the morning at home.", "I drink green tea")],
-    "Green tea it is": [tea("The user drinks green tea in the morning at work.", "Green tea it is")],
-  };
-  const compare = async (same: (prompt: string) => ScriptedReply, embeddings?: HashingEmbeddings) => {
-    const model = taskModel({ fact_extraction: knowing(answers), same_fact: same });
-    const memory = db.memory({
-      model,
-      config: configured({ askSimilarity: 0.5 }),
-      ...(embeddings && { embeddings }),
-    });
-    if (embeddings) await memory.setup();
-    const thread = newAddress();
-    await say(memory, thread, "I drink green tea.");
-    await say(memory, thread, "Green tea it is.");
-    const stored = await memory.memories.list({ scope: thread.scope });
-    return { memory, thread, model, stored };
-  };
-  const verdict =
-    (answer: string, pair = 1) =>
-    (): ScriptedReply => ({ structured: { reasoning: "", verdicts: [{ pair, verdict: answer }] } });
-
-  it.each([undefined, new HashingEmbeddings()])("are one when the model says so", async (embeddings) => {
-    const { stored, model, thread } = await compare(verdict("same"), embeddings);
-    expect(stored.map(({ text, seenCount }) => [text, seenCount])).toEqual([
-      ["The user drinks green tea in the morning at home.", 2],
-    ]);
-    expect(model.prompts("same_fact")).toEqual([
-      '<pairs>\n<pair number="1"><remembered>The user drinks green tea in the morning at home.</remembered><said>The user drinks green tea in the morning at work.</said></pair>\n</pairs>',
-    ]);
-    expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created", "classify ok merged"]);
-  });
-
-  it.each([undefined, new HashingEmbeddings()])(
-    "take the newer wording when it says more",
-    async (embeddings) => {
-      const { memory, stored, thread } = await compare(verdict("says_more"), embeddings);
-      expect(stored).toMatchObject([
-        {
-          text: "The user drinks green tea in the morning at work.",
-          seenCount: 2,
-          source: { threadId: thread.threadId, seqs: [2], quote: "Green tea it is" },
-        },
-      ]);
-      const [update] = await memory.memories.history(stored[0]!.id, thread);
-      expect(update).toMatchObject({
-        event: "UPDATE",
-        old: { text: "The user drinks green tea in the morning at home." },
-        new: { text: "The user drinks green tea in the morning at work." },
-      });
-      const { changes } = await memory.recall(thread);
-      expect(changes.top.map(({ event, line }) => [event, line])).toContainEqual([
-        "created",
-        "[Preferences] The user drinks green tea in the morning at work. (imp=4)",
-      ]);
-      const found = await memory.query({ scope: thread.scope, query: "work" });
-      expect(found.map(({ memory: { text } }) => text)).toEqual([
-        "The user drinks green tea in the morning at work.",
-      ]);
-      expect(await memory.query({ scope: thread.scope, query: "home" })).toEqual([]);
-    },
-  );
-
-  const both = ["same", "different"].map((answer) => ({ pair: 1, verdict: answer }));
-  const useless: [string, () => ScriptedReply][] = [
-    ["says that they differ", verdict("different")],
-    ["says nothing of the pair", verdict("same", 2)],
-    ["contradicts itself", () => ({ structured: { reasoning: "", verdicts: both } })],
-    ["fails", () => new Error("overloaded")],
-    ["answers with prose", () => "They are the same."],
-  ];
-  it.each(useless)("stay two when the model %s", async (_, same) => {
-    const { stored } = await compare(same);
-    expect(stored).toHaveLength(2);
-  });
-});
-
-it("statements of one reply that are nearly equal are compared as those of two are", async () => {
-  const tea = (text: string, quote: string) => candidate(text, quote, { category: "preferences" });
-  const answers = {
-    "I drink green tea": [
-      tea("The user drinks green tea in the morning at home.", "I drink green tea"),
-      tea("The user drinks green tea in the morning at work.", "I drink green tea"),
-    ],
-  };
-  const same = () => ({ structured: { reasoning: "", verdicts: [{ pair: 1, verdict: "same" }] } });
-  for (const [reply, count] of [
-    [same, 1],
-    [() => "They are the same.", 2],
-  ] as const) {
-    const model = taskModel({ fact_extraction: knowing(answers), same_fact: reply });
-    const memory = db.memory({ model, config: configured({ askSimilarity: 0.5 }) });
-    const thread = newAddress();
-    await say(memory, thread, "I drink green tea.");
-    expect(await textsOf(memory, thread)).toHaveLength(count);
-  }
 });
 
 it("what the model itself finds not worth keeping is left out", async () => {

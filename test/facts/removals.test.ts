@@ -19,15 +19,17 @@ const drafts = [
 function forgetting(removals: (prompt: string) => unknown, facts: unknown[] = [], more = {}) {
   const model = taskModel({
     fact_extraction: (prompt) =>
-      ({ structured: { reasoning: "", facts, removals: removals(prompt) } }) as never,
+      ({ structured: { reasoning: "", facts, forget: removals(prompt) } }) as never,
   });
   return { model, memory: db.memory({ model, config, ...more }) };
 }
 const numberOf = (prompt: string, text: string) =>
-  Number(new RegExp(`<memory number="(\\d+)"[^>]*>${text}`).exec(prompt)?.[1] ?? 0);
+  Number(new RegExp(`<memory number="(\\d+)"[^>]*>(?:${text}|${shownAs(text)})<`).exec(prompt)?.[1] ?? 0);
+/** A slot is shown by its value. */
+const shownAs = (text: string) => drafts.find((draft) => draft.text === text)?.value ?? text;
 const removal =
   (text: string, quote: string, message = 1) =>
-  (prompt: string) => [{ memory: numberOf(prompt, text), evidence: { message, quote } }];
+  (prompt: string) => [{ memory: numberOf(prompt, text), message, quote }];
 async function knowing(memory: Memory): Promise<Address> {
   const thread = newAddress();
   await memory.memories.add(drafts, { scope: thread.scope, consent: "given" });
@@ -58,6 +60,23 @@ describe("what a user asks to forget", () => {
     expect(changes.top.map(({ event }) => event)).toContain("soft_deleted");
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });
     expect(await textsOf(memory, thread)).toHaveLength(3);
+  });
+
+  it("users H1: leaves no fact that it was asked, whatever part of the request is quoted", async () => {
+    const said = "Please delete what I told you about my allergy, I live in Rome now.";
+    const facts = [
+      candidate("The user asked about their allergy.", "told you about my allergy"),
+      candidate("The user lives in Rome.", "I live in Rome now"),
+    ];
+    const text = "The user is allergic to nuts.";
+    const { memory } = forgetting(removal(text, "Please delete what I told you"), facts);
+    const thread = await knowing(memory);
+    await say(memory, thread, said);
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user lives in Porto.",
+      "The user likes green tea.",
+      "The user lives in Rome.",
+    ]);
   });
 
   it("is refused where it waits for consent, and not asked about again", async () => {
@@ -95,7 +114,7 @@ describe("what a user asks to forget", () => {
     await say(memory, thread, "Please forget my allergy to nuts.");
     expect(await textsOf(memory, thread)).not.toContain("The user is allergic to nuts.");
     expect(await textsOf(memory, other)).toHaveLength(3);
-    expect(model.prompts("fact_extraction")[0]?.match(/<memory number/g)).toHaveLength(60);
+    expect(model.prompts("fact_extraction")[0]?.match(/<memory number/g)).toHaveLength(50);
   });
 
   it("tells nothing new by the words that ask for it, and comes after what was said before", async () => {
@@ -113,10 +132,21 @@ describe("what a user asks to forget", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("classify skipped asked_to_forget");
   });
 
+  it("leaves what is said beside it, though the whole sentence is given as the words", async () => {
+    const said = "Forget that I live in Porto, I live in Rome now.";
+    const rome = { category: "profile", key: "city", value: "Rome" };
+    const facts = [candidate("The user lives in Rome.", "I live in Rome now", rome)];
+    const { memory } = forgetting(removal("The user lives in Porto.", said), facts);
+    const thread = await knowing(memory);
+    await say(memory, thread, said);
+    expect(await textsOf(memory, thread)).toContain("The user lives in Rome.");
+    expect(await textsOf(memory, thread)).not.toContain("The user lives in Porto.");
+  });
+
   it("is nothing that the words do not ask for; what is malformed costs nothing else", async () => {
     const broken: ((prompt: string) => unknown)[] = [
       removal("The user lives in Porto.", "forget my address"),
-      () => [{ memory: 99, evidence: { message: 1, quote: "Please forget my allergy" } }],
+      () => [{ memory: 99, message: 1, quote: "Please forget my allergy" }],
       () => [{ memory: -1.5 }, "everything", null],
       () => "all of them",
       () => ({ memory: 1 }),
@@ -162,26 +192,18 @@ describe("what a user asks to forget", () => {
   });
 
   it("is never more than a message may write", async () => {
-    const all = (prompt: string) =>
-      [1, 2, 3].map((memory) => ({
-        memory,
-        evidence: { message: 1, quote: /Please[^<]*/.exec(prompt)?.[0] },
-      }));
-    const few = forgetting(all, [], { config: { memories: { extract: true, writesPerTurn: 2 } } }).memory;
-    const other = await knowing(few);
-    await say(few, other, "Please forget my tea, my nuts and my city.");
-    expect(await textsOf(few, other)).toHaveLength(3);
-    expect(await eventsOf(db, other, "extract")).toContain("delete skipped bulk");
+    const all = () => [1, 2, 3].map((memory) => ({ memory, message: 1, quote: "Please forget everything" }));
+    const config = { memories: { extract: true, writesPerTurn: 2 } };
+    const { memory } = forgetting(all, [], { config });
+    const thread = await knowing(memory);
+    await say(memory, thread, "Please forget everything you know about me.");
+    expect(await textsOf(memory, thread)).toHaveLength(3);
+    expect(await eventsOf(db, thread, "extract")).toContain("delete skipped bulk");
   });
-});
 
-describe("asking to forget", () => {
   it("removes nothing but what was shown, by words that stand in the message", async () => {
     const number = fc.oneof(fc.integer(), fc.double());
-    const proposed = fc.record({
-      memory: number,
-      evidence: fc.record({ message: number, quote: fc.string() }),
-    });
+    const proposed = fc.record({ memory: number, message: number, quote: fc.string() });
     await fc.assert(
       fc.asyncProperty(fc.array(proposed), fc.array(fc.string()), async (candidates, messages) => {
         const rules = {

@@ -30,8 +30,7 @@ async function twoThreads(said: readonly [string, string]) {
       },
     }),
     fact_extraction: (text: string) => {
-      const spoken = text.slice(text.indexOf("<message "));
-      const each = said.find((known) => spoken.includes(known)) ?? "nothing";
+      const each = said.find((known) => text.split("<messages>")[1]?.includes(known)) ?? "nothing";
       return facts(candidate(`The user likes ${each}.`, each, { category: "knowledge" }));
     },
   });

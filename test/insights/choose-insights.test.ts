@@ -15,10 +15,11 @@ const sources: InsightSource[] = ["The user drinks tea.", "They spoke of a trip.
   }),
 );
 const insight = (summary: string, fields: Partial<InsightCandidate> = {}): InsightCandidate => ({
-  ...{ summary, tags: ["trust"], importance: 2, evidence: [1] },
+  ...{ summary, tags: ["trust"], importance: 2, confidence: 0.6, category: "", evidence: [1] },
   ...fields,
 });
-const choose = (...candidates: InsightCandidate[]) => chooseInsights(candidates, { sources, most: 3 });
+const choose = (...candidates: InsightCandidate[]) =>
+  chooseInsights(candidates, { sources, most: 3, categories: ["tone"] });
 
 describe("an insight that a model proposes", () => {
   it("is kept with the memories it names", () => {
@@ -87,6 +88,8 @@ describe("an insight that a model proposes", () => {
       summary: text,
       tags: fc.array(text, { maxLength: 40 }),
       importance: number,
+      confidence: number,
+      category: fc.constantFrom("", "tone", "constraints"),
       evidence: fc.array(number, { maxLength: 5 }),
     });
     fc.assert(
@@ -94,10 +97,12 @@ describe("an insight that a model proposes", () => {
         fc.array(candidate, { maxLength: 6 }),
         fc.integer({ min: 1, max: 3 }),
         (candidates, most) => {
-          const { chosen, rejected } = chooseInsights(candidates, { sources, most });
+          const { chosen, rejected } = chooseInsights(candidates, { sources, most, categories: ["tone"] });
           expect(chosen.length + rejected.length).toBe(candidates.length);
           expect(chosen.length).toBeLessThanOrEqual(most);
-          for (const { text, tags, importance, evidence } of chosen) {
+          for (const { text, tags, importance, confidence, category, evidence } of chosen) {
+            expect([null, "tone"]).toContain(category);
+            expect(confidence >= 0 && confidence <= 1).toBe(true);
             expect(writingProblems("insight", text)).toEqual([]);
             expect(text.length).toBeLessThanOrEqual(280);
             expect([text, ...tags].every(isStorable)).toBe(true);

@@ -182,6 +182,34 @@ describe("insights into a user", () => {
     expect((await taskOf({ scope }))?.retry_at).toBeInstanceOf(Date);
   });
 
+  it.each<[confidence: number | undefined, category: string, states: string[], kept: string[]]>([
+    [0.9, "tone", ["approved"], ["tone: The user likes a dry tone."]],
+    [0.8, "tone", ["approved"], ["tone: The user likes a dry tone."]],
+    [0.5, "tone", ["pending"], []],
+    [undefined, "tone", ["pending"], []],
+    // Not benign as a whole, or not there: it stays an insight like others.
+    [0.9, "profile", ["pending"], ["relationship_dynamic: The user likes a dry tone."]],
+    [0.9, "moods", ["pending"], ["relationship_dynamic: The user likes a dry tone."]],
+  ])(
+    "seeds 2: are the second signal as sure as the model says (%s, %s)",
+    async (confidence, category, states, kept) => {
+      const summary = "The user likes a dry tone.";
+      const model = understands({ summary, evidence: [1], category, ...(confidence && { confidence }) });
+      const memory = db.memory({ model, config });
+      const thread = newAddress();
+      const { scope } = thread;
+      await say(memory, thread, "The user drinks tea.");
+      // Inferences of one turn are one signal.
+      await memory.memories.add({ category: "tone", text: summary, origin: "worker" }, { scope });
+      await memory.upkeep();
+      const requests = await memory.consents.list({ scope, status: ["pending", "approved"] });
+      expect(requests.map(({ status }) => status)).toEqual(states);
+      const made = await insightsOf(memory, thread);
+      expect(made.map((each) => `${each.category}: ${each.text}`)).toEqual(kept);
+      expect(made.map((each) => each.confidence)).toEqual(kept.map(() => confidence));
+    },
+  );
+
   it("may be none, which counts as a run", async () => {
     const model = understands();
     const memory = db.memory({ model, config });

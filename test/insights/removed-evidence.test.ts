@@ -21,8 +21,8 @@ function understanding(): Memory {
       const [, said = ""] = /<message number="1"[^>]*>([^<]*)</.exec(prompt) ?? [];
       if (said.startsWith("The user")) return facts(candidate(said, said));
       const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${coffee}`).exec(prompt)?.[1] ?? 0);
-      const removals = number > 0 ? [{ memory: number, evidence: { message: 1, quote: said } }] : [];
-      return { structured: { reasoning: "", facts: [], removals } } as never;
+      const forget = number > 0 ? [{ memory: number, message: 1, quote: said }] : [];
+      return { structured: { reasoning: "", facts: [], forget } } as never;
     },
     user_insights: (prompt) => {
       const numberOf = (text: string) => Number(new RegExp(`number="(\\d+)"[^>]*>${text}`).exec(prompt)?.[1]);

@@ -67,8 +67,8 @@ async function forgotten(
     fact_extraction: (prompt) => {
       const number = Number(new RegExp(`<memory number="(\\d+)"[^>]*>${fact}`).exec(prompt)?.[1] ?? 0);
       if (prompt.includes(`>${plan}<`)) return facts(candidate("The user plans a trip to Rome.", plan));
-      const removals = number > 0 ? [{ memory: number, evidence: { message: 1, quote: request } }] : [];
-      return { structured: { reasoning: "", facts: [], removals } } as never;
+      const forget = number > 0 ? [{ memory: number, message: 1, quote: request }] : [];
+      return { structured: { reasoning: "", facts: [], forget } } as never;
     },
   });
   const upkeep = { retryDelayMs: 0, maxAttempts: 1 };

@@ -100,13 +100,13 @@ describe("the tool for changing memory", () => {
     );
   });
 
-  it("takes the user's plain words for consent, unless the user is asked", async () => {
+  it("takes a quote of the user's latest message for consent, unless the user is asked", async () => {
     const city = {
       ...{ action: "add", category: "profile", key: "city", value: "Porto" },
       text: "The user lives in Porto.",
     };
     const { memory, thread, says } = await knowing();
-    expect(await says("The weather in Porto!", { ...city, quote: "Porto" })).toMatch(
+    expect(await says("The weather in Porto!", city)).toMatch(
       /^Not remembered yet: it waits as [0-9a-f-]{36}/,
     );
     expect(await texts(memory, thread)).toEqual([]);

@@ -7,6 +7,7 @@ import {
   type ProposedChange,
   type StandingConsent,
 } from "../../src/memories/guard/decide-proposal.rule.js";
+import { contentHash } from "../../src/text/normal-value.js";
 
 const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
   ...{ rule: "consent", kind: "fact", key: "city", normalValue: "porto", contentHash: "h", confidence: 1 },
@@ -18,7 +19,7 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
   ...{ text: "The user is at home in Porto.", validFrom: null, signals: [{ turn: 1 }] },
   ...fields,
 });
-const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others, 0.75);
+const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others);
 
 describe("a proposed change", () => {
   it("never applies by signals when it needs consent, however many and however sure", () => {
@@ -38,14 +39,15 @@ describe("a proposed change", () => {
     );
   });
 
-  it("without a key is the same when it reads the same, but not when a number or a negation differs", () => {
-    const said = (text: string) => change({ rule: "signals", key: null, text, contentHash: text });
-    const known = standing({ text: "The user's goal is to ship version 2 by June." });
+  it("without a key is the same only when it reads the same", () => {
+    const said = (text: string) =>
+      change({ rule: "signals", key: null, text, contentHash: contentHash(text) });
+    const text = "The user's goal is to ship version 2 by June.";
+    const known = standing({ text, contentHash: contentHash(text) });
     const about = (text: string) => decide(said(text), known).action;
-    expect(about("The user's goal is to ship the version 2 by June.")).toBe("apply");
-    expect(about("The user's goal is to ship version 3 by June.")).toBe("ask");
+    expect(about("the user’s goal is to ship version 2  by June")).toBe("apply");
+    expect(about("The user's goal is to ship the version 2 by June.")).toBe("ask");
     expect(about("The user's goal is not to ship version 2 by June.")).toBe("ask");
-    expect(about("The user wants to learn Danish.")).toBe("ask");
   });
 });
 

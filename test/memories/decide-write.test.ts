@@ -4,7 +4,6 @@ import { absorbed, decideWrite } from "../../src/memories/write/decide-write.rul
 import type { KnownMemory, ToldMemory } from "../../src/memories/write/statement.js";
 import { memoryItem } from "../support/memory-item.js";
 
-const thresholds = { merge: 0.95, ask: 0.85, review: 0.75 };
 const known = (relation: KnownMemory["relation"], fields: Partial<KnownMemory> = {}): KnownMemory => ({
   ...versionOf(memoryItem(new Date("2025-01-01"))),
   ...{ relation, ref: 1, id: relation, kind: "fact", category: "preferences", keyed: relation === "slot" },
@@ -22,7 +21,7 @@ const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
   ...{ metadata: {}, now: new Date("2025-06-01") },
   ...fields,
 });
-const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others, thresholds);
+const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others);
 
 describe("a new memory", () => {
   it("of which nothing is known is created", () => {
@@ -44,44 +43,25 @@ describe("a new memory", () => {
       id: "same",
     });
   });
-
-  it.each([
-    [0.97, { action: "touch", id: "near", similarity: 0.97 }],
-    [0.9, { action: "ask", id: "near", similarity: 0.9 }],
-    [0.8, { action: "create" }],
-    [0.1, { action: "create" }],
-  ])("with a neighbour at %f: %j", (similarity, decision) => {
-    expect(decide(told(), known("near", { similarity }))).toEqual(decision);
-  });
-
-  it("merges with statements of its kind only, and never with a slot", () => {
-    expect(decide(told(), known("near", { kind: "insight", similarity: 0.99 }))).toEqual({
-      action: "create",
-    });
-    expect(decide(told(), known("near", { keyed: true, similarity: 0.99 }))).toEqual({
-      action: "create",
-    });
-    expect(decide(told({ key: "drink" }), known("near", { similarity: 0.99 }))).toEqual({
-      action: "create",
-    });
-    for (const kind of ["episode", "note", "procedure"] as const) {
-      expect(decide(told({ kind }), known("near", { kind, similarity: 0.99 }))).toEqual({
-        action: "create",
-      });
-    }
-  });
 });
 
-it("in a word that matters, is one with another only if somebody who understands both says so", () => {
-  const anna = known("near", { text: "The user's boss is called Anna.", similarity: 0.99 });
-  expect(decide(told({ text: "The user's boss is called Maria." }), anna)).toMatchObject({
-    action: "ask",
-  });
-});
+describe("what a model says that it ends", () => {
+  const statement = told({ text: "The user cannot stand tea." });
+  const ends = (target: Partial<KnownMemory>, said = statement, relation: "ends" | "updates" = "ends") =>
+    decideWrite(said, [known("target", target)], { relation, target: "target" }).action;
 
-it("known already, is told in the words of whoever is believed more", () => {
-  const said = told({ text: "The user enjoys tea.", rank: 3 });
-  const near = known("near", { similarity: 0.97, rank: 2 });
-  expect(decide(said, near)).toMatchObject({ action: "update", id: "near" });
-  expect(decide({ ...said, rank: 1 }, near)).toMatchObject({ action: "touch", id: "near" });
+  it("is closed, but for what is pinned, or a word that counts more", () => {
+    expect(ends({})).toBe("replace");
+    expect(ends({ pinned: true })).toBe("create");
+    expect(ends({ rank: 4 })).toBe("create");
+  });
+
+  it("is closed in a slot as by another value of it, and never by another slot's", () => {
+    expect(ends({ keyed: true, confidence: 0.8 })).toBe("replace");
+    expect(ends({ keyed: true, confidence: 1 })).toBe("create");
+    expect(ends({ keyed: true, confidence: 1 }, { ...statement, correction: true })).toBe("replace");
+    expect(ends({ keyed: true }, told({ key: "drink" }))).toBe("create");
+    expect(ends({}, told({ key: "drink" }))).toBe("replace");
+    expect(ends({ keyed: true }, statement, "updates")).toBe("create");
+  });
 });

@@ -2,9 +2,8 @@ import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
-import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, say } from "../support/thread-facts.js";
+import { type Address, newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -144,34 +143,4 @@ describe.each([
     const trail = await memory.memories.history(held!.id!, user);
     expect(trail.map(({ event }) => event)).toEqual(["LINK", "UPDATE", "ADD"]);
   });
-});
-
-it("links follow a statement that takes a better wording", async () => {
-  const drinks = (where: string) => `The user drinks green tea in the morning at ${where}.`;
-  const model = taskModel({
-    fact_extraction: (_, call) =>
-      facts(
-        call === 0 ? candidate(drinks("home"), "I drink green tea") : candidate(drinks("work"), "Green tea"),
-      ),
-    same_fact: () => ({ structured: { reasoning: "", verdicts: [{ pair: 1, verdict: "says_more" }] } }),
-  });
-  const config = { memories: { extract: true, askSimilarity: 0.7, linkSimilarity: 0.5 } };
-  const memory = db.memory({ model, config });
-  const user = newAddress();
-  await say(memory, user, "I drink green tea.");
-  const [tea] = await memory.memories.list({ scope: user.scope });
-  await memory.memories.update(tea!.id, { tags: ["drinks"] }, user);
-  await added(memory, user, {
-    home: "The user has tea at home.",
-    work: "The user has meetings at work in the morning.",
-  });
-  expect(await linksOf(user)).toEqual(["home → drinks"]);
-
-  await say(memory, user, "Green tea it is.");
-  expect((await memory.memories.get(tea!.id, user))?.text).toBe(drinks("work"));
-  expect(await linksOf(user)).toEqual(["drinks → work"]);
-  expect((await memory.memories.history(tea!.id, user)).map(({ event }) => event).slice(0, 2)).toEqual([
-    "LINK",
-    "UPDATE",
-  ]);
 });

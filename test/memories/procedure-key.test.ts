@@ -4,20 +4,19 @@ import { slotKey } from "../../src/memories/item/slot-key.rule.js";
 import { procedureKey } from "../../src/procedures/write-procedure.js";
 
 /** The slot that a procedure takes. */
-const slotOf = (title: string, agentId?: string) => slotKey("procedural", procedureKey(title, agentId));
+const slotOf = (title: string, agentId?: string) => slotKey(procedureKey(title, agentId));
 
 const words = fc
   .array(fc.constantFrom("a", "b", "ab", "A", "-", "_", "1", "é"), { minLength: 1, maxLength: 4 })
   .map((parts) => parts.join(" "))
-  .filter((title) => slotKey("procedural", title) !== null);
+  .filter((title) => slotKey(title) !== null);
 
 describe("the key of steps", () => {
   it("is one for each agent and title, however they are cut into words", () => {
     const agent = fc.option(words, { nil: undefined });
     fc.assert(
       fc.property(words, agent, words, agent, (title, agentId, otherTitle, otherAgent) => {
-        const same =
-          agentId === otherAgent && slotKey("procedural", title) === slotKey("procedural", otherTitle);
+        const same = agentId === otherAgent && slotKey(title) === slotKey(otherTitle);
         expect(slotOf(title, agentId) === slotOf(otherTitle, otherAgent)).toBe(same);
       }),
       { numRuns: 2_000 },

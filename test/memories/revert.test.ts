@@ -93,7 +93,7 @@ describe("the audit trail", () => {
       ],
       user,
     );
-    await memory.memories.add(trip("The user went to the sea with Rex, in May!"), user);
+    await memory.memories.add(trip("the user went to the sea with Rex in May!"), user);
     await memory.memories.update(lake!.id!, { pinned: true }, user);
     await memory.memories.remove(lake!.id!, user);
     await memory.memories.restore(lake!.id!, user);

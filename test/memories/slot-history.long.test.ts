@@ -49,20 +49,6 @@ function permutations<Item>(items: readonly Item[]): Item[][] {
 }
 
 describe("the values of a slot, told in whatever order", () => {
-  it.each([
-    ["The user works as a cook.", "The user no longer works as a cook."],
-    ["The user works as a cook.", "The user used to work as a cook."],
-    ["El usuario trabaja de cocinero.", "El usuario dejó de trabajar de cocinero."],
-  ])("are not confirmed by what denies them: %s %s", async (known, told) => {
-    const memory = db.memory();
-    const user = newUser();
-    await tell(memory, user, job("cook", 1, { text: known }));
-    await tell(memory, user, job("cook", 5, { text: told, correction: true }));
-    const held = (await slotOf(memory, user)).filter(({ state }) => state === "active");
-    expect(held).toMatchObject([{ text: told, seenCount: 1 }]);
-    expect(await brokenInvariants(db)).toEqual([]);
-  });
-
   it("come back where they were told again, also when what came in between is told last", async () => {
     const memory = db.memory();
     for (const order of permutations([job("cook", 1), job("baker", 3), job("cook", 5), job("smith", 7)])) {

@@ -163,13 +163,13 @@ describe("a batch", () => {
   });
 
   it("near one stored statement counts it once for each draft", async () => {
-    const memory = db.memory({ config: { memories: { mergeSimilarity: 0.6 } } });
+    const memory = db.memory();
     const user = newUser();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
     const outcomes = await memory.memories.add(
       [
-        { text: "The user drinks black coffee each morning." },
-        { text: "Every morning the user drinks strong black coffee." },
+        { text: "the user drinks black coffee every morning" },
+        { text: "The user drinks  black coffee every MORNING!" },
       ],
       user,
     );
@@ -179,7 +179,7 @@ describe("a batch", () => {
   });
 
   it("leaves what its drafts leave one by one", async () => {
-    const memory = db.memory({ config: { memories: { mergeSimilarity: 0.8, askSimilarity: 0.8 } } });
+    const memory = db.memory();
     const seen = new Set<string>();
     const drafts = fc.array(
       fc

@@ -49,6 +49,18 @@ describe("a decision", () => {
   });
 });
 
+it("a merge that says a figure that neither note has is invalid", () => {
+  const all = ["Version 2 ships on 2026-03-05.", "Two customers asked for it."].map((text, at) => ({
+    ...{ ...note(at, false), text },
+  }));
+  const merge = (text: string) =>
+    readDecision({ action: "edit", target: 1, with: 2, text, reason: "One subject." }, all);
+  expect(merge("Version 2 ships on 2026-03-05, as customers asked.")).toMatchObject({ action: "edit" });
+  expect(merge("Version 2 ships on 2026-05-03, as customers asked.")).toEqual({
+    invalid: "the merged text says 2026-05-03, which neither note does",
+  });
+});
+
 describe("a note's text", () => {
   it("is one line of at most 200 characters, or nothing", () => {
     fc.assert(

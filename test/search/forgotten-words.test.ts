@@ -141,8 +141,8 @@ it("users H1: a request to forget is left out with what it names, and others' me
   const request = "Please forget that my sister lives in Utrecht.";
   const fact_extraction = (prompt: string) => {
     const number = Number(/<memory number="(\d+)"[^>]*>The user's sister Clara/.exec(prompt)?.[1] ?? 0);
-    const removals = [{ memory: number, evidence: { message: said.length + 1, quote: request } }];
-    return { structured: { reasoning: "", facts: [], removals } } as never;
+    const forget = [{ memory: number, message: said.length + 1, quote: request }];
+    return { structured: { reasoning: "", facts: [], forget } } as never;
   };
   const config = { memories: { extract: true } };
   const memory = db.memory({ model: taskModel({ fact_extraction }), config });

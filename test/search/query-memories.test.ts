@@ -326,6 +326,8 @@ describe("memory.query", () => {
     ];
     expect(await first()).toEqual(Array(4).fill("The bakery burnt."));
     expect(await first("Asia/Tokyo")).toEqual(Array(4).fill("The school closed."));
+    const inTokyo = db.memory({ clock: () => now, config: { retrieval: { timeZone: "Asia/Tokyo" } } });
+    expect((await inTokyo.query({ scope, query }))[0]?.memory.text).toBe("The school closed.");
     now = before;
     const nowhere = memory.query({ scope, query, timeZone: "Asia/Atlantis" });
     await expect(nowhere).rejects.toThrow(/no time zone: "Asia\/Atlantis"/);

@@ -81,7 +81,7 @@ export const instantAnswers = {
           importance: 3,
           confidence: 0.9,
         },
-        ...{ evidence: { message: 1, quote: "I live in Lisbon" }, correction: false, updates: null },
+        ...{ message: 1, quote: "I live in Lisbon", relation: "new", target: null, stated_by_user: true },
       },
     ],
   }),

@@ -22,7 +22,7 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
   const memory = db.memory({
     model,
     embeddings: new HashingEmbeddings({ dimensions: 16 }),
-    config: { memories: { extract: true, linkSimilarity: 0.2, mergeSimilarity: 1 } },
+    config: { memories: { extract: true, linkSimilarity: 0.2 } },
   });
   const { tenantId, userId, appId } = scope;
   const graph = withMemory(chatAgent(answering(word)), memory).compile({

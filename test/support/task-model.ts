@@ -15,7 +15,6 @@ const defaults: TaskReplies = {
   }),
   user_insights: () => ({ structured: { insights: [] } }),
   memory_pairs: () => ({ structured: { verdicts: [] } }),
-  same_fact: () => ({ structured: { reasoning: "", verdicts: [] } }),
 };
 
 /** A model for background work that answers each task by its script. */
@@ -54,15 +53,17 @@ export function candidate(
     importance: number;
     confidence: number;
     message: number;
-    correction: boolean;
-    updates: number | null;
+    relation: "new" | "same_as" | "updates" | "ends" | "adds_to";
+    target: number | null;
+    stated_by_user: boolean;
+    personal: "preferred_name" | "pronouns" | "city" | "language" | "none";
+    since: string | null;
   }> = {},
 ) {
-  const { message = 1, ...rest } = fields;
   return {
     ...{ category: "knowledge", key: null, value: null, importance: 3, confidence: 0.9 },
-    ...{ text, evidence: { message, quote }, correction: false, updates: null },
-    ...rest,
+    ...{ text, message: 1, quote, relation: "new", target: null, stated_by_user: true, personal: "none" },
+    ...{ since: null, ...fields },
   };
 }
 

@@ -4,7 +4,6 @@ import { z } from "zod";
 import { judgePairs, type ShownPair } from "../../src/consolidation/judge-pairs.js";
 import { compressTurns } from "../../src/episodes/make-episode.js";
 import { extractFacts } from "../../src/facts/extract-facts.js";
-import { judgeSameFact } from "../../src/facts/save-facts.js";
 import { writeProcedure } from "../../src/procedures/write-procedure.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 
@@ -51,13 +50,13 @@ describe("facts", () => {
   ])("%s", async (said, slot, text) => {
     const [fact, ...others] = await extract([said]);
     expect([`${fact?.category} ${fact?.key} ${fact?.value}`, fact?.text, others]).toEqual([slot, text, []]);
-    expect(said).toContain(fact?.evidence.quote);
-    expect(fact).toMatchObject({ evidence: { message: 1 }, correction: false, updates: null });
+    expect(said).toContain(fact?.quote);
+    expect(fact).toMatchObject({ message: 1, relation: "new", target: null, statedByUser: true });
   });
 
   test("of several messages and sentences name their message", async () => {
     const found = await extract(["Hi.", "My name is Ana and I live in Porto. I like rye; I hate figs."]);
-    expect(found.map(({ text, evidence }) => [text, evidence.message])).toEqual([
+    expect(found.map(({ text, message }) => [text, message])).toEqual([
       ["The user's name is Ana.", 2],
       ["The user lives in Porto.", 2],
       ["The user likes rye.", 2],
@@ -74,7 +73,7 @@ describe("facts", () => {
   test("that correct what is known say so", async () => {
     const known = [{ category: "profile", key: "city", value: "Rome", text: "The user lives in Rome." }];
     const [moved] = await extract(["No, I live in Porto."], known);
-    expect(moved).toMatchObject({ value: "Porto", correction: true, updates: 1 });
+    expect(moved).toMatchObject({ value: "Porto", relation: "updates", target: 1, personal: "city" });
   });
 });
 
@@ -103,8 +102,6 @@ test("an episode is what the user said, and goes on in the next piece", async ()
 });
 
 test("no two memories are the same, and nobody is seen through", async () => {
-  const pairs = [{ known: "The user has a dog.", said: "The user has a dog called <Rex>." }];
-  expect(await judgeSameFact(model, pairs, 1_000)).toEqual(["different"]);
   const alike = ["A dog & a cat.", "A cat & a dog."].map((text) => ({
     ...{ category: "knowledge", key: null, value: null, validFrom: saidAt, text },
   })) as unknown as ShownPair;

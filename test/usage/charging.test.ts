@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { summaryMemory } from "../support/summary-memory.js";
-import { candidate, facts, taskModel } from "../support/task-model.js";
+import { candidate, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress, say } from "../support/thread-facts.js";
 
@@ -71,22 +71,6 @@ describe("background calls", () => {
         units: (calls * (input + output)) / 100,
       });
     }
-  });
-
-  it("that compare what was said with what is known are counted among those for facts", async () => {
-    const likes = (text: string) => facts(candidate(text, "green tea"));
-    const memory = db.memory({
-      model: taskModel({
-        fact_extraction: (_, call) =>
-          likes(call === 0 ? "The user drinks green tea every day." : "The user drinks green tea each day."),
-        same_fact: () => costing(123, 45, JSON.stringify({ reasoning: "", verdicts: [] })),
-      }),
-      config: { memories: { extract: true, askSimilarity: 0.3 } },
-    });
-    const thread = newAddress();
-    await say(memory, thread, "I drink green tea.");
-    await say(memory, thread, "I do drink green tea.");
-    expect(await rowsOf(thread)).toContainEqual(["facts", 123, 45]);
   });
 
   it("that are answered wrongly are counted as well, and so is the answer that repairs them", async () => {

@@ -5,6 +5,7 @@ import { MemoryError, type MemoryErrorCode } from "../../errors.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
+import { wayIn } from "../../way-in.js";
 import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -104,6 +105,7 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 
 /** For callers that have checked the options. */
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
+  wayIn(memory).asksConsent("interrupt");
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
       const { scope } = runIdentity(config, memory);

@@ -41,6 +41,7 @@ const argumentsSchema = z.object({
  */
 export function consentTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
+  wayIn(memory).asksConsent("tool");
   return memoryTool({
     name: options.name ?? "memory_consent",
     description:

@@ -31,7 +31,9 @@ const argumentsSchema = z.object({
   key: z
     .string()
     .nullish()
-    .describe('For add of what has one value at a time: its name ("job"); else leave out.'),
+    .describe(
+      'For add of what has one value at a time: its name ("job", "city", "preferred_name"); else leave out.',
+    ),
   value: z.string().nullish().describe("With a key, the value alone."),
   quote: words(2_000).describe(
     "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",

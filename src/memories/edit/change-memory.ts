@@ -89,12 +89,18 @@ async function requireFew(
   );
 }
 
-/** Restores a memory that was removed, aged or expired; the last for good. @throws as `editMemory` */
+/**
+ * Restores a memory that was removed, aged or expired, the last for good; or a statement that a later one closed. @throws
+ * as `editMemory`
+ */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
-  const known = await requireMemory(deps.db, input, ["soft_deleted"]);
+  const { key } = await requireMemory(deps.db, input);
+  // A former value of a slot has its place in the past of the slot.
+  const states = key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
+  const known = await requireMemory(deps.db, input, states);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;
   const next = (before: MemoryItem) => before;
-  return editMemory(deps, { ...input, states: ["soft_deleted"], next }, async (editing) => {
+  return editMemory(deps, { ...input, states, next }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
     // Its links stay: they were made of the same text, and are hidden with it.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });

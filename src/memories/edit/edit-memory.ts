@@ -176,8 +176,8 @@ async function proposeEdit(
   const [outcome] = await writeMemories(deps, {
     scope: after.scope,
     drafts: asks ? [itemDraft(after)] : [],
-    // What was said once is no consent to what somebody makes of it by hand.
-    origin: { actor, step: "api", asks: true },
+    // What was stated once is no consent to what somebody makes of it by hand.
+    origin: { actor, step: "api" },
     // The memory may be forgotten meanwhile.
     alongside: async (tx) => void (await requireMemory(tx, { scope, id })),
   });

@@ -1,12 +1,12 @@
 import type { Scope } from "../../scope/scope.js";
 import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemorySource } from "../item/memory.js";
-import type { ConsentRule, ConsentSubject } from "./consent-policy.rule.js";
+import type { ConsentRule } from "./consent-policy.rule.js";
 
 export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;
 
 /** "superseded": another value was proposed since. */
-export type ConsentStatus = (typeof consentStatuses)[number];
+type ConsentStatus = (typeof consentStatuses)[number];
 
 /**
  * "signals": enough of them agreed. "said": the user's own words decided, as nobody could ask, or to forget
@@ -97,7 +97,10 @@ export interface ConsentDecided {
 
 /** The entry of the audit trail for a decision about `changed`: a memory, or a request that no memory came of. */
 export function consentChange(
-  changed: Omit<ConsentSubject, "kind" | "actorId"> & { readonly id: string },
+  changed: Pick<ConsentRequest, "id" | "category" | "text"> & {
+    readonly key?: string | null | undefined;
+    readonly value?: string | null | undefined;
+  },
   { decision, via, requestId: request = null, evidence = null, signals, reason }: ConsentDecided,
 ): MemoryChange {
   const { id: memoryId, category, key = null, value, text } = changed;

@@ -1,5 +1,4 @@
 import { normalForm } from "../../text/normal-value.js";
-import { differsInDetail } from "../compare/merge-band.js";
 import type { MemoryKind } from "../item/memory.js";
 import { type ConsentRule, insightConfidence, neededSignals } from "./consent-policy.rule.js";
 import { type ConsentSignal, independentSignals } from "./consent-request.rule.js";
@@ -54,13 +53,11 @@ export type ProposalDecision =
   /** Enough signals agree. `id`: the request that waited for it. */
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
-/** @param similarity two statements this similar are the same, unless they differ in a detail. */
 export function decideProposal(
   change: ProposedChange,
   standing: readonly StandingConsent[],
-  similarity: number,
 ): ProposalDecision {
-  const same = standing.filter((other) => isSame(change, other, similarity));
+  const same = standing.filter((other) => isSame(change, other));
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };
 
@@ -74,16 +71,12 @@ export function decideProposal(
   if (known) return { action: "repeat", id: known.id, signals };
 
   const rival = change.key === null ? undefined : standing.find(waits);
-  if (rival && isBefore(change.validFrom, rival.validFrom)) return { action: "outdated", id: rival.id };
+  const isLater = rival?.validFrom && change.validFrom && change.validFrom < rival.validFrom;
+  if (rival && isLater) return { action: "outdated", id: rival.id };
   return { action: "ask", supersedes: rival?.id ?? null };
 }
 
-function isSame(change: ProposedChange, other: StandingConsent, similarity: number): boolean {
+function isSame(change: ProposedChange, other: StandingConsent): boolean {
   if (change.contentHash === other.contentHash) return true;
-  if (change.key !== null) return change.normalValue === other.normalValue;
-  return !differsInDetail(change.text, other.text) && sharedWords(change.text, other.text) >= similarity;
-}
-
-function isBefore(one: Date | null, other: Date | null): boolean {
-  return one !== null && other !== null && one < other;
+  return change.key !== null && change.normalValue === other.normalValue;
 }

@@ -14,24 +14,13 @@ export function guardEdit(
   { before, after }: { readonly before: MemoryItem; readonly after: MemoryItem },
   given: ConsentGiven | undefined,
 ): { passes: true; approval: ConsentDecided | null } | { passes: false; asks: boolean } {
+  const keeps = (...names: (keyof MemoryItem)[]) => names.every((name) => before[name] === after[name]);
   const wasActive = before.state === "active";
-  const isSame =
-    wasActive &&
-    before.category === after.category &&
-    before.value === after.value &&
-    before.text === after.text;
+  const isSame = wasActive && keeps("category", "value", "text");
   const isSensitive = [before, after].some((memory) => consentRule(policy, memory) === "consent");
   if (after.state !== "active" || isSame || !isSensitive) return { passes: true, approval: null };
   if (given) return { passes: true, approval: { ...given, decision: "approve" } };
-  return {
-    passes: false,
-    asks: before.state !== "quarantined" && !(wasActive && isSameSlotValue(before, after)),
-  };
-}
-
-function isSameSlotValue(before: MemoryItem, after: MemoryItem): boolean {
-  const { key, category } = after;
-  const isSlot = key !== null && key === before.key && category === before.category;
   const [was, is] = [before, after].map(({ value, text }) => normalValue(value ?? text));
-  return isSlot && was === is;
+  const isSameValue = wasActive && after.key !== null && keeps("category", "key") && was === is;
+  return { passes: false, asks: before.state !== "quarantined" && !isSameValue };
 }

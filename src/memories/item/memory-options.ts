@@ -15,10 +15,8 @@ export const memoryOptionsSchema = z.strictObject({
   episodeEveryTurns: z.int().min(2).default(20),
   /** Most facts extracted for one owner in a day. Ten full turns: raise it for agents that are told much. @default 30 */
   writesPerDay: z.int().min(1).default(30),
-  /** Similarity from which statements merge without a model. Raise it where others merge. @default 0.95 */
-  mergeSimilarity: z.number().min(0).max(1).default(0.95),
-  /** Similarity from which a model is asked whether it is the same. Lower it where the same is stored twice. @default 0.85 */
-  askSimilarity: z.number().min(0).max(1).default(0.85),
+  /** Similarity from which a model is asked whether two are the same. Lower it where the same is stored twice. @default 0.75 */
+  askSimilarity: z.number().min(0).max(1).default(0.75),
 });
 
 /** Which memories are made and kept, and when two are the same. */
@@ -35,12 +33,8 @@ export const memoryConstants = {
   candidatesPerTurn: 5,
   /** Most facts written after one user message: bounds cost, and what one poisoned message can do. */
   writesPerTurn: 3,
-  /** Similarity from which a pair is worth a later look. */
-  reviewSimilarity: 0.75,
   /** The same for what `consent` names, halfway to certainty: a pending value must not pass for another. */
-  contextMergeSimilarity: 0.975,
-  contextAskSimilarity: 0.925,
-  contextReviewSimilarity: 0.875,
+  contextAskSimilarity: 0.875,
   /** Similarity from which memories are linked: well above unrelated sentences of common models. */
   linkSimilarity: 0.6,
   /** Most links made for a memory whose text is new. */

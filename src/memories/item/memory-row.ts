@@ -4,7 +4,6 @@ import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
 import type { Scope } from "../../scope/scope.js";
 import {
-  type AllListing,
   belongsTo,
   ofTenant,
   scopeColumns,
@@ -111,8 +110,10 @@ const bookmark = ({ schema }: Connection, after: string | undefined): PageBookma
   ...{ table: sql`${schema}.memory`, alias: raw("m"), after, what: "a memory" },
 });
 
-export interface QuarantineListing extends AllListing, Pick<MemoryListing, "limit" | "after"> {
+export interface QuarantineListing extends Pick<MemoryListing, "limit" | "after"> {
   readonly scope?: undefined;
+  /** Only this tenant. @default all tenants */
+  readonly tenantId?: string | undefined;
   readonly states: readonly ["quarantined"];
 }
 

@@ -1,6 +1,5 @@
 import { isoTimeMs } from "../../clock.js";
 import { normalValue } from "../../text/normal-value.js";
-import { isDeniedBy } from "../compare/detail-difference.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
 /** A time in which a slot had a value, in ISO 8601; `to` null while it does. */
@@ -175,15 +174,11 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
   return one && other && other.validFrom < one.validFrom ? other : (one ?? other);
 }
 
-/** Equal values, where neither text denies the other. */
 function isSameValue(
   told: Pick<ToldValue, "value" | "text">,
   other: Pick<ToldValue, "value" | "text">,
 ): boolean {
-  return (
-    normalValue(told.value ?? told.text) === normalValue(other.value ?? other.text) &&
-    !isDeniedBy(told.text, other.text)
-  );
+  return normalValue(told.value ?? told.text) === normalValue(other.value ?? other.text);
 }
 
 function latest(...dates: readonly Date[]): Date {

@@ -50,13 +50,17 @@ export function newMemory(
   };
 }
 
-/** `neighbours` must not hold the memory itself. */
+/** What a model says that it is about comes first. `neighbours` must not hold the memory itself. */
 export function nearestLinks(
   neighbours: readonly NearMemory[],
   { memories }: Pick<WriteConfig, "memories">,
 ): MemoryLink[] {
-  return neighbours
-    .filter(({ relation, similarity }) => relation === "near" && similarity >= memories.linkSimilarity)
+  const target = neighbours.filter(({ relation }) => relation === "target");
+  const near = neighbours.filter(
+    ({ relation, similarity, id }) =>
+      relation === "near" && similarity >= memories.linkSimilarity && target[0]?.id !== id,
+  );
+  return [...target, ...near]
     .slice(0, memories.links)
     .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
 }
@@ -114,13 +118,16 @@ export async function applyPlan(tx: Connection, target: PlanTarget, plan: WriteP
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
   await splitIntervals(tx, { ownerRef, splits: plan.splits });
+  const made = new Set(plan.created.map(({ id }) => id));
+  const [now, later] = [false, true].map((isNew) => plan.rewrites.filter(({ id }) => made.has(id) === isNew));
+  for (const rewrite of now ?? []) await rewriteMemory(tx, { ownerRef, rewrite, space });
   await insertMemories(tx, { ownerRef, memories: plan.created, space });
   const noted = plan.created.some(({ kind, state }) => kind === "note" && state === "active");
   if (noted) await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
   const learned = [...plan.created, ...plan.rewrites].some(isEvidence);
   if (insights && learned) await markInsights(tx, insights, { ownerRef, scope });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
-  for (const rewrite of plan.rewrites) await rewriteMemory(tx, { ownerRef, rewrite, space });
+  for (const rewrite of later ?? []) await rewriteMemory(tx, { ownerRef, rewrite, space });
   const { actor, step } = origin;
   await recordChanges(tx, { ownerRef, scope, actor, step, ...search, changes: plan.changes });
   await applyConsentPlan(tx, plan, { ownerRef, scope });

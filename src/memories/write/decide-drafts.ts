@@ -7,15 +7,14 @@ import { isApproved } from "../item/memory.js";
 import { versionOf } from "../item/memory-fields.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
 import { joinPlans, type WritePlan } from "./apply-plan.js";
-import { decideWrite, mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
+import { decideWrite } from "./decide-write.rule.js";
 import { similarity } from "./draft-similarity.js";
 import { nearestCount } from "./find-candidates.js";
 import { guardStatement } from "./guard-statement.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
-import { type MetStatement, type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
+import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
 import {
-  answerTo,
   type FoundStatement,
   type KnownMemory,
   type Statement,
@@ -201,7 +200,7 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
   const rule = consentRule(config.consent, memory);
   const given = rule ? origin.consent : undefined;
   const met = { known, statement: toldTo(owner, given ? vouchedFor(statement) : statement) };
-  const decision = decide(context, met);
+  const decision = decideWrite(met.statement.memory, known, relationOf(context, found));
   if (rule === null) return planStatement(context, met, decision);
   const { consents, ...verdict } = guardStatement(context, found, rule, decision);
   if ("consentId" in verdict) return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
@@ -220,21 +219,11 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
   };
 }
 
-/** A model may say that the nearest is another fact: the next one may be the same. */
-function decide(context: WriteContext, { statement, known }: MetStatement): SettledDecision {
-  const { memory } = statement;
-  const decision = decideWrite(memory, known, mergeThresholds(memory, context.config));
-  if (decision.action !== "ask") return decision;
-  const asked = known.find(({ id }) => id === decision.id) as KnownMemory;
-  switch (answerTo(context.answers, statement, asked)) {
-    case "same":
-      return { ...decision, action: "touch" };
-    case "says_more":
-      // A lower-ranking statement that says more stays apart.
-      return asked.rank > memory.rank ? { action: "create" } : { ...decision, action: "update" };
-    case "different":
-      return decide(context, { statement, known: known.filter(({ id }) => id !== asked.id) });
-  }
+/** What needs consent is ended by the user's plain words alone. */
+function relationOf({ config, origin }: WriteContext, { statement: { draft }, known }: FoundStatement) {
+  const target = known.find(({ relation }) => relation === "target");
+  const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
+  return isGuarded && !origin.stated?.has(draft) ? undefined : origin.relations?.get(draft);
 }
 
 /** The user's consent makes it the user's own word, at any confidence. */

@@ -1,8 +1,7 @@
-import { comparison, type MergeThresholds } from "../compare/merge-band.js";
-import { consentRule } from "../guard/consent-policy.rule.js";
+import { takesSlot } from "../slot/slot-conflict.rule.js";
 import { type IntervalMove, placeInSlot, type SlotDecision } from "../slot/slot-timeline.rule.js";
 import type { KnownMemory, ToldMemory } from "./statement.js";
-import type { WriteConfig } from "./write-runtime.js";
+import type { MemoryRelation } from "./write-runtime.js";
 
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
@@ -12,11 +11,7 @@ export type WriteDecision =
       readonly id: string;
       readonly similarity: number;
       readonly moves?: readonly IntervalMove[];
-    }
-  /** A model should say whether the two are the same. */
-  | { readonly action: "ask"; readonly id: string; readonly similarity: number };
-
-export type SettledDecision = Exclude<WriteDecision, { action: "ask" }>;
+    };
 
 /**
  * The first row that fits decides.
@@ -29,38 +24,49 @@ export type SettledDecision = Exclude<WriteDecision, { action: "ask" }>;
  * | with a key | its slot holds the same value | touch, or update |
  * | with a key, of then or later | its slot holds another value | replace, or keep where that is believed more |
  * | with a key, of an earlier time | its slot holds a value | its place among the past ones: see `placeInSlot` |
- * | an episode, note or procedure | anything | create |
- * | a fact or insight | the nearest without a key is of its kind and in band "merge" | touch, or update |
- * | a fact or insight | that one is in band "ask" | ask |
- * | a fact or insight | anything | create |
+ * | without a key, and a model says that it updates or ends a known memory | that one, where it may be closed | replace |
+ * | without a key | anything | create |
  *
- * Update: `told` ranks above the known memory and has other words. For a new memory see also `absorbed`.
+ * Update: `told` ranks above the known memory, or corrects its equal, and has other words. For a new memory see also `absorbed`.
  */
 export function decideWrite(
   told: ToldMemory,
   known: readonly KnownMemory[],
-  thresholds: MergeThresholds,
+  relation?: MemoryRelation,
 ): WriteDecision {
   const by = (relation: KnownMemory["relation"]) => known.find((memory) => memory.relation === relation);
   const slot = by("slot");
   const same = known.find((memory) => memory.relation === "same" && memory.id !== slot?.id);
   const free = told.key === undefined;
   if (same && (same.keyed || free)) return { action: "touch", id: same.id, similarity: 1 };
+  const closed = closedBy(told, known, relation);
   if (!free) {
     const decision = placeInSlot(told, { current: slot, before: by("before"), after: by("after") });
-    return decision.action === "same" ? saidAgain(told, known, { ...decision, similarity: 1 }) : decision;
+    if (decision.action === "same") return saidAgain(told, known, { ...decision, similarity: 1 });
+    const isFirst = decision.action === "create" && !decision.moves?.length;
+    return isFirst && closed ? { action: "replace", id: closed.id } : decision;
   }
-  const nearest = known.find(
-    ({ relation, kind, keyed }) => relation === "near" && kind === told.kind && !keyed,
-  );
-  if (!nearest || (told.kind !== "fact" && told.kind !== "insight")) return { action: "create" };
-  const { id, similarity } = nearest;
-  const band = comparison(similarity, [nearest.text, told.text], thresholds);
-  if (band === "ask") return { action: "ask", id, similarity };
-  return band === "merge" ? saidAgain(told, known, { id, similarity }) : { action: "create" };
+  return closed ? { action: "replace", id: closed.id } : { action: "create" };
 }
 
-/** The words of the higher rank win. Between equals a memory keeps its words. */
+/**
+ * The memory that `told` closes, as a model says: not pinned, nor of a word that counts more. What a slot holds is only
+ * ended, and yields as to another value; to have another it takes one with its key.
+ */
+function closedBy(
+  told: ToldMemory,
+  known: readonly KnownMemory[],
+  relation: MemoryRelation | undefined,
+): KnownMemory | undefined {
+  if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
+  const target = known.find((memory) => memory.relation === "target");
+  if (!target || target.pinned || target.rank > told.rank) return undefined;
+  if (!target.keyed) return target;
+  const isEnded = relation.relation === "ends" && told.key === undefined && takesSlot(target, told);
+  return isEnded ? target : undefined;
+}
+
+/** The words of the higher rank win. Between equals a memory keeps its words, but for a correction. */
 function saidAgain(
   told: ToldMemory,
   known: readonly KnownMemory[],
@@ -68,7 +74,8 @@ function saidAgain(
 ): WriteDecision {
   const memory = known.find((other) => other.id === id);
   const active = memory?.relation === "slot" || memory?.relation === "near";
-  const better = active && told.rank > memory.rank && told.text !== memory.text;
+  const believed = active && told.rank >= memory.rank && (told.correction || told.rank > memory.rank);
+  const better = believed && told.text !== memory.text;
   return { action: better ? "update" : "touch", id, similarity, ...(moves && { moves }) };
 }
 
@@ -77,17 +84,4 @@ export function absorbed<Known extends Pick<KnownMemory, "relation" | "keyed">>(
   known: readonly Known[],
 ): Known | undefined {
   return known.find(({ relation, keyed }) => relation === "same" && !keyed);
-}
-
-/** Stricter for fields that a consent policy guards. */
-export function mergeThresholds(
-  memory: Parameters<typeof consentRule>[1],
-  { consent, memories }: WriteConfig,
-): MergeThresholds {
-  if (consentRule(consent, memory) !== null) {
-    const { contextMergeSimilarity, contextAskSimilarity, contextReviewSimilarity } = memories;
-    return { merge: contextMergeSimilarity, ask: contextAskSimilarity, review: contextReviewSimilarity };
-  }
-  const { mergeSimilarity, askSimilarity, reviewSimilarity } = memories;
-  return { merge: mergeSimilarity, ask: askSimilarity, review: reviewSimilarity };
 }

@@ -12,6 +12,8 @@ import type { KnownMemory, Statement } from "./statement.js";
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
   /** Excludes the memory that gets this text. */
   readonly self?: string | undefined;
+  /** Id of the memory that a model says it is about. @default none */
+  readonly target?: string | undefined;
 }
 
 /** Candidates with rare words in common that are compared in full. */
@@ -76,7 +78,7 @@ export async function findCandidates(db: Connection, input: WriteSearch): Promis
 async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { schema } = db;
   const { ownerRef, space, sought } = input;
-  const probes = sought.map(({ memory, self }, index) => {
+  const probes = sought.map(({ memory, self, target }, index) => {
     const { scope, kind, category, validFrom, contentHash, quarantined } = memory;
     const hidden = quarantined && self === undefined;
     const { key = null, terms } = hidden ? { terms: "" } : memory;
@@ -90,6 +92,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       contentHash,
       terms,
       self,
+      target,
       hidden,
     };
   });
@@ -116,7 +119,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
     sql`
     with probe as materialized (
       select p.*, ${embedding} as embedding from json_to_recordset(${JSON.stringify(probes)}::json) as p (
-        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid,
+        index integer, "appId" text, kind text, category text, key text, "contentHash" text, terms text, self uuid, target uuid,
         "validFrom" timestamptz, hidden boolean
       )
     ),
@@ -130,6 +133,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
       union all
       ${one("same", sql`${sameWords} and state = 'active'`, empty, sql`where not p.hidden`)}
       ${probes.some(({ hidden }) => hidden) ? sql`union all ${one("same", sql`${sameWords} and state = 'quarantined'`, empty, sql`where p.hidden`)}` : empty}
+      ${probes.some(({ target }) => target) ? sql`union all ${one("target", sql`id = p.target and state = 'active' and kind = p.kind`, empty, sql`where p.target is not null`)}` : empty}
       union all
       select probe, 'near', ref, similarity from near
     )

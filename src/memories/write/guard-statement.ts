@@ -1,12 +1,11 @@
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import { normalValue } from "../../text/normal-value.js";
-import { type ConsentRule, personalFieldOf } from "../guard/consent-policy.rule.js";
+import type { ConsentRule } from "../guard/consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven, ConsentSignal } from "../guard/consent-request.rule.js";
 import type { ConsentPlan, NewConsent, SettledConsent } from "../guard/consent-statements.js";
 import { decideProposal, type ProposedChange, type StandingConsent } from "../guard/decide-proposal.rule.js";
-import { saidOfSelf } from "../guard/said-of-self.rule.js";
 import type { MemoryOrigin } from "../item/memory.js";
-import { mergeThresholds, type SettledDecision } from "./decide-write.rule.js";
+import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
 import { type FoundStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
 
@@ -33,8 +32,9 @@ export type GuardVerdict =
  * | any | the user's consent | do anything | passes, and settles what waits for its slot |
  * | any | nothing | touch what is known | passes; what waits for that slot is out of date |
  * | signals | nothing | update, keep, insert_closed | passes |
- * | consent | the user's plain words, where nobody can ask | keep | passes |
- * | consent | the same | anything else | passes as with consent |
+ * | signals | an operator | anything else | passes as with consent |
+ * | any | a plain statement of the user, if nobody can ask for consent | keep | passes |
+ * | any | the same | anything else | passes as with consent |
  * | consent | nothing | insert_closed | is dropped: nobody is asked about the past |
  * | any | nothing | anything else | waits, was refused, or passes by its signals: see `decideProposal` |
  *
@@ -44,7 +44,7 @@ export function guardStatement(
   context: WriteContext,
   found: FoundStatement,
   rule: ConsentRule,
-  decision: SettledDecision,
+  decision: WriteDecision,
 ): GuardVerdict {
   const { origin } = context;
   const { action } = decision;
@@ -54,7 +54,7 @@ export function guardStatement(
     return { ...unasked, consents: saysSlot ? endContradicted(found, origin.actor) : {} };
   }
   if (rule === "signals" && action !== "create" && action !== "replace") return unasked;
-  const said = rule === "consent" ? plainlySaid(context, found) : null;
+  const said = plainlySaid(context, found, rule);
   if (said) return action === "keep" ? unasked : consented(found, origin.actor, said);
   return action === "insert_closed" ? { ...unasked, outcome: "dropped" } : proposed(context, found, rule);
 }
@@ -62,17 +62,19 @@ export function guardStatement(
 const unasked = { outcome: "written", approval: null, consents: {} } as const;
 
 /**
- * Plain words of the user are consent where nobody can ask, unless the user refused this value not long ago.
+ * What the user plainly states is consent where nobody can ask, and two signals in one, unless the user refused this
+ * value not long ago. An operator's word needs no second signal.
  */
 function plainlySaid(
-  { config: { consent }, origin: { asks = false, words } }: WriteContext,
+  { config: { consent }, origin: { stated } }: WriteContext,
   { statement: { memory, draft }, standing }: FoundStatement,
+  rule: ConsentRule,
 ): ConsentGiven | null {
   const { source, origin } = memory;
-  if (asks || consent.ask !== "said" || origin !== "user" || source?.quote === undefined) return null;
+  if (rule === "signals" && origin === "operator") return { via: "code" };
+  const isAsked = rule === "consent" && consent.ask !== "said";
+  if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated?.has(draft)) return null;
   const { quote, threadId } = source;
-  const field = personalFieldOf(memory);
-  if (!saidOfSelf(field, memory, words?.get(draft) ?? quote)) return null;
   const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }
@@ -108,14 +110,13 @@ function proposed(
   { statement, standing }: FoundStatement,
   rule: ConsentRule,
 ): GuardVerdict {
-  const { config, origin } = context;
-  const { actor } = origin;
+  const { actor } = context.origin;
   const { memory } = statement;
   const { category } = memory;
   const { key = null, validFrom = null } = memory;
   const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
   const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
-  const verdict = decideProposal(change, standing, mergeThresholds(memory, config).ask);
+  const verdict = decideProposal(change, standing);
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
   switch (verdict.action) {
     case "ask": {

@@ -7,7 +7,7 @@ import { type Noted, notedAgain } from "../item/memory-metadata.rule.js";
 import { conflictReason } from "../slot/slot-conflict.rule.js";
 import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
-import { absorbed, type SettledDecision } from "./decide-write.rule.js";
+import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
 import {
   type FoundStatement,
@@ -33,7 +33,7 @@ export interface PlannedWrite {
 export function planStatement(
   context: WriteContext,
   met: MetStatement,
-  decision: SettledDecision,
+  decision: WriteDecision,
 ): PlannedWrite {
   switch (decision.action) {
     case "create":
@@ -78,7 +78,7 @@ export function planQuarantined(context: WriteContext, { statement, known }: Fou
   return { outcome: outcome(id), plan: { created: [memory], changes: [added] } };
 }
 
-type Decided<Action extends SettledDecision["action"]> = Extract<SettledDecision, { action: Action }>;
+type Decided<Action extends WriteDecision["action"]> = Extract<WriteDecision, { action: Action }>;
 
 function planNew(
   context: WriteContext,
@@ -98,7 +98,7 @@ function planNew(
     plan: {
       deactivated: [
         ...(old ? [{ ...gone, id: old.id, state: "superseded" as const, validTo: validFrom }] : []),
-        ...(double ? [{ ...gone, id: double.id, state: "merged" as const, validTo: null }] : []),
+        ...(double ? [mergedInto(id, double)] : []),
       ],
       moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
       created: [created],
@@ -173,6 +173,7 @@ function planUpdate(
   const { memory, vector } = statement;
   const old = byId(known, id);
   const { category, pinned, tags, similarity, text, seenCount } = old;
+  const double = absorbed(known);
   const neighbours = known.filter((each) => each.id !== id);
   const links = nearestLinks(neighbours, context.config);
   const times = seenCount + 1;
@@ -191,10 +192,12 @@ function planUpdate(
   return {
     outcome: { outcome: "updated", id, problems: [] },
     plan: {
+      deactivated: double ? [mergedInto(id, double)] : [],
       moves: movesTo(moves, null),
       sightings: [sightingOf(statement, old)],
       rewrites: [rewrite],
       changes: [
+        ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
         {
           ...{ ...updated, similarity },
           news: { ...newsOf("updated", { ...memory, category }, times), importance },
@@ -203,6 +206,10 @@ function planUpdate(
       ],
     },
   };
+}
+
+function mergedInto(supersededBy: string, { id }: KnownMemory) {
+  return { id, supersededBy, state: "merged" as const, validTo: null, purgeAfterMs: null };
 }
 
 /** Only the audit trail keeps a value that ranks lower. */

@@ -2,6 +2,7 @@ import { MemoryError } from "../../errors.js";
 import type { EmbeddingSpace } from "../../models/embedding-space.js";
 import type { Scope } from "../../scope/scope.js";
 import { type Redactor, redactFields } from "../../text/redactor.js";
+import type { PersonalField } from "../guard/consent-policy.rule.js";
 import type { MemoryDraft } from "../item/memory.js";
 import { wordNames } from "../item/memory-fields.js";
 import { stemMeasures } from "./draft-similarity.js";
@@ -25,6 +26,7 @@ const mostDrafts = 5_000;
  * Checks, redacts and embeds `drafts` before any lock is taken.
  *
  * @param input.turnsAgo for each draft, in turns of the owner. @default 0
+ * @param input.personal what a model says each draft tells of the user. @default what its key says
  * @throws MemoryError as `writeMemories`
  */
 export async function prepareDrafts(
@@ -33,9 +35,10 @@ export async function prepareDrafts(
     readonly scope: Scope;
     readonly drafts: readonly MemoryDraft[];
     readonly turnsAgo?: readonly number[] | undefined;
+    readonly personal?: readonly (PersonalField | null)[] | undefined;
   },
 ): Promise<PreparedDrafts> {
-  const { scope, drafts, turnsAgo = [] } = input;
+  const { scope, drafts, turnsAgo = [], personal = [] } = input;
   if (drafts.length > mostDrafts) {
     throw new MemoryError(
       "INVALID_INPUT",
@@ -63,7 +66,8 @@ export async function prepareDrafts(
   );
   const statements = valid.map(({ memory, draft }): Statement => {
     const { vector = null, measure = null } = compared.get(draft) ?? {};
-    return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory, vector, measure };
+    const said = { ...memory, personal: personal[draft] ?? null };
+    return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory: said, vector, measure };
   });
   const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
   const owners = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];

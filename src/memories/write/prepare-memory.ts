@@ -4,6 +4,7 @@ import { isSharedBy, type Scope } from "../../scope/scope.js";
 import { parseInput, smallCount, storableText } from "../../text/parse-input.js";
 import type { Screen } from "../../text/reads-as-instruction.js";
 import { visibleText } from "../../text/storable-text.js";
+import type { PersonalField } from "../guard/consent-policy.rule.js";
 import { type CategoryPolicy, categoryOfKind, requireCategory } from "../item/category.rule.js";
 import {
   type MemoryDraft,
@@ -50,6 +51,8 @@ export interface PreparedMemory
   readonly quarantined: boolean;
   readonly contentHash: string;
   readonly terms: string;
+  /** What of the user's a model says it is. @default what its key says */
+  readonly personal?: PersonalField | null;
 }
 
 /** Of an insight that names none: a conclusion ranks below what was said. */
@@ -69,7 +72,7 @@ export function prepareMemory(
 ): PreparedMemory | { readonly problems: readonly WritingProblem[]; readonly message: string } {
   const fields = parseInput(draftSchema, draft, "memory");
   const category = requireCategory(policy, fields.category ?? categoryOfKind[fields.kind]);
-  const key = fields.key === undefined ? undefined : requireKey(category.name, fields.key);
+  const key = fields.key === undefined ? undefined : requireKey(fields.key);
   const trimmed = trimToLength(fields.kind, fields.text) ?? fields.text.trim();
   const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems, message: problemSentences(fields.kind, problems) };
@@ -102,7 +105,8 @@ export async function screenMemory(screen: Screen, memory: PreparedMemory): Prom
 }
 
 export function draftOf(memory: PreparedMemory): MemoryDraft {
-  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...draft } = memory;
+  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...said } = memory;
+  const { personal: ______, ...draft } = said;
   return draft;
 }
 
@@ -114,8 +118,8 @@ export function itemDraft(memory: MemoryItem): MemoryDraft {
   return Object.fromEntries(set) as unknown as MemoryDraft;
 }
 
-function requireKey(category: string, key: string): string {
-  const normal = slotKey(category, key);
+function requireKey(key: string): string {
+  const normal = slotKey(key);
   if (normal !== null) return normal;
   throw new MemoryError("INVALID_INPUT", `"${key}" cannot be a key: it has no letters or digits.`);
 }

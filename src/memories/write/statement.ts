@@ -1,5 +1,4 @@
 import type { LockedOwner } from "../../scope/scope-predicates.js";
-import type { SameFact } from "../compare/merge-band.js";
 import type { StandingConsent } from "../guard/decide-proposal.rule.js";
 import type { MemoryKind, MemoryOrigin, MemoryTrust, MemoryVersion } from "../item/memory.js";
 import { sourceRank } from "../slot/slot-conflict.rule.js";
@@ -47,9 +46,9 @@ export function turnOf({ turns }: { readonly turns: number }, turnsAgo: number):
 export interface KnownMemory extends SlotValue, MemoryVersion {
   /**
    * "slot": has the same slot. "same": says the same. "near": is among the most similar. "before", "after":
-   * the closed values of the slot around the statement's time.
+   * the closed values of the slot around the statement's time. "target": a model says that it is about this one.
    */
-  readonly relation: "slot" | "before" | "after" | "same" | "near";
+  readonly relation: "slot" | "before" | "after" | "same" | "near" | "target";
   /** Null for one that an earlier draft of the batch made. */
   readonly ref: number | null;
   readonly kind: MemoryKind;
@@ -71,33 +70,9 @@ export interface FoundStatement {
   readonly standing: readonly StandingConsent[];
 }
 
-/** Without an id: an earlier statement of the same batch. */
-export type SaidBefore = Pick<KnownMemory, "text"> & { readonly id: string | null };
-
-export interface Answer {
-  readonly draft: number;
-  readonly known: SaidBefore;
-  readonly verdict: SameFact;
-}
-
-/** "different" without an answer, or where the text has changed since. */
-export function answerTo(
-  answers: readonly Answer[],
-  { draft }: Pick<Statement, "draft">,
-  { id, text }: SaidBefore,
-): SameFact {
-  // A statement of the batch may get its id only after it was asked about.
-  const answer = answers.find(
-    ({ draft: about, known }) => about === draft && (known.id ?? id) === id && known.text === text,
-  );
-  return answer?.verdict ?? "different";
-}
-
 export interface WriteContext {
   readonly owner: LockedOwner;
   readonly config: WriteConfig;
   readonly origin: WriteOrigin;
-  /** Given before the lock was taken. */
-  readonly answers: readonly Answer[];
   readonly newId: () => string;
 }

@@ -5,14 +5,14 @@ import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
 import { type LockedOwner, lockOwner } from "../../scope/scope-predicates.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
-import { findStandingConsents } from "../guard/consent-statements.js";
+import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
 import { applyPlan } from "./apply-plan.js";
 import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
-import type { Answer, FoundStatement, Statement } from "./statement.js";
+import type { FoundStatement, Statement } from "./statement.js";
 import type { WriteConfig, WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 export interface Writing {
@@ -35,23 +35,23 @@ export async function writeMemories(
   return writePrepared(runtime, { ...input, prepared: await prepareDrafts(runtime, input) });
 }
 
-/** @param input.answers a model's word on the pairs of `findOpenPairs`. @default all are different */
 export async function writePrepared(
-  { db, config, logger }: Pick<WriteRuntime, "db" | "config" | "logger">,
-  input: Writing & { readonly prepared: PreparedDrafts; readonly answers?: readonly Answer[] | undefined },
+  runtime: Pick<WriteRuntime, "db" | "config" | "logger" | "consent">,
+  input: Writing & { readonly prepared: PreparedDrafts },
 ): Promise<WriteOutcome[]> {
-  const { prepared, origin, alongside, answers = [] } = input;
+  const { db, config, logger } = runtime;
+  const { prepared, origin, alongside } = input;
   const { owners, space } = prepared;
   const outcomes = [...prepared.outcomes];
   if (owners.length === 0 && !alongside) return outcomes;
-  const memoryIds = await db.transaction(async (tx) => {
-    const quarantined: string[] = [];
+  const { quarantined, waiting } = await db.transaction(async (tx) => {
+    const [quarantined, waiting]: [string[], NewConsent[]] = [[], []];
     for (const statements of owners) {
       const { scope } = (statements[0] as Statement).memory;
       const owner = await lockOwner(tx, scope);
-      const context = { owner, config, origin, answers, newId: randomUUID };
+      const context = { owner, config, origin, newId: randomUUID };
       for (const batch of inBatches(statements)) {
-        const found = await findForBatch(tx, { owner, scope, space, config }, batch);
+        const found = await findForBatch(tx, { owner, scope, space, config, origin }, batch);
         const decided = decideDrafts(context, found);
         const searched = bestSimilarity(found.flatMap(({ known }) => known));
         const search = { searched, place: commonPlace(origin, batch) };
@@ -60,12 +60,15 @@ export async function writePrepared(
         for (const [draft, outcome] of decided.outcomes) outcomes[draft] = { ...outcomes[draft], ...outcome };
         const hidden = decided.plan.created.filter(({ state }) => state === "quarantined");
         quarantined.push(...hidden.map(({ id }) => id));
+        const { requests, settled } = decided.plan;
+        waiting.push(...requests.filter((each) => !settled.some(({ id }) => id === each.id)));
       }
     }
     await alongside?.(tx, outcomes);
-    return quarantined;
+    return { quarantined, waiting };
   });
-  tellOfQuarantined(logger, { ...origin, memoryIds });
+  tellOfQuarantined(logger, { ...origin, memoryIds: quarantined });
+  tellOfWaiting(runtime, origin.step, waiting);
   return outcomes;
 }
 
@@ -79,12 +82,14 @@ async function findForBatch(
     readonly owner: LockedOwner;
     readonly scope: Scope;
     readonly config: WriteConfig;
+    readonly origin: WriteOrigin;
   },
   batch: readonly Statement[],
 ): Promise<FoundStatement[]> {
-  const { owner, scope, config, space } = context;
+  const { owner, scope, config, space, origin } = context;
   const ownerRef = owner.ref;
-  const find = () => findCandidates(tx, { ownerRef, space, sought: batch });
+  const sought = batch.map((each) => ({ ...each, target: origin.relations?.get(each.draft)?.target }));
+  const find = () => findCandidates(tx, { ownerRef, space, sought });
   let known = await find();
   if (known.flat().some(({ expired }) => expired)) {
     const { purgeAfterMs } = config.lifecycle;
@@ -113,6 +118,37 @@ export function tellOfQuarantined(
       'memory.memories.list({ states: ["quarantined"] })',
     { ...(threadId !== undefined && { threadId }), step, memoryIds },
   );
+}
+
+/** Keys may be a model's, without end. */
+const mostReported = 1_000;
+
+const elsewise = {
+  said: ', or consent.ask "tool" with consentTool(memory), or "interrupt" with withMemory(agent, memory)',
+  queue: "",
+  tool: ", or consentTool(memory) among the agent's tools",
+  interrupt: ", or withMemory(agent, memory), or consentNode(memory) in your graph",
+} as const;
+
+/** Nothing waits in silence: each field is reported once, unless something in this process asks the user. */
+function tellOfWaiting(
+  { logger, config, consent: { ways, reported } }: Pick<WriteRuntime, "logger" | "config" | "consent">,
+  step: string,
+  requests: readonly NewConsent[],
+): void {
+  const { ask } = config.consent;
+  const asksHere = ways.has("interrupt") || (ask === "tool" && ways.has(ask));
+  for (const { rule, category, key } of requests) {
+    const field = key === null ? category : `${category}/${key}`;
+    if ((rule === "consent" && asksHere) || reported.has(field) || reported.size === mostReported) continue;
+    reported.add(field);
+    const isSensitive = rule === "consent";
+    const what = isSensitive
+      ? "the user's consent, and nothing in this process asks for it"
+      : "a second signal";
+    const how = `memory.consents.decide${isSensitive ? elsewise[ask] : ""}`;
+    logger.warn(`A change of ${field} waits for ${what}. What decides it: ${how}.`, { step });
+  }
 }
 
 /** For the event of a model's proposal. */

@@ -50,6 +50,16 @@ export interface WriteOutcome {
   readonly message?: string;
 }
 
+/**
+ * What a statement means for a known one. "updates" and "ends" close it; "same_as" and "adds_to" only link both, since
+ * one answer of a model deletes nothing.
+ */
+export interface MemoryRelation {
+  readonly relation: "same_as" | "updates" | "ends" | "adds_to";
+  /** Id of the known memory. */
+  readonly target: string;
+}
+
 export interface WriteOrigin {
   readonly actor: string;
   readonly step: EventStep;
@@ -59,8 +69,8 @@ export interface WriteOrigin {
   readonly call?: string | undefined;
   /** @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /** Even the user's plain words need consent, whatever `consent.ask` says. @default false */
-  readonly asks?: boolean | undefined;
-  /** The user's whole sentences, by the drafts' places. @default the quotes of their sources */
-  readonly words?: ReadonlyMap<number, string> | undefined;
+  /** Places of the drafts that the user plainly stated of themselves, with a verified quote. @default none: all are inferred */
+  readonly stated?: ReadonlySet<number> | undefined;
+  /** What a model says that drafts mean for known memories, by the drafts' places. @default nothing */
+  readonly relations?: ReadonlyMap<number, MemoryRelation> | undefined;
 }

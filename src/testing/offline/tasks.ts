@@ -14,7 +14,6 @@ export const offlineTasks = {
     const [goal] = promptBlocks(prompt, "goal");
     return { reasoning, title: goal?.text ?? steps[0]?.replace(/[.!]$/, "") ?? "", steps };
   },
-  same_fact: (prompt) => ({ reasoning, verdicts: pairs(prompt, { verdict: "different" }) }),
   memory_pairs: (prompt) => ({ verdicts: pairs(prompt, { verdict: "unrelated", reason: reasoning }) }),
   user_insights: () => ({ insights: [] }),
 } satisfies Readonly<Record<string, Task>>;
@@ -104,24 +103,31 @@ const importances: Readonly<Record<string, number>> = {
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
 function extractFacts(prompt: string): Record<string, unknown> {
-  const known = promptBlocks(prompt, "fact").map(({ attributes: { category, key } }) => `${category}/${key}`);
+  const known = promptBlocks(prompt, "memory").map(
+    ({ attributes: { category, key } }) => `${category}/${key}`,
+  );
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
     sentencesOf(text)
       .filter((sentence) => !/[?？]$/.test(sentence))
       .flatMap((sentence) =>
-        factsIn(sentence).map(({ quote, ...fact }) => {
-          const slot = fact.key === null ? -1 : known.indexOf(`${fact.category}/${fact.key}`);
-          return {
-            ...fact,
-            evidence: { message: Number(attributes.number), quote },
-            correction: corrects.test(sentence),
-            updates: slot < 0 ? null : slot + 1,
-          };
-        }),
+        factsIn(sentence).map((fact) => ({
+          ...fact,
+          message: Number(attributes.number),
+          ...relationIn(sentence, known.indexOf(`${fact.category}/${fact.key}`)),
+          personal: personalKeys.has(fact.key ?? "") ? fact.key : "none",
+        })),
       ),
   );
-  return { reasoning, facts };
+  return { reasoning, facts, forget: [] };
 }
+
+/** Only what corrects a known value displaces one that is surer. */
+function relationIn(sentence: string, slot: number) {
+  if (slot < 0) return { relation: "new", target: null, stated_by_user: true };
+  return { relation: corrects.test(sentence) ? "updates" : "new", target: slot + 1, stated_by_user: true };
+}
+
+const personalKeys: ReadonlySet<string> = new Set(["preferred_name", "pronouns", "city", "language"]);
 
 function factsIn(sentence: string) {
   const fact = (quote: string, category: string, key: string | null, value: string, text: string) => ({

@@ -1,0 +1,362 @@
+import { describe, expect, it } from "vitest";
+import { extractFacts } from "../../src/facts/extract-facts.js";
+import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { candidate, facts, taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type Address, newAddress, say, textsOf } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+const config = { memories: { extract: true, writesPerDay: 1_000 } };
+
+/** What a user says, and what a model makes of it; `of` is the text of the memory that the relation is to. */
+type Turn = readonly [says: string, ...told: readonly Told[]];
+type Told = readonly [text: string, fields?: Record<string, unknown> & { of?: string }];
+
+/** A memory whose model knows `turns`, played in one thread. */
+async function play(turns: readonly Turn[], address = newAddress()) {
+  const model = taskModel({
+    fact_extraction: (prompt) => {
+      const [says = "", ...told] = turns.find(([words]) => prompt.includes(words)) ?? [];
+      return facts(
+        ...told.map(([text, { of, ...fields } = {}]) => {
+          const quote = says.replace(/[.!?。]$/u, "");
+          return candidate(text, quote, {
+            target: of === undefined ? null : numberOf(prompt, of),
+            ...fields,
+          });
+        }),
+      );
+    },
+  });
+  const memory = db.memory({ model, config });
+  const thread: Address = address;
+  for (const [says] of turns) await say(memory, thread, says);
+  return { memory, thread, model };
+}
+
+function numberOf(prompt: string, text: string): number | null {
+  const shown = [...prompt.matchAll(/<memory number="(\d+)"[^>]*>([^<]*)</g)];
+  return Number(shown.find(([, , content]) => content === text)?.[1] ?? 99);
+}
+
+const updates = (of: string, fields = {}) => ({ relation: "updates", of, ...fields });
+const ends = (of: string, fields = {}) => ({ relation: "ends", of, ...fields });
+const adds = (of: string, fields = {}) => ({ relation: "adds_to", of, ...fields });
+const city = (value: string) => ({ category: "profile", key: "city", value, personal: "city" });
+
+/** What is left active after each conversation. */
+const conversations: Record<string, readonly [turns: readonly Turn[], left: readonly string[]]> = {
+  "a budget that rises": [
+    [
+      ["My budget is 8,000 euros.", ["The user's budget is 8,000 euros."]],
+      [
+        "Make it 9,500 euros now.",
+        ["The user's budget is 9,500 euros.", updates("The user's budget is 8,000 euros.")],
+      ],
+    ],
+    ["The user's budget is 9,500 euros."],
+  ],
+  "a taste that is gone": [
+    [
+      ["I love sushi.", ["The user loves sushi."]],
+      ["I can't stand sushi anymore.", ["The user cannot stand sushi.", updates("The user loves sushi.")]],
+    ],
+    ["The user cannot stand sushi."],
+  ],
+  "a cat that died": [
+    [
+      ["I have a cat called Mimi.", ["The user has a cat called Mimi."]],
+      ["Mimi died.", ["The user's cat Mimi died.", ends("The user has a cat called Mimi.")]],
+    ],
+    ["The user's cat Mimi died."],
+  ],
+  "a couple that split up": [
+    [
+      ["Clara and I got married.", ["The user is married to Clara."]],
+      ["We split up.", ["The user and Clara split up.", ends("The user is married to Clara.")]],
+    ],
+    ["The user and Clara split up."],
+  ],
+  "a second job": [
+    [
+      [
+        "I work as a nurse.",
+        ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }],
+      ],
+      [
+        "I am a fire fighter as well.",
+        [
+          "The user is a fire fighter.",
+          adds("nurse", { category: "profile", key: "job", value: "fire fighter" }),
+        ],
+      ],
+    ],
+    ["The user works as a nurse.", "The user is a fire fighter."],
+  ],
+  "a job that was left": [
+    [
+      [
+        "I work as a nurse.",
+        ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }],
+      ],
+      ["I quit nursing.", ["The user no longer works as a nurse.", ends("nurse")]],
+    ],
+    ["The user no longer works as a nurse."],
+  ],
+  "a move": [
+    [
+      ["I live in Porto.", ["The user lives in Porto.", city("Porto")]],
+      ["I moved to Braga.", ["The user lives in Braga.", updates("Porto", city("Braga"))]],
+    ],
+    ["The user lives in Braga."],
+  ],
+  "a nickname that is not sure": [
+    [
+      [
+        "My name is Alex.",
+        ["The user's name is Alex.", { category: "profile", key: "name", value: "Alex", confidence: 1 }],
+      ],
+      [
+        "Call me Al.",
+        [
+          "The user's name is Al.",
+          updates("Alex", {
+            category: "profile",
+            key: "name",
+            value: "Al",
+            confidence: 0.6,
+            stated_by_user: false,
+          }),
+        ],
+      ],
+    ],
+    ["The user's name is Alex."],
+  ],
+  "the same in other words": [
+    [
+      ["I like hiking.", ["The user likes hiking."]],
+      [
+        "Hikes make me happy.",
+        ["The user enjoys hikes.", { relation: "same_as", of: "The user likes hiking." }],
+      ],
+    ],
+    ["The user likes hiking.", "The user enjoys hikes."],
+  ],
+  "ein Umzug": [
+    [
+      ["Ich wohne in Köln.", ["Der Nutzer wohnt in Köln.", city("Köln")]],
+      ["Nein, ich wohne in Bonn.", ["Der Nutzer wohnt in Bonn.", updates("Köln", city("Bonn"))]],
+    ],
+    ["Der Nutzer wohnt in Bonn."],
+  ],
+  "ein Termin, der sich verschiebt": [
+    [
+      ["Die Feier ist am 3. Mai.", ["Die Feier des Nutzers ist am 3. Mai."]],
+      [
+        "Die Feier ist jetzt am 10. Mai.",
+        ["Die Feier des Nutzers ist am 10. Mai.", updates("Die Feier des Nutzers ist am 3. Mai.")],
+      ],
+    ],
+    ["Die Feier des Nutzers ist am 10. Mai."],
+  ],
+  "zwei Hunde": [
+    [
+      ["Ich habe einen Hund, Rex.", ["Der Nutzer hat einen Hund namens Rex."]],
+      [
+        "Und noch einen, Bello.",
+        ["Der Nutzer hat einen Hund namens Bello.", adds("Der Nutzer hat einen Hund namens Rex.")],
+      ],
+    ],
+    ["Der Nutzer hat einen Hund namens Rex.", "Der Nutzer hat einen Hund namens Bello."],
+  ],
+  "ein verkauftes Auto": [
+    [
+      ["Ich fahre einen Volvo.", ["Der Nutzer fährt einen Volvo."]],
+      [
+        "Den Volvo habe ich verkauft.",
+        ["Der Nutzer hat den Volvo verkauft.", ends("Der Nutzer fährt einen Volvo.")],
+      ],
+    ],
+    ["Der Nutzer hat den Volvo verkauft."],
+  ],
+  "un allergène": [
+    [
+      [
+        "Je suis allergique aux noix.",
+        ["L'utilisateur est allergique aux noix.", { category: "constraints" }],
+      ],
+      [
+        "Le médecin dit que je ne suis plus allergique.",
+        [
+          "L'utilisateur n'est plus allergique aux noix.",
+          updates("L'utilisateur est allergique aux noix.", { category: "constraints" }),
+        ],
+      ],
+    ],
+    ["L'utilisateur n'est plus allergique aux noix."],
+  ],
+  "un goût de plus": [
+    [
+      ["J'aime le thé.", ["L'utilisateur aime le thé."]],
+      ["J'aime aussi le café.", ["L'utilisateur aime le café.", adds("L'utilisateur aime le thé.")]],
+    ],
+    ["L'utilisateur aime le thé.", "L'utilisateur aime le café."],
+  ],
+  "une langue": [
+    [
+      [
+        "Réponds en français.",
+        [
+          "L'utilisateur parle français.",
+          { category: "profile", key: "language", value: "français", personal: "language" },
+        ],
+      ],
+      [
+        "Je préfère l'anglais.",
+        [
+          "L'utilisateur préfère l'anglais.",
+          updates("français", {
+            category: "profile",
+            key: "language",
+            value: "anglais",
+            personal: "language",
+          }),
+        ],
+      ],
+    ],
+    ["L'utilisateur préfère l'anglais."],
+  ],
+  引っ越し: [
+    [
+      ["大阪に住んでいます。", ["ユーザーは大阪に住んでいる。", city("大阪")]],
+      ["東京に引っ越しました。", ["ユーザーは東京に住んでいる。", updates("大阪", city("東京"))]],
+    ],
+    ["ユーザーは東京に住んでいる。"],
+  ],
+  猫: [
+    [
+      ["猫のタマを飼っています。", ["ユーザーは猫のタマを飼っている。"]],
+      ["タマは先月死にました。", ["ユーザーの猫のタマは死んだ。", ends("ユーザーは猫のタマを飼っている。")]],
+    ],
+    ["ユーザーの猫のタマは死んだ。"],
+  ],
+  好み: [
+    [
+      ["寿司が好きです。", ["ユーザーは寿司が好きだ。"]],
+      ["寿司はもう食べません。", ["ユーザーは寿司をもう食べない。", updates("ユーザーは寿司が好きだ。")]],
+    ],
+    ["ユーザーは寿司をもう食べない。"],
+  ],
+  予算: [
+    [
+      ["予算は8000円です。", ["ユーザーの予算は8000円だ。"]],
+      ["予算は9500円になりました。", ["ユーザーの予算は9500円だ。", updates("ユーザーの予算は8000円だ。")]],
+    ],
+    ["ユーザーの予算は9500円だ。"],
+  ],
+};
+
+describe("a conversation about", () => {
+  it.each(Object.entries(conversations))("%s leaves what holds now", async (_, [turns, left]) => {
+    const { memory, thread } = await play(turns);
+    expect(await textsOf(memory, thread)).toEqual(left);
+  });
+
+  it("one matter, sixty times, leaves one statement, and all others in its past", async () => {
+    const text = (turn: number) => `The user's score is ${turn}.`;
+    const turns = Array.from(
+      { length: 60 },
+      (_, turn): Turn => [
+        `My score is ${turn} now.`,
+        [text(turn), turn === 0 ? {} : updates(text(turn - 1))],
+      ],
+    );
+    const { memory, thread } = await play(turns);
+    expect(await textsOf(memory, thread)).toEqual([text(59)]);
+    const past = await memory.memories.list({ scope: thread.scope, states: ["superseded"], limit: 100 });
+    expect(past).toHaveLength(59);
+    expect((await memory.recall({ ...thread, query: "score" })).memories.relevant).toHaveLength(1);
+  });
+});
+
+describe("what a model says of a known memory", () => {
+  const sushi = "The user loves sushi.";
+  const told = (fields: Record<string, unknown>, before = {}) =>
+    play([
+      ["I love sushi.", [sushi, before]],
+      ["No sushi for me.", ["The user eats no sushi.", { relation: "updates", of: sushi, ...fields }]],
+    ]);
+  it("closes it, and it can be had back", async () => {
+    const { memory, thread } = await told({ since: "2020-03-01" });
+    const [gone] = await memory.memories.list({ scope: thread.scope, states: ["superseded"] });
+    expect(gone).toMatchObject({ text: sushi, validTo: expect.any(Date), supersededBy: expect.any(String) });
+    await memory.memories.restore(gone!.id, thread);
+    expect(await textsOf(memory, thread)).toHaveLength(2);
+  });
+
+  it.each([
+    ["is in other words", { relation: "same_as" }],
+    ["adds to it", { relation: "adds_to" }],
+  ])("that %s keeps both, linked", async (_, fields) => {
+    const { memory, thread } = await told(fields);
+    expect(await textsOf(memory, thread)).toHaveLength(2);
+    const history = await db.pool.query(
+      `select count(*)::int as links from "${db.schema}".relation r join "${db.schema}".memory m on m.ref = r.from_ref
+       join "${db.schema}".owner o on o.id = m.owner_ref where o.user_id = $1`,
+      [thread.scope.userId],
+    );
+    expect(history.rows[0].links).toBe(1);
+  });
+
+  it.each([
+    ["of a memory that was not shown", { of: "The user owns a boat." }],
+    ["without its number", { target: null, of: undefined }],
+    ["by a word that is none", { relation: "destroys" }],
+    ["by nothing", { relation: undefined, target: undefined, of: undefined }],
+    ["by a list", { relation: ["updates"], target: "all", of: undefined }],
+  ])("%s is as good as new, and closes nothing", async (_, fields) => {
+    const { memory, thread } = await told(fields);
+    expect(await textsOf(memory, thread)).toEqual([sushi, "The user eats no sushi."]);
+  });
+
+  it("closes nothing that is pinned, or that an operator vouches for", async () => {
+    for (const change of [{ pinned: true }, { origin: "operator" as const }]) {
+      const thread = newAddress();
+      const [known] = await db.memory().memories.add({ text: sushi, ...change }, { scope: thread.scope });
+      const { memory } = await play(
+        [["No sushi for me.", ["The user eats no sushi.", updates(sushi)]]],
+        thread,
+      );
+      expect((await memory.memories.get(known!.id!, thread))?.state).toBe("active");
+    }
+  });
+
+  it("closes nothing of another user, whatever number it gives", async () => {
+    const other = await told({});
+    const { memory, thread } = await play([
+      ["No sushi for me.", ["The user eats no sushi.", { relation: "ends", target: 1 }]],
+    ]);
+    expect(await textsOf(memory, thread)).toEqual(["The user eats no sushi."]);
+    expect(await textsOf(other.memory, other.thread)).toEqual(["The user eats no sushi."]);
+  });
+
+  it("is nothing without a quote of the user's message", async () => {
+    const { memory, thread } = await play([
+      ["I love sushi.", [sushi]],
+      ["What is for dinner?", ["The user eats no sushi.", updates(sushi, { quote: "no sushi for me" })]],
+    ]);
+    expect(await textsOf(memory, thread)).toEqual([sushi]);
+  });
+});
+
+it("the prompt and schema of extraction take no more than a third above 765 tokens", async () => {
+  const model = taskModel({});
+  const messages = [{ text: "I live in Porto.", actor: null, saidAt: new Date(), before: null }];
+  const categories = ["profile", "preferences"];
+  await extractFacts(model, { messages, known: [], categories, candidatesPerTurn: 5 }, 1_000);
+  const [call] = model.calls;
+  const tokens =
+    estimateTokens(call!.messages[0]!.text) + estimateTokens(JSON.stringify(call!.options.tools));
+  console.log(`Extraction's instructions and schema: ${tokens} tokens`);
+  expect(tokens).toBeLessThanOrEqual(1_020);
+});
