@@ -62,6 +62,23 @@ describe("what a user asks to forget", () => {
     expect(await textsOf(memory, thread)).toHaveLength(3);
   });
 
+  it("users H1: leaves no fact that it was asked, whatever part of the request is quoted", async () => {
+    const said = "Please delete what I told you about my allergy, I live in Rome now.";
+    const facts = [
+      candidate("The user asked about their allergy.", "told you about my allergy"),
+      candidate("The user lives in Rome.", "I live in Rome now"),
+    ];
+    const text = "The user is allergic to nuts.";
+    const { memory } = forgetting(removal(text, "Please delete what I told you"), facts);
+    const thread = await knowing(memory);
+    await say(memory, thread, said);
+    expect(await textsOf(memory, thread)).toEqual([
+      "The user lives in Porto.",
+      "The user likes green tea.",
+      "The user lives in Rome.",
+    ]);
+  });
+
   it("is refused where it waits for consent, and not asked about again", async () => {
     const { memory } = forgetting(removal("The user lives in Porto.", "Forget where I live"));
     const thread = newAddress();
