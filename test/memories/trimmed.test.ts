@@ -16,10 +16,10 @@ describe("a text that is more than one memory", () => {
       "The user is allergic to fish.",
     ],
     [
-      "Opens at one. Shuts at two. Rests. Eats. Sleeps.",
+      "Opens at one. Shuts at two. It rests. It eats. It sleeps.",
       { kind: "note" },
       "Opens at one. Shuts at two. Rests. Eats.",
-      "Sleeps.",
+      "It sleeps.",
     ],
   ])("is stored as far as it goes, and the rest is told: %s", async (text, more, stored, trimmed) => {
     const memory = db.memory();
