@@ -18,7 +18,7 @@ describe("a text that is more than one memory", () => {
     [
       "Opens at one. Shuts at two. It rests. It eats. It sleeps.",
       { kind: "note" },
-      "Opens at one. Shuts at two. Rests. Eats.",
+      "Opens at one. Shuts at two. It rests. It eats.",
       "It sleeps.",
     ],
   ])("is stored as far as it goes, and the rest is told: %s", async (text, more, stored, trimmed) => {
