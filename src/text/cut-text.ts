@@ -2,8 +2,8 @@ import { hasWords } from "./storable-text.js";
 
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
-/** Full stops that may end no sentence: after one word, initials, short titles ("Dr.", "Mrs."), numbers ("am 3. Mai"). */
-const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:(?<=^\s*)\p{L}+|\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\s*$/u;
+/** Full stops that may end no sentence: after initials, short titles ("Dr.", "Mrs."), numbers ("am 3. Mai"). */
+const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\s*$/u;
 
 const ending = /[\p{Sentence_Terminal}\u2026]["'\p{Pe}\p{Pi}\p{Pf}]*\s*$/u;
 
@@ -23,7 +23,7 @@ export function sentencesOf(text: string): string[] {
   const segments = Array.from(segmenter.segment(text), ({ segment }) => segment);
   for (const [index, segment] of segments.entries()) {
     begun += segment;
-    const goesOn = /^[\p{Ll}\p{N}]/u.test(segments[index + 1] ?? "");
+    const goesOn = /^(?:[\p{Ll}\p{N}]|\p{L}\.)/u.test(segments[index + 1] ?? "");
     if (goesOn || !ending.test(segment) || doubtful.test(begun) || isOpen(begun)) continue;
     sentences.push(begun);
     begun = "";

@@ -189,12 +189,9 @@ describe("the tool for changing memory", () => {
       /Ask the user which.*memory\.forget/s,
     );
     expect(await texts(memory, thread)).toHaveLength(1);
-    const { agent: later } = toolAgent(
-      [{ toolCalls: [calls.at(-1)!, calls[0]!] }, "ok"],
-      [memoryManageTool(memory)],
-    );
-    const next = await say(withMemory(later, memory).compile(), `${quote}.`, thread);
-    expect(next.messages.map(({ text }) => text).join()).toContain("Forgotten: ");
+    const [left] = await all(memory, thread);
+    const forget = { action: "forget", memory: left!.id, quote };
+    expect(await turn(memory, thread, `${quote}.`, forget)).toMatch(/^Forgotten: /);
   });
 
   it.each([
