@@ -349,6 +349,33 @@ describe("what a model says of a known memory", () => {
   });
 });
 
+describe("what a model says of the user", () => {
+  const told = async (fields: Record<string, unknown>) => {
+    const home = { category: "knowledge", key: "home", value: "Porto", ...fields };
+    const { memory, thread } = await play([["Porto is lovely.", ["The user lives in Porto.", home]]]);
+    const waiting = await memory.consents.list({ scope: thread.scope });
+    return [await textsOf(memory, thread), waiting.map(({ text }) => text)];
+  };
+  const [kept, waits] = [
+    [["The user lives in Porto."], []],
+    [[], ["The user lives in Porto."]],
+  ];
+
+  it.each([
+    [{ personal: "city", stated_by_user: true }, kept],
+    [{ personal: "city", stated_by_user: false }, waits],
+    [{ personal: "city", stated_by_user: "true, I think" }, waits],
+    [{ personal: "city", stated_by_user: undefined }, waits],
+    [{ personal: "city", key: null, value: null, stated_by_user: false }, waits],
+    [{ personal: "none", stated_by_user: false }, kept],
+    [{ personal: "shoe size", stated_by_user: false }, kept],
+    [{ personal: undefined, category: "profile", key: "city", stated_by_user: false }, waits],
+    [{ personal: ["city"], category: "profile", key: "City", stated_by_user: null }, waits],
+  ])("%j decides with its key, and what is missing decides nothing", async (fields, outcome) => {
+    expect(await told(fields)).toEqual(outcome);
+  });
+});
+
 it("the prompt and schema of extraction take no more than a third above 765 tokens", async () => {
   const model = taskModel({});
   const messages = [{ text: "I live in Porto.", actor: null, saidAt: new Date(), before: null }];
