@@ -8,7 +8,6 @@ import {
 } from "../../conversation/claim-thread.js";
 import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
-import type { RepeatedClient } from "../../postgres/run-statement.js";
 import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 
 export interface CheckpointPlace {
@@ -85,20 +84,18 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
   return found.isTaken || found.isTakenByNobody || (asker !== nobody && found.tenants > 0);
 }
 
-/** A pool whose transactions first lock the thread's row. @throws MemoryError `THREAD_FORBIDDEN` after forgetting */
-export function guardedPool({ schema }: Database, client: RepeatedClient, place: CheckpointPlace) {
-  const { scope, threadId, threadRef } = place;
-  const locking = sql`select from ${schema}.thread t where t.id = ${threadRef} for share`;
-  const begin = async () => {
-    await asTenant((scope ?? nobody).tenantId, () => client.begin());
-    if (threadRef === null) return;
-    const { rowCount } = await client.query(locking.text, locking.values);
-    if (rowCount === 0) throw threadForbidden(threadId);
-  };
-  return {
-    connect: async () => ({
-      query: (text: string, values?: unknown[]) => (text === "BEGIN" ? begin() : client.query(text, values)),
-      release() {},
-    }),
-  };
+/** @throws MemoryError `THREAD_FORBIDDEN` for a thread that was forgotten meanwhile */
+export async function deleteCheckpoints(db: Database, place: CheckpointPlace): Promise<void> {
+  const { schema } = db;
+  const { name, scope, threadId, threadRef } = place;
+  const [deleted] = await asTenant((scope ?? nobody).tenantId, () =>
+    db.query<{ held: boolean }>(sql`
+      with held as materialized (select from ${schema}.thread t where t.id = ${threadRef} for share),
+      doomed as (select ${name}::text as id where ${threadRef === null} or exists (select from held)),
+      blobs as (delete from ${schema}.checkpoint_blobs b using doomed d where b.thread_id = d.id),
+      written as (delete from ${schema}.checkpoint_writes w using doomed d where w.thread_id = d.id),
+      gone as (delete from ${schema}.checkpoints c using doomed d where c.thread_id = d.id)
+      select exists (select from doomed) as held`),
+  );
+  if (!deleted?.held) throw threadForbidden(threadId);
 }

@@ -1,13 +1,14 @@
 import { randomInt } from "node:crypto";
 import type { RunnableConfig } from "@langchain/core/runnables";
-import type {
-  ChannelVersions,
-  Checkpoint,
-  CheckpointListOptions,
-  CheckpointMetadata,
-  CheckpointTuple,
-  PendingWrite,
-  SerializerProtocol,
+import {
+  type ChannelVersions,
+  type Checkpoint,
+  type CheckpointListOptions,
+  type CheckpointMetadata,
+  type CheckpointTuple,
+  type PendingWrite,
+  type SerializerProtocol,
+  WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { ClientBase, Pool } from "pg";
@@ -15,7 +16,8 @@ import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
-import { type CheckpointPlace, claimPlace, findPlace, guardedPool } from "./checkpoint-place.js";
+import { type CheckpointPlace, claimPlace, deleteCheckpoints, findPlace } from "./checkpoint-place.js";
+import { checkpointWriter } from "./write-checkpoints.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
 
@@ -37,6 +39,7 @@ const mostAtOnce = 1_000;
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   readonly #defaultScope: Scope | null;
+  readonly #write: ReturnType<typeof checkpointWriter>;
   /** What each run has claimed, so that later calls need no query. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   /** The last places read, by thread id. */
@@ -48,6 +51,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     super(readingPool(db), serde, { schema: db.schemaName });
     this.#db = db;
     this.#defaultScope = defaultScope;
+    this.#write = checkpointWriter(db);
     countVersionsApart(this);
   }
 
@@ -84,22 +88,53 @@ export class OwnedPostgresSaver extends PostgresSaver {
     newVersions: ChannelVersions,
   ): Promise<RunnableConfig> {
     const place = await this.#requirePlace(config);
-    const next = await this.#write(place, (saver) =>
-      saver.put(at(config, place), checkpoint, metadata, newVersions),
-    );
+    const { checkpoint_ns: ns = "", checkpoint_id: parent = null } = config.configurable ?? {};
+    const [blobs, dumped] = await Promise.all([
+      this._dumpBlobs(place.name, ns, checkpoint.channel_values, newVersions),
+      this._dumpMetadata(metadata),
+    ]);
+    await this.#write({
+      place,
+      blobs: blobs.map(([, , channel, version, type, value = null]) => ({
+        ns,
+        channel,
+        version,
+        type,
+        value,
+      })),
+      checkpoints: [
+        { ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped },
+      ],
+    });
+    const next = { configurable: { checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
     return { ...next, configurable: configurableFrom(place, next) };
   }
 
-  override async putWrites(config: RunnableConfig, writes: PendingWrite[], taskId: string): Promise<void> {
+  override async putWrites(
+    config: RunnableConfig,
+    writes: PendingWrite[],
+    taskId: string,
+    taskPath = "",
+  ): Promise<void> {
     const place = await this.#requirePlace(config);
-    await this.#write(place, (saver) => saver.putWrites(at(config, place), writes, taskId));
+    // LangGraph also calls where only channels that are not kept were written.
+    if (writes.length === 0) return;
+    const { checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
+    const replaces = writes.every(([channel]) => (channel as string) in WRITES_IDX_MAP);
+    const dumped = await this._dumpWrites(place.name, ns, id, taskId, writes as [string, unknown][]);
+    await this.#write({
+      place,
+      writes: dumped.map(([, , , task, idx, channel, type, value]) => ({
+        ...{ ns, id, task, path: taskPath, idx, channel, type, value, replaces },
+      })),
+    });
   }
 
   /** Deletes a thread's checkpoints, not its transcript or memories. @param scope its owner. @default nobody */
   override async deleteThread(threadId: string, scope?: Scope): Promise<void> {
     const id = parseThreadId(threadId);
     const place = await findPlace(this.#db, { scope: scope ? parseScope(scope) : null, threadId: id });
-    if (place) await this.#write(place, (saver) => saver.deleteThread(place.name));
+    if (place) await deleteCheckpoints(this.#db, place);
   }
 
   async #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
@@ -157,14 +192,6 @@ export class OwnedPostgresSaver extends PostgresSaver {
     places.set(key, sought);
     sought.catch(() => places.delete(key));
     return sought;
-  }
-
-  /** Locks the thread against forgetting. Rows have keys, so repeating is harmless. */
-  #write<Result>(place: CheckpointPlace, write: (saver: PostgresSaver) => Promise<Result>): Promise<Result> {
-    return this.#db.repeatable((client) => {
-      const pool = guardedPool(this.#db, client, place) as unknown as Pool;
-      return write(new PostgresSaver(pool, this.serde, { schema: this.#db.schemaName }));
-    });
   }
 }
 
@@ -251,6 +278,16 @@ export async function setUpCheckpointer(client: ClientBase, schemaName: string):
     }),
   };
   await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
+  // As LangGraph for Python names it: writes of one step are applied in the order of their tasks' paths.
+  const { rowCount } = await client.query(
+    "select from pg_catalog.pg_attribute where attrelid = to_regclass($1) and attname = 'task_path'",
+    [`"${schemaName}".checkpoint_writes`],
+  );
+  if (rowCount === 0) {
+    await client.query(
+      `alter table "${schemaName}".checkpoint_writes add column if not exists task_path text not null default ''`,
+    );
+  }
 }
 
 /** `setup` finds missing tables by failing statements, which must not end the transaction. */

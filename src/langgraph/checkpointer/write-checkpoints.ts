@@ -1,0 +1,219 @@
+import sql, { raw } from "sql-template-tag";
+import type { Database } from "../../postgres/database.js";
+import { asTenant } from "../../postgres/isolation.js";
+import { nobody, threadForbidden } from "../../scope/scope.js";
+import type { CheckpointPlace } from "./checkpoint-place.js";
+
+interface BlobRow {
+  readonly ns: string;
+  readonly channel: string;
+  readonly version: string;
+  readonly type: string;
+  readonly value: Uint8Array | null;
+}
+
+interface CheckpointRow {
+  readonly ns: string;
+  readonly id: string;
+  readonly parent: string | null;
+  readonly checkpoint: object;
+  readonly metadata: object;
+}
+
+interface WriteRow {
+  readonly ns: string;
+  readonly id: string;
+  readonly task: string;
+  readonly path: string;
+  readonly idx: number;
+  readonly channel: string;
+  readonly type: string;
+  readonly value: Uint8Array;
+  /** Errors, interrupts and the like replace an earlier one of their task. */
+  readonly replaces: boolean;
+}
+
+/** What one call of LangGraph writes to one thread. */
+export interface CheckpointPart {
+  readonly place: CheckpointPlace;
+  readonly blobs?: readonly BlobRow[];
+  readonly checkpoints?: readonly CheckpointRow[];
+  readonly writes?: readonly WriteRow[];
+}
+
+interface Waiting extends CheckpointPart {
+  readonly resolve: () => void;
+  readonly reject: (error: unknown) => void;
+}
+
+interface Queue {
+  readonly waiting: Waiting[];
+  underWay: number;
+}
+
+/** Statements of a tenant at once: one runs while the next is gathered. */
+const mostAtOnce = 2;
+
+/** Bytes of values in one statement: PostgreSQL holds all of them in memory. */
+const mostBytes = 16 * 1024 * 1024;
+
+/**
+ * Writes parts of checkpoints. What a tenant's runs write in one turn of the event loop, or while two statements are under
+ * way, is one statement. Promises resolve after the commit, and reject with `THREAD_FORBIDDEN` for a thread that was
+ * forgotten. A part that the database refuses is refused alone.
+ */
+export function checkpointWriter(db: Database): (part: CheckpointPart) => Promise<void> {
+  const queues = new Map<string, Queue>();
+  const flush = (tenant: string, queue: Queue): void => {
+    while (queue.underWay < mostAtOnce && queue.waiting.length > 0) {
+      queue.underWay++;
+      void writeAll(db, nextGroup(queue.waiting)).finally(() => {
+        queue.underWay--;
+        if (queue.underWay === 0 && queue.waiting.length === 0) queues.delete(tenant);
+        else flush(tenant, queue);
+      });
+    }
+  };
+  return (part) =>
+    new Promise((resolve, reject) => {
+      const tenant = tenantOf(part);
+      const queue = queues.get(tenant) ?? { waiting: [], underWay: 0 };
+      queues.set(tenant, queue);
+      queue.waiting.push({ ...part, resolve, reject });
+      if (queue.waiting.length === 1) setImmediate(flush, tenant, queue);
+    });
+}
+
+function tenantOf({ place: { scope } }: CheckpointPart): string {
+  return (scope ?? nobody).tenantId ?? "";
+}
+
+function nextGroup(waiting: Waiting[]): Waiting[] {
+  let bytes = 0;
+  const end = waiting.findIndex((part, at) => {
+    bytes += bytesOf(part);
+    return at > 0 && bytes > mostBytes;
+  });
+  return waiting.splice(0, end < 0 ? waiting.length : end);
+}
+
+function bytesOf({ blobs = [], writes = [] }: CheckpointPart): number {
+  return [...blobs, ...writes].reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
+}
+
+/** Settles all of `parts`; never rejects. */
+async function writeAll(db: Database, parts: readonly Waiting[]): Promise<void> {
+  const isAlone = parts.length === 1;
+  let written: ReadonlySet<number>;
+  try {
+    written = await writeTogether(db, parts);
+  } catch (error) {
+    if (isAlone) parts[0]?.reject(error);
+    for (const part of isAlone ? [] : parts) await writeAll(db, [part]);
+    return;
+  }
+  for (const part of parts) {
+    if (written.has(part.place.threadRef ?? 0)) part.resolve();
+    else if (isAlone) part.reject(threadForbidden(part.place.threadId));
+    // Forgotten, or held by what forgets it: the others do not wait for that.
+    else await writeAll(db, [part]);
+  }
+}
+
+/** The threads that were written to. */
+async function writeTogether(db: Database, parts: readonly Waiting[]): Promise<ReadonlySet<number>> {
+  const { schema } = db;
+  const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
+  const threads = [...places].map(([thread, name]) => ({ thread, name }));
+  const { data, rows } = packed(parts);
+  const held = await asTenant(parts[0]?.place.scope?.tenantId, () =>
+    db.query<{ id: string }>(
+      sql`
+      with data as materialized (select ${data}::bytea as bytes),
+      held as materialized (
+        select t.id, p.name from json_to_recordset(${JSON.stringify(threads)}) as p (thread bigint, name text)
+        join ${schema}.thread t on t.id = p.thread for share of t${raw(parts.length > 1 ? " skip locked" : "")}
+      ),
+      blob as (
+        insert into ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
+        select h.name, b.ns, b.channel, b.version, b.type, substring(bytes from b.at for b.length)
+        from json_to_recordset(${JSON.stringify(rows.blobs)}) as b (
+          thread bigint, ns text, channel text, version text, type text, at integer, length integer
+        ) join held h on h.id = b.thread cross join data
+        on conflict (thread_id, checkpoint_ns, channel, version) do nothing
+      ),
+      checkpoint as (
+        insert into ${schema}.checkpoints (
+          thread_id, checkpoint_ns, checkpoint_id, parent_checkpoint_id, checkpoint, metadata
+        )
+        select h.name, c.ns, c.id, c.parent, c.checkpoint, c.metadata
+        from json_to_recordset(${JSON.stringify(rows.checkpoints)}) as c (
+          thread bigint, ns text, id text, parent text, checkpoint jsonb, metadata jsonb
+        ) join held h on h.id = c.thread
+        on conflict (thread_id, checkpoint_ns, checkpoint_id)
+          do update set checkpoint = excluded.checkpoint, metadata = excluded.metadata
+      ),
+      task_write as materialized (
+        select h.name, w.*, substring(bytes from w.at for w.length) as value
+        from json_to_recordset(${JSON.stringify(rows.writes)}) as w (
+          thread bigint, ns text, id text, task text, path text, idx integer, channel text, type text, at integer,
+          length integer, replaces boolean
+        ) join held h on h.id = w.thread cross join data
+      ),
+      kept as (
+        insert into ${schema}.checkpoint_writes (
+          thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
+        )
+        select name, ns, id, task, path, idx, channel, type, value from task_write where not replaces
+        on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx) do nothing
+      ),
+      replaced as (
+        insert into ${schema}.checkpoint_writes (
+          thread_id, checkpoint_ns, checkpoint_id, task_id, task_path, idx, channel, type, blob
+        )
+        select name, ns, id, task, path, idx, channel, type, value from task_write where replaces
+        on conflict (thread_id, checkpoint_ns, checkpoint_id, task_id, idx)
+          do update set channel = excluded.channel, type = excluded.type, blob = excluded.blob
+      )
+      select id from held`,
+      { prepare: true },
+    ),
+  );
+  return new Set(held.map(({ id }) => Number(id)));
+}
+
+/** All values in one binary parameter, since arrays of them are written and read letter by letter; and where each is. */
+function packed(parts: readonly CheckpointPart[]) {
+  const values: Uint8Array[] = [];
+  let end = 0;
+  const placed = <Row extends { readonly value: Uint8Array | null }>(thread: number | null, row: Row) => {
+    const { value, ...fields } = row;
+    if (value === null) return { thread, ...fields };
+    values.push(value);
+    end += value.length;
+    return { thread, ...fields, at: end - value.length + 1, length: value.length };
+  };
+  const of = <Row>(rowsOf: (part: CheckpointPart, thread: number | null) => readonly Row[]): Row[] =>
+    parts.flatMap((part) => rowsOf(part, part.place.threadRef));
+  const rows = {
+    blobs: of(({ blobs = [] }, thread) => blobs.map((blob) => placed(thread, blob))),
+    checkpoints: of(({ checkpoints = [] }, thread) => checkpoints.map((row) => ({ thread, ...row }))),
+    writes: of(({ writes = [] }, thread) => writes.map((write) => placed(thread, write))),
+  };
+  return {
+    data: Buffer.concat(values),
+    rows: {
+      ...rows,
+      checkpoints: lastOfEach(rows.checkpoints, ({ thread, ns, id }) => [thread, ns, id]),
+      writes: lastOfEach(rows.writes, ({ thread, ns, id, task, idx, replaces }, at) => [
+        ...[thread, ns, id, task, idx],
+        replaces || at,
+      ]),
+    },
+  };
+}
+
+/** A statement cannot change a row twice. */
+function lastOfEach<Row>(rows: readonly Row[], keyOf: (row: Row, at: number) => unknown[]): Row[] {
+  return [...new Map(rows.map((row, at) => [JSON.stringify(keyOf(row, at)), row])).values()];
+}
