@@ -18,9 +18,8 @@ export const notesOptionsSchema = z.strictObject({
    */
   idleMs: spanOption.min(1).default(1_800_000),
   /**
-   * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. One user's conversations
-   * leave at most half of them. Set 0 where users of an app must not see what others said: conversations then leave no
-   * notes. Raise it for apps with many subjects. @default 10
+   * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. Of a full app's notes
+   * one user's conversations leave at most half. Set 0 where users must not see what others said: then none are left. Raise it for apps with many subjects. @default 10
    */
   limit: z.int().min(0).max(mostNotes).default(10),
   /** Overrides by app id; set it to give an app a readable name. @default none */

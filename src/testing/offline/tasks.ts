@@ -157,7 +157,7 @@ function noteConversation(prompt: string): Record<string, unknown> {
 /** Deletes the earlier of two notes with the same words, else the first of the least important. */
 function compactNotes(prompt: string): Record<string, unknown> {
   const notes = promptBlocks(prompt, "note")
-    .filter(({ attributes }) => attributes.pinned === undefined)
+    .filter(({ attributes }) => attributes.stays === undefined)
     .map(({ attributes: { number, importance }, text }) => ({
       ...{ number: Number(number), importance: Number(importance) },
       words: [...new Set(wordsOf(text))].sort().join(" "),
