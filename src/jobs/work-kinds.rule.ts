@@ -31,11 +31,7 @@ export function jobName({ kind, ref }: Job): string {
   return ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`;
 }
 
-const jobSchema = z.object({
-  kind: z.enum(workKinds),
-  ref: z.int().min(0),
-  lease: z.int().optional(),
-});
+const jobSchema = z.object({ kind: z.enum(workKinds), ref: z.int().min(0), lease: z.int().optional() });
 
 /** Null for a job that another version wrote in another form. */
 export function toJob(data: unknown): Job | null {

@@ -20,11 +20,7 @@ export function ownerColumns(scope: Scope): ScopeColumns {
   return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
 }
 
-export type ScopeRow = {
-  readonly tenant_id: string;
-  readonly user_id: string;
-  readonly app_id: string;
-};
+export type ScopeRow = { readonly tenant_id: string; readonly user_id: string; readonly app_id: string };
 
 /** Whether `column` is this tenant; always true without one. */
 export function ofTenant(column: Sql, tenantId: string | undefined): Sql {

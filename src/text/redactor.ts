@@ -175,10 +175,7 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
 }
 
 /** Keys that this package stores beside the fields of memories: versions, sources, consents, signals, spans. */
-const ownRecords: OwnRecords = {
-  names: knownNames,
-  references: setOf("threadId messageId"),
-};
+const ownRecords: OwnRecords = { names: knownNames, references: setOf("threadId messageId") };
 
 /** Texts redacted at once: concurrent calls of a service take less time. */
 const textsAtOnce = 100;
