@@ -1,16 +1,8 @@
 import { z } from "zod";
 
 export const workKinds = [
-  "facts",
-  "summaries",
-  "episodes",
-  "notes",
-  "compaction",
-  "insights",
-  "consolidation",
-  "lifecycle",
-  "consent-expiry",
-  "purge",
+  ...(["facts", "summaries", "episodes", "notes", "compaction", "insights", "consolidation"] as const),
+  ...(["lifecycle", "consent-expiry", "purge"] as const),
 ] as const;
 
 export type WorkKind = (typeof workKinds)[number];
