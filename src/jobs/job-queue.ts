@@ -52,7 +52,7 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/** "short": one job of a key waits while one runs. Retries are for processes that died: failed work is due in tables. */
+/** "short": one job of a key waits while one runs. Retries are for processes that died, not for work that failed. */
 const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
 /** Each queue is a table: of processes that create them at once, which deadlock, one goes through. */

@@ -47,7 +47,7 @@ interface ListJobs {
 
 /** Unfinished background work, for operators. */
 export interface JobsApi {
-  /** Jobs that wait, run or failed, ordered by id. Not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
+  /** Jobs that wait, run or failed, by id; not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**
    * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a time.

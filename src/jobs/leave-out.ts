@@ -67,7 +67,7 @@ export async function findLeaveOut(
   };
 }
 
-/** Whether facts is reading messages until `endSeq`, or will at once: they may ask to forget. Not what failed or is late. */
+/** Whether facts reads messages until `endSeq`, or will at once: they may ask to forget. Not what failed or is late. */
 export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
   const rows = await db.query(sql`
     select from ${db.schema}.work k

@@ -17,7 +17,7 @@ export interface UpkeepInput {
 
 /** Does the background work of one process, or queues it for others. */
 export interface Runner {
-  /** Resolves when `job` runs or is queued, or is done if inline; logs its error. In this process `others` follow it. */
+  /** Resolves when `job` runs or is queued (inline: is done); logs its error. In this process `others` follow it. */
   start(job: Job, others?: readonly Job[]): Promise<void>;
   /** Starts all that is due now. Returns how many jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;

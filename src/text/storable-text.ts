@@ -40,10 +40,7 @@ const hidden = new RegExp(
   "gu",
 );
 
-/**
- * `text` without what people do not see, line breaks as "\n". All that memory stores or puts into prompts
- * passes through: people who look at a memory must see what a model sees.
- */
+/** All that memory stores or puts into prompts passes through: people must see what a model sees. */
 export function visibleText(text: string): string {
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");
