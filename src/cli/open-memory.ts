@@ -105,10 +105,8 @@ export async function loadExport<Found>(name: string, what: keyof typeof exporte
     has.every((name) => typeof (value as Record<string, unknown> | undefined)?.[name] === "function");
   const found = [module.default, module[what], inner.default, inner[what]].find(isThat);
   if (found) return found as Found;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `${name} exports no ${what}: export ${asked}, as default or as \`${what}\`.`,
-  );
+  const message = `${name} exports no ${what}: export ${asked}, as default or as \`${what}\`.`;
+  throw new MemoryError("INVALID_INPUT", message);
 }
 
 /** Packages resolve from the current folder, as for its own programs. */

@@ -99,22 +99,16 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
 async function readBacklog(db: Connection) {
   const { schema } = db;
   // Stuck: its worker stopped, and no other has taken it over.
-  const work = await db.query<
-    Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date }
-  >(sql`
+  type Row = Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date };
+  const work = await db.query<Row>(sql`
     select kind, state, worker, count(*)::int as count, min(since) as since from (
       select kind, case when lease_until is not null then worker end as worker,
         case when lease_until is null then 'due' when lease_until > ${db.now()} then 'running' else 'stuck' end as state,
         case when lease_until is null then retry_at else coalesce(taken_at, lease_until) end as since
       from ${schema}.work where lease_until is not null or retry_at <= ${db.now()}
     ) k group by kind, state, worker order by since`);
-  const [row] = await db.query<{
-    pgvector: string | null;
-    vectors: boolean;
-    consents: number;
-    quarantine: number;
-    expired: number;
-  }>(sql`
+  type Counts = Record<"consents" | "quarantine" | "expired", number>;
+  const [row] = await db.query<Counts & { pgvector: string | null; vectors: boolean }>(sql`
     select (select extversion from pg_catalog.pg_extension where extname = 'vector') as pgvector,
       to_regclass(${schema.text} || '.embedding_space') is not null as vectors,
       (
