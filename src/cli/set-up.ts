@@ -4,7 +4,6 @@ import { countTranscripts } from "../conversation/list-threads.js";
 import type { ListedJob } from "../jobs/jobs-api.js";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
-import { defaultLogger } from "../logger.js";
 import type { MemoryKind, MemoryLifecycle } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
@@ -13,30 +12,24 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
 import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
-import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
 import { usedToday } from "../usage/usage-statements.js";
 import type { DatabaseFlags } from "./flags.js";
-import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
+import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
 
 type SchemaParts = { readonly vectors: boolean; readonly isolation: boolean };
 
 /** @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) {
   const { option, place } = chooseDatabase(flags);
-  const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
-  try {
-    const also = (client: ClientBase) => setUpCheckpointer(client, flags.schema);
-    return { place, applied: await migrate(db, { ...parts, upgrade: true, also }) };
-  } finally {
-    await db.close();
-  }
+  const also = (client: ClientBase) => setUpCheckpointer(client, flags.schema);
+  const run = (db: Database) => migrate(db, { ...parts, upgrade: true, also });
+  return { place, applied: await onDatabase(option, { schemaName: flags.schema }, run) };
 }
 
-export function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
-  const { option } = existingDatabase(flags);
-  const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
-  return migrationStatus(db, { ...parts, upgrade: true }).finally(() => db.close());
+export async function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
+  const plan = (db: Database) => migrationStatus(db, { ...parts, upgrade: true });
+  return onDatabase(existingDatabase(flags).option, { schemaName: flags.schema }, plan);
 }
 
 /** `contents` is null when the tables are not up to date. */
@@ -47,15 +40,11 @@ export async function readStatus(flags: DatabaseFlags) {
   const { option, place } = existingDatabase(flags);
   const { schema: schemaName } = flags;
   const isolation = await isolationOf(option, schemaName);
-  const database = openDatabase(option, { schemaName, prepare: false, ...isolation }, defaultLogger);
-  try {
-    const migrations = await migrationStatus(database);
+  return onDatabase(option, { schemaName, ...isolation }, async (db) => {
+    const migrations = await migrationStatus(db);
     const current = migrations.sets.every(({ pending }) => pending.length === 0);
-    const contents = current ? await acrossTenants(() => readContents(database)) : null;
-    return { place, migrations, contents };
-  } finally {
-    await database.close();
-  }
+    return { place, migrations, contents: current ? await acrossTenants(() => readContents(db)) : null };
+  });
 }
 
 async function readContents(database: Database) {

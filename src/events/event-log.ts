@@ -119,7 +119,7 @@ export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): 
     )`;
 }
 
-/** False where an event of the last refill says already that the tenant's budget is used up. */
+/** Records that a tenant's budget is used up; false where an event of the last refill says so already. */
 export async function recordExhausted(db: Connection, tenantId: string, detail: string): Promise<boolean> {
   const event = { scope: { tenantId }, step: "energy", op: "exhaust", status: "skipped", detail } as const;
   const rows = await db.query(sql`

@@ -83,7 +83,7 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   const { kind, of, enabled, mark, step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
 
-  /** Null when there is no such thread or owner, another worker has the work, or it waits for its next try. */
+  /** Claims work, due or not; null without a thread or owner, or where a worker has it or it waits for its next try. */
   const claimNow = async (address: ThreadAddress): Promise<Claim | null> => {
     // Throws `MODEL_REQUIRED` before anything is claimed.
     deps.model();

@@ -42,7 +42,7 @@ interface QueuedJob {
 
 /** The queues of one memory's background work: hints that may be lost, since the tables have what is due. */
 export interface JobQueue {
-  /** Never throws: sweeps find what cannot be queued. @param place @default the next turn of the tenant that calls */
+  /** Queues it soon. Never throws: sweeps find what cannot be queued. @param place @default the caller's next turn */
   add(job: Job, place?: number): void;
   /** Creates missing queues. @throws what pg-boss throws */
   prepare(): Promise<unknown>;
@@ -55,7 +55,7 @@ export interface JobQueue {
 /** "short": one job of a key waits while one runs. Retries are for processes that died, not for work that failed. */
 const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
-/** Each queue is a table: of processes that create them at once, which deadlock, one goes through. */
+/** Each queue is a table: processes that create them at the same time deadlock, and one goes through. */
 const whileOthersMakeThem = {
   most: 10,
   waitMs: (failures: number) => Math.random() * 100 * failures,
@@ -142,7 +142,7 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   };
 }
 
-/** Not `boss.work`, whose unawaited statements end the process where they fail (pg-boss 10.4). */
+/** Takes jobs at once while there are some. Not `boss.work`: its failed statement ends the process (pg-boss 10.4). */
 function createTaker(
   pollIntervalMs: number,
   take: () => Promise<boolean>,
@@ -222,7 +222,7 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
 /** pg-boss's statements take milliseconds, creating its tables seconds. */
 const queueTimeoutMs = 60_000;
 
-/** With the driver's errors, whose text shows pg-boss a race. Such a statement leaves a transaction open. */
+/** Keeps the driver's errors: by their text pg-boss knows that another process made the tables. Ends its transaction. */
 function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const statement = { text, values, query_timeout: queueTimeoutMs };
   return db.withClient(async (client) => {

@@ -23,7 +23,7 @@ Leave out what <forgotten> says as well, in whatever words a message or an earli
 /** They matter as long as their words are in a conversation. */
 const mostForgotten = 100;
 
-/** What the user had forgotten, for a model to leave out of `messages` and texts made `before`; not aged or merged. */
+/** What a model must leave out of `messages` and of texts made `before`: what the user had forgotten, not what aged. */
 export async function findLeaveOut(
   db: Connection,
   of: { readonly scope: Scope; readonly threadId?: string | undefined },

@@ -39,7 +39,7 @@ export function retryDelayMs(attempts: number, firstDelayMs: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 }
 
-/** "skipped": nothing to do; "failed": a try; "dead_letter": given up; "lost": another worker took it over. */
+/** How a job ended. "failed": is tried again unless it was the last try; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
 /** A range of a thread's messages, both ends included. */
@@ -131,7 +131,7 @@ export async function settleFailure<Found extends JobAddress>(
 /** How often it looks whether facts has read the messages. */
 const unreadWaitMs = 1_000;
 
-/** Defers work until facts has read the messages, or while its tenant's energy is low. @throws LeaseLost */
+/** Defers work until facts has read the messages, or while energy is low; false where it goes on. @throws LeaseLost */
 export async function putOff<Found extends JobAddress>(
   { db, logger, usage, clock, onRetry }: JobRuntime,
   of: Attempts<Found>,

@@ -41,7 +41,7 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly leaveOut?: LeaveOut | undefined;
 }
 
-// Out of a user's run: under an inherited streaming callback ChatOpenAI parses structured output differently.
+// No tokens in a user's streams, none of its callbacks: with one that streams ChatOpenAI parses answers differently.
 const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
 /** An unreadable answer is returned to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */

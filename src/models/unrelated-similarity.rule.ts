@@ -13,7 +13,8 @@ export interface SimilarityScale {
   readonly floor: number;
 }
 
-// Three deviations, which one in a thousand exceeds: at least a tenth of the way up to 1, at most half of it.
+// Three deviations: one in a thousand unrelated texts exceeds them. At least a tenth of the way up to 1, as a few probes
+// are no full sample; at most half of it, which related texts exceed in spaces with little contrast.
 const floorAt = { deviations: 3, least: 0.1, most: 0.5 } as const;
 
 /** No two unrelated texts are as similar: a space where they seem to be is measured wrongly. */

@@ -73,6 +73,7 @@ export function lockDataDirectory(dataDir: string): () => void {
   };
 }
 
+/** One attempt; false when another process changed the lock meanwhile. */
 function takeOnce(dataDir: string, lock: string, draft: string): boolean {
   const { dead, holder } = inspect(lock);
   if (holder) throw lockedError(dataDir, holder);
@@ -106,6 +107,7 @@ function inspect(lock: string): { dead: string[]; holder: Holder | null } {
 
 const successor = (lock: string, generations: number) => lock + ".next".repeat(generations);
 
+/** Atomic: nobody reads half of it. */
 function linkIfFree(draft: string, file: string): boolean {
   try {
     linkSync(draft, file);

@@ -11,7 +11,7 @@ import {
   versionColumns,
 } from "./migration-set.js";
 
-export interface InstalledSchema {
+interface InstalledSchema {
   readonly versions: Readonly<Record<MigrationSet, number | null>>;
   readonly functionsVersion: number;
   readonly compatibleFrom: number;

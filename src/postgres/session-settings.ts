@@ -5,7 +5,7 @@ export type LocalSetting = QueryConfig;
 
 export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
 
-// "own": of our pool. "lent": the same behind a pooler. "callers": theirs. "embedded": no statement can be stopped.
+// "own": of our pool; "lent": that behind a pooler; "callers": of theirs; "embedded": nothing can stop a statement.
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
 // Our own sessions need one only without a deadline, to restore the role's or connection string's timeout.

@@ -23,7 +23,7 @@ const id = (name: string) =>
 
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
 
-/** Ids are compared exactly. Refuses `{ userId: undefined, appId }`: everybody. @throws MemoryError `SCOPE_REQUIRED` */
+/** Refuses `{ userId: undefined, appId }`, which would be everybody in the app. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScope(input: unknown): Scope {
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));

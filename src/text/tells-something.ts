@@ -3,7 +3,7 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 /** Between spaces; short, since one text may be joined of a million letters. */
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 
-/** Two words or more, or one where it may answer a question. */
+/** Whether a text may contain a fact: two words or more, or one that may answer a question (`asked`). */
 export function tellsSomething(text: string, asked = false): boolean {
   let said = 0;
   for (const [stretch] of text.matchAll(stretches)) {
