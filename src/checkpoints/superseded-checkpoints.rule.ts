@@ -8,15 +8,15 @@ export interface CheckpointNode {
   readonly forked: boolean;
   /** Whether it is too young to go. */
   readonly recent: boolean;
-  /** Version of its format; before 4, what is to be sent next lies with its parent. */
+  /** Version of its format; before 4, its parent holds what is sent next. */
   readonly format: number;
   /** Delta channels that are not stored with it, but replayed from what was written since an earlier checkpoint. */
   readonly replayed: readonly string[];
 }
 
 /**
- * Checkpoints that nothing needs: not the outermost graph's last `keepLast`, what inner graphs wrote since the oldest of
- * these, or what a channel is replayed from. Newest first, inner graphs last: each comes before what it needs.
+ * Checkpoints that nothing needs: not the outermost graph's last `keepLast`, what inner graphs wrote since the oldest
+ * of these, or what a channel is replayed from. Newest first, inner graphs last: each comes before what it needs.
  */
 export function supersededCheckpoints(nodes: readonly CheckpointNode[], keepLast: number): CheckpointNode[] {
   const newestFirst = nodes.toSorted((a, b) => (a.id < b.id ? 1 : -1));

@@ -19,7 +19,7 @@ export function describeOperation(name: string): string {
   return `${name}: ${does} (${where})\nWhat --json takes, as JSON Schema:\n${takes}`;
 }
 
-/** Checks the input before anything is opened; ids in `json` win. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+/** Checks the input before it opens anything; ids in `json` win. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 export async function prepareOperation(
   name: string,
   json: string | undefined,

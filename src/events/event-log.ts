@@ -49,7 +49,7 @@ export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
 /** The part of the system of the event `e`, whatever its writer stored. */
 export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
 
-/** The conversation, agent and run of an event, as far as known. */
+/** The conversation, agent and run of an event, where known. */
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
   readonly agentId?: string | null | undefined;
@@ -95,10 +95,7 @@ export async function insertEvents(
   if (events.length === 0) return;
   const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
   const insertion = eventsInserted(db, events);
-  const statement =
-    shown.length > 0
-      ? sql`with ${usedMemories(db, shown)}, event as (${insertion}) select 1 as done`
-      : insertion;
+  const statement = shown.length > 0 ? withUsedMemories(db, shown, insertion) : insertion;
   await db.query(statement, { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) });
 }
 
@@ -134,16 +131,19 @@ export async function recordExhausted(db: Connection, tenantId: string, detail: 
 }
 
 /** Skips locked memories: their writer marks them as used as well. */
-function usedMemories(db: Connection, events: readonly MemoryEvent[]): Sql {
+function withUsedMemories(db: Connection, events: readonly MemoryEvent[], insertion: Sql): Sql {
   const shown = events.map(({ scope, shownIds = [] }) => {
     return sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`;
   });
-  return sql`used as (
+  return sql`
+    with used as (
       update ${db.schema}.memory u
       set last_accessed_at = ${db.now()}, access_count = u.access_count + 1
       where u.ref in (
         select m.ref from ${db.schema}.memory m where (${join(shown, " or ")}) and m.state = 'active'
         order by m.ref for update skip locked
       )
-    )`;
+    ),
+    event as (${insertion})
+    select 1 as done`;
 }

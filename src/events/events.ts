@@ -104,9 +104,9 @@ async function listEvents(
 }
 
 /**
- * What happened in memory, without content: every search, write and decision, failed and skipped ones too. `node` is the
- * part of the system: "context" (recall for a turn), "hotpath" (writing what was said), "episodic" (episodes), "worker"
- * (background maintenance), "governance" (decisions). `step` is the code within it.
+ * What happened in memory, without content: every search, write and decision, failed and skipped ones too. `node` is
+ * the part of the system: "context" (recall for a turn), "hotpath" (writing what was said), "episodic" (episodes),
+ * "worker" (background maintenance), "governance" (decisions). `step` is the code within it.
  */
 export interface EventsApi {
   /**

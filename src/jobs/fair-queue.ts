@@ -32,8 +32,8 @@ const mostTenants = 10_000;
 const firstTurn = Date.UTC(2026, 0) / 1_000;
 
 /**
- * The same by a virtual clock, for a queue that several processes fill: each tenant's turns are 10 s apart, from now on.
- * Returns the priority of a tenant's next job; the highest begins first.
+ * The same by a virtual clock, for a queue that several processes fill: each tenant's turns are 10 s apart, from now
+ * on. Returns the priority of a tenant's next job; the highest begins first.
  */
 export function createTurns(): (place?: number) => number {
   const turns = new Map<string | undefined, number>();

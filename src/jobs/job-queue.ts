@@ -222,7 +222,7 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
 /** pg-boss's statements take milliseconds, creating its tables seconds. */
 const queueTimeoutMs = 60_000;
 
-/** Keeps the driver's errors: by their text pg-boss knows that another process made the tables. Ends its transaction. */
+/** Keeps driver errors: pg-boss knows by their text that another process made the tables. Ends its transaction. */
 function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const statement = { text, values, query_timeout: queueTimeoutMs };
   return db.withClient(async (client) => {

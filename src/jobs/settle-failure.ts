@@ -39,7 +39,7 @@ export function retryDelayMs(attempts: number, firstDelayMs: number): number {
   return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 }
 
-/** How a job ended. "failed": is tried again unless it was the last try; "dead_letter": given up; "lost": taken over. */
+/** How a job ended. "failed": is tried again unless that was the last; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
 /** A range of a thread's messages, both ends included. */

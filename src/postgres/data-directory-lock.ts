@@ -46,8 +46,8 @@ function procStat(pid: number): { state: string; startedAt: string } | null {
 
 /**
  * Locks the folder `dataDir`, which the embedded database does not, and returns what unlocks it. Node has no lock that
- * ends with its process, so a file names the holder. Whoever finds it dead creates `<lock>.next` first: two processes that
- * replaced its file could remove each other's. @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`,
+ * ends with its process, so a file names the holder. Whoever finds it dead creates `<lock>.next` first: two processes
+ * that replaced its file could remove each other's. @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`,
  * `PERMISSION_DENIED`
  */
 export function lockDataDirectory(dataDir: string): () => void {

@@ -83,7 +83,7 @@ export const abortSignal = z.custom<AbortSignal>(
   "must be an AbortSignal",
 );
 
-/** Names the keys that an unknown one probably means. All schemas are strict: a misspelt filter would select too much. */
+/** Names the keys that an unknown one probably means. All schemas are strict, or misspelt filters would widen. */
 export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
   const known = Object.keys(shape);

@@ -2,8 +2,8 @@
 type Stretch = readonly [from: number, to: number];
 
 /**
- * For `text`, whether a part is quoted: a word of it in a closed code fence, after ">" or between lines of dashes, or all
- * its words in quotation marks. Apostrophes, and what is opened but not closed, quote nothing.
+ * For `text`, whether a part is quoted: a word of it in a closed code fence, after ">" or between lines of dashes, or
+ * all its words in quotation marks. Apostrophes, and what is opened but not closed, quote nothing.
  */
 export function quotedIn(text: string): (start: number, end: number) => boolean {
   if (!mayQuote.test(text)) return () => false;

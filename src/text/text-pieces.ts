@@ -78,8 +78,8 @@ export interface Bounded<Item> {
 const leastTokens = 40;
 
 /**
- * The first groups of `items` that fit `bounds`. An item too long by itself keeps its head and tail, half of the bounds in
- * all. In a first group that is too long the longest items are cut first; of too many the first and the last are kept.
+ * The first groups of `items` that fit `bounds`. An item too long by itself keeps its head and tail, half of the bounds
+ * in all. In a first group that is too long the longest items are cut first; of too many the first and the last are
  * @param beginsGroup where a group may begin. @default nowhere
  */
 export function withinBounds<Item extends { text: string }>(
