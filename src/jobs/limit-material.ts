@@ -9,7 +9,7 @@ import type { TaskRuntime } from "./jobs-options.js";
 import type { ThreadWork } from "./settle-failure.js";
 
 /**
- * Cuts `messages` to one job; the prompt, the log and an event report it. `taken`: how many from the first on it
+ * Cuts `messages` to one job; the prompt, the log and an event report it. `taken`: how many it covers.
  * @param beginsGroup where work may be split. @default nowhere
  */
 export async function limitMaterial<Message extends { text: string }>(

@@ -79,7 +79,7 @@ const leastTokens = 40;
 
 /**
  * The first groups of `items` that fit `bounds`. An item too long by itself keeps its head and tail, half of the bounds
- * in all. In a first group that is too long the longest items are cut first; of too many the first and the last are
+ * in all. In a first group that is too long the longest items are cut first; of too many the first and last stay.
  * @param beginsGroup where a group may begin. @default nowhere
  */
 export function withinBounds<Item extends { text: string }>(

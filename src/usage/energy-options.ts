@@ -7,7 +7,7 @@ export const energyOptionsSchema = z.strictObject({
   /**
    * Units of a full tenant, each 100 tokens of a model. A turn's background calls take some 3,000 tokens, so the
    * default is a burst of over 3,000 turns; spent units are back after two hours. Raise it for a tenant with more than
-   * some 1,600 turns an hour (all without a tenant are one). Null: calls are counted, and nothing waits. @default
+   * some 1,600 turns an hour (all without a tenant are one). Null: nothing waits. @default 100_000
    */
   capacityUnits: z.number().min(1).max(mostUnits).nullable().default(100_000),
   /**
