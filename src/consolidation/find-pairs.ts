@@ -62,10 +62,7 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
   const left = open.filter((_, place) => !compared.has(fingerprints[place] ?? ""));
-  return {
-    pairs: left.slice(0, mostPairs),
-    more: left.length > mostPairs,
-  };
+  return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
 }
 
 async function findNear(

@@ -14,9 +14,7 @@ import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
-type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
-  readonly pairs: readonly VotedPair[];
-};
+type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & { readonly pairs: readonly VotedPair[] };
 
 /** Effects on `pairs`, as the memories are now, in order; none where one of them changed since it was read. */
 async function settle(

@@ -146,11 +146,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     origin: { actor: named.actor, step: "procedure" },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
-      await insertEvent(tx, {
-        ...event,
-        ...classified(outcome, isTrimmed),
-        category: "procedural",
-      });
+      await insertEvent(tx, { ...event, ...classified(outcome, isTrimmed), category: "procedural" });
     },
   });
   return written?.id ? findMemory(deps.db, scope, written.id) : null;

@@ -92,12 +92,10 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    ...{
-      column: column.text("content", nonBlank.max(mostText)),
-      words: "ranked",
-      set: sentence,
-      required: true,
-    },
+    column: column.text("content", nonBlank.max(mostText)),
+    words: "ranked",
+    set: sentence,
+    required: true,
     change: true,
     agents: "One self-contained sentence in the third person.",
   },
