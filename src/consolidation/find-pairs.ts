@@ -25,10 +25,7 @@ const importantFrom = 3;
 
 const belowMostUsed = 0.9;
 
-/**
- * Least share of common words without vectors. The same fact in other words rarely has many more than three in five,
- * and a model has the last word.
- */
+/** Share of common words without vectors. One fact in other words rarely shares many more than three in five. */
 const leastOverlap = 0.6;
 
 export interface FoundPairs {
@@ -38,12 +35,8 @@ export interface FoundPairs {
 
 /**
  * The pairs of an owner's memories to ask a model about, most similar first, at most `mostPairs`, without those that it
- * compared lately.
- *
- * Searches neighbours of what changed in the last three days, is important, or is among the tenth that is used most: by
- * vectors, from the lowest band on; without embeddings by common words.
- *
- * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * compared lately. Searches neighbours of what changed in the last three days, is important, or is among the tenth that
+ * is used most. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef): Promise<FoundPairs> {
   const { db, config } = deps;

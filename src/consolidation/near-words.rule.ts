@@ -16,10 +16,7 @@ export interface NearRefs {
 /** A word of so many memories finds no neighbours: it says little about any. */
 const common = 500;
 
-/**
- * For each of `refs` the memories that share at least `least` of their words with it, one of them rare; most similar
- * first, at most `most` each.
- */
+/** The `most` nearest memories of each, which share at least `least` of their words with it, one of them rare. */
 export function nearByWords(
   all: readonly IndexedWords[],
   {

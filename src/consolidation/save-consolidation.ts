@@ -47,10 +47,7 @@ function nameOf({ from, to }: { readonly from: number; readonly to: number }): s
   return `${from} ${to}`;
 }
 
-/**
- * Applies the verdicts and completes the task in one transaction: memories, links, audit trail, change log, events,
- * comparisons. @throws LeaseLost when another worker took the task over; nothing is written then.
- */
+/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost for a lost task */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
   input: { readonly claim: Claim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
@@ -88,10 +85,7 @@ function comparedOf(settled: readonly SettledPair[]) {
   });
 }
 
-/**
- * The owner's revision, with this run's own changes, where nobody else changed anything. With pairs left for another
- * day, the owner counts as changed.
- */
+/** The owner's revision, if only this run changed it. With pairs left for another day, the owner counts as changed. */
 async function lookedAtUntil(
   tx: Connection,
   { ownerRef, doneUntil, more }: ConsolidationWork,

@@ -90,11 +90,7 @@ function previousBlock({ previous }: CompressInput): string {
   return previous === null ? "" : element("episode_so_far", {}, previous);
 }
 
-/**
- * As the model wrote it. Input over the model's budget is folded in piece by piece, each into the episode of those
- * before. @throws MemoryError `MODEL_OUTPUT_INVALID` also when the episode of a piece would lose those before it;
- * `MODEL_FAILED`.
- */
+/** Folds in input over the model's budget piece by piece. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
 export async function makeEpisode(
   deps: EpisodesRuntime,
   { turns, messages, scope, threadId }: EpisodeWork,

@@ -14,8 +14,6 @@ interface AppNotes {
 /**
  * Deletes the notes of locked threads that are about to go, with notes they were merged into, and their audit trail.
  * Reports it to the apps' other threads. Takes the apps' locks.
- *
- * @param input.tables memories and their dependents.
  */
 export async function eraseNotes(
   tx: Connection,

@@ -212,8 +212,8 @@ export interface Forgotten {
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
   /**
-   * Threads whose LangGraph checkpoints stay: a checkpointer without tenants has written them for another tenant with
-   * the same thread id too. They go when the last of them is forgotten.
+   * Threads whose checkpoints stay: a checkpointer without tenants has written them for another tenant with the same
+   * thread id too. They go when the last of them is forgotten.
    */
   readonly sharedThreads: readonly string[];
   /** False after a dry run that found something, and when others kept writing to the scope: run it again. */

@@ -86,10 +86,7 @@ async function tellOfErased(
   });
 }
 
-/**
- * Removes from memories, proposals and decisions that stay the thread and the words they came from. The audit trail keeps
- * who decided what.
- */
+/** Removes the thread, and the words said there, from what stays. The audit trail keeps who decided what. */
 export async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
   const { ownerRef } = scope;
   if (ownerRef === null) return;
@@ -134,10 +131,7 @@ async function discountMemories(
     where o.id = ${ownerRef}`);
 }
 
-/**
- * Deletes at most `limit` messages of locked threads with their terms, and subtracts them from the counts of their
- * threads and owner. One statement.
- */
+/** Deletes at most `limit` messages of locked threads, and subtracts them from the counts. One statement. */
 export async function eraseMessages(
   tx: Connection,
   { threads, limit }: { threads: readonly string[]; limit: number },

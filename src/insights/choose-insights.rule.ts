@@ -49,10 +49,7 @@ export type InsightProblem =
   | "duplicate"
   | "run_cap";
 
-/**
- * The insights that may be written, in order, and why the others may not. Evidence is numbers of memories in the
- * prompt; one number that does not exist rejects the insight.
- */
+/** The insights that may be written, in order, and why the others may not. Evidence that does not exist rejects one. */
 export function chooseInsights(
   candidates: readonly InsightCandidate[],
   rules: {

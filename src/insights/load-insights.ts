@@ -41,10 +41,7 @@ const mostChanges = 1_000;
 const mostSaidCharacters = 1_000;
 const mostSaid = 12;
 
-/**
- * The work behind `claim`, or how it ended. Without anything new, or any evidence, the claim is given back and the run
- * does not count; before its time it is deferred.
- */
+/** The work behind `claim`, or how it ended: without anything new, a run does not count; an early one is deferred. */
 export async function loadInsights(deps: InsightsRuntime, claim: Claim): Promise<InsightsWork | JobStatus> {
   const { db, config } = deps;
   const found = await findInsightsWork(db, claim, config);
@@ -75,10 +72,8 @@ interface FoundWork extends InsightsWork {
 }
 
 /**
- * One round trip; null when the claim was lost.
- *
- * Untrusted memories are no evidence, since an insight would vouch for them. Nor are memories of one app, since an
- * insight is visible in all.
+ * Null when the claim was lost. Untrusted memories are no evidence, since an insight would vouch for them. Nor are
+ * memories of one app, since an insight is visible in all.
  */
 async function findInsightsWork(
   db: Connection,

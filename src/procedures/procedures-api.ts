@@ -82,9 +82,8 @@ interface ProcedureInput {
 export interface ProceduresApi {
   /**
    * The steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
-   * against its user come back in quarantine.
-   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN`,
-   * `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+   * against its user come back in quarantine. @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`,
+   * `INVALID_INPUT`, `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }

@@ -43,10 +43,7 @@ export interface RecordedChanges {
   readonly changes: readonly MemoryChange[];
 }
 
-/**
- * Records audit trail, news and events, with a revision for each piece of news. Returns the new revision. One
- * statement, after `lockOwner`.
- */
+/** Records audit trail, news and events. Returns the new revision: each piece of news has one. After `lockOwner`. */
 export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
   const { schema } = tx;
   const { ownerRef, actor, step, searched } = input;

@@ -89,10 +89,7 @@ async function requireFew(
   );
 }
 
-/**
- * Restores a memory that was removed, aged or expired, the last for good; or a statement that a later one closed. @throws
- * as `editMemory`
- */
+/** Restores a removed, aged or expired memory, or a statement that a later one closed. @throws as `editMemory` */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { key } = await requireMemory(deps.db, input);
   // A former value of a slot has its place in the past of the slot.

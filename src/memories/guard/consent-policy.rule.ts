@@ -29,9 +29,8 @@ const field = z
 
 export const consentConfigSchema = z.strictObject({
   /**
-   * Fields that change only with the user's consent, their first value included. Category and key decide; facts
-   * that a model extracts about the four default fields always get these keys.
-   *
+   * Fields that change only with the user's consent, their first value included. Category and key decide; facts that a
+   * model extracts about the four default fields always get these keys.
    * @default preferred_name and pronouns of any category, city and language of profile and knowledge, profile/name
    */
   sensitive: z
@@ -42,17 +41,14 @@ export const consentConfigSchema = z.strictObject({
     ]),
   /**
    * Fields that change once two independent signals agree. What the user plainly states counts as two.
-   *
    * @default tone, style and goals, and the key tone
    */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /**
-   * Who asks the user about a change of a sensitive field. "said": nobody; what the user plainly
-   * states is consent, and inferred changes wait. With the others every change waits. "interrupt": `withMemory` asks by
-   * an interrupt before the agent's turn. "tool": the agent asks, and calls `consentTool`. "queue": an
-   * operator or your code decides by `memory.consents`.
-   *
-   * @default "said"
+   * Who asks the user about a change of a sensitive field. "said": nobody; what the user plainly states is consent, and
+   * inferred changes wait. With the others every change waits. "interrupt": `withMemory` asks by an interrupt before
+   * the agent's turn. "tool": the agent asks, and calls `consentTool`. "queue": an operator or your code decides by
+   * `memory.consents`. @default "said"
    */
   ask: z.enum(["said", "interrupt", "tool", "queue"]).default("said"),
 });

@@ -112,10 +112,9 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
 }
 
 /**
- * The categories that `agent` may read: all of them without allowlists, or without an agent.
- *
- * With allowlists, an agent reads what its own list names. "instructions", "app_notes", "procedural" and
- * "relationship_dynamic" stay open to every agent unless a list names them. An empty list reads nothing.
+ * The categories that `agent` may read: all of them without allowlists, or without an agent; else those of its list.
+ * "instructions", "app_notes", "procedural" and "relationship_dynamic" stay open to every agent unless a list names
+ * them. An empty list reads nothing.
  */
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
   const { categories, allowlists } = policy;

@@ -19,8 +19,8 @@ import { metadataField } from "./memory-metadata.rule.js";
 interface Field {
   readonly column: Column<unknown>;
   /**
-   * It holds text: redacted, screened, kept in the audit trail, exported and searched. "ranked": by queries
-   * and `list({ contains })`; "contains": by `list` alone; "filter": by `filters` of a query.
+   * It holds text: redacted, screened, kept in the audit trail, exported and searched. "ranked": by queries and
+   * `list({ contains })`; "contains": by `list` alone; "filter": by `filters` of a query.
    */
   readonly words?: "ranked" | "contains" | "filter";
   /** Why words in it may read as instructions to a model. */
@@ -68,9 +68,8 @@ const mostText = 10_000;
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
- * Rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP are made of
- * these fields. A new field needs a line here, its lines in memory.ts, a migration, and a line in
- * docs/memories.md, which is tested against them.
+ * Rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP are made of these. A new
+ * field needs a line here, its lines in memory.ts, a migration, and a line in docs/memories.md.
  */
 export const memoryFields = {
   id: { column: column.uuid("id") },
@@ -227,10 +226,7 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
   return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/**
- * What the audit trail keeps of a new memory: its first version, its other words, and their origin. All users of
- * an app read the trail of its memories: it does not say who spoke, nor in which words.
- */
+/** The first version of a new memory for the audit trail. All users of an app read it: it does not say who spoke. */
 export function contentOf(memory: MemoryWords): object {
   const kept = wordNames.filter(
     (name) => memory.userId !== "" || (name !== "evidence" && name !== "actorId"),

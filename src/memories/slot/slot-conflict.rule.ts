@@ -59,10 +59,7 @@ export function conflictReason(
   return proposed.correction ? "correction" : "confidence";
 }
 
-/**
- * Whether a value of the same or a later time takes the slot. Rank decides first, then a correction, then
- * whether the confidence reaches the other's effective one: a tie goes to the later value.
- */
+/** Whether a value of the same or a later time takes the slot: by rank, then correction, then effective confidence. */
 export function takesSlot(
   current: SlotClaim,
   proposed: SlotClaim & { readonly correction: boolean },

@@ -33,8 +33,8 @@ export interface DecidedDrafts {
 const mostInBatch = 300;
 
 /**
- * Runs of `statements` that are decided by one look at the database. The second value of a slot begins a new
- * one, since its place depends on all of the slot's history; so do the words of one slot in another.
+ * Runs of `statements` that one look at the database decides. The second value of a slot begins a new one, since its
+ * place depends on all of the slot's history; so do the words of one slot in another.
  */
 export function inBatches(statements: readonly Statement[]): Statement[][] {
   const batches: Statement[][] = [];
@@ -58,10 +58,7 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
   return batches;
 }
 
-/**
- * Decides one draft after the other by `decideWrite` and `guardStatement`: the one way to add memories. Each
- * sees what the earlier ones leave behind.
- */
+/** Decides one draft after the other: the one way to add memories. Each sees what the earlier ones leave behind. */
 export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]): DecidedDrafts {
   const made: MadeMemories = new Map();
   const standing = new Map<string, readonly StandingConsent[]>();

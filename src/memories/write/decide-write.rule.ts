@@ -49,10 +49,7 @@ export function decideWrite(
   return closed ? { action: "replace", id: closed.id } : { action: "create" };
 }
 
-/**
- * The memory that `told` closes, as a model says: not pinned, nor of a word that counts more. What a slot holds is only
- * ended, and yields as to another value; to have another it takes one with its key.
- */
+/** What `told` closes, as a model says: not pinned, nor of a higher rank. A slot's value is ended, never replaced. */
 function closedBy(
   told: ToldMemory,
   known: readonly KnownMemory[],

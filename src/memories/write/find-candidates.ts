@@ -19,10 +19,7 @@ interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
 /** Candidates with rare words in common that are compared in full. */
 const hints = 20;
 
-/**
- * A word in this many memories of the owner is not used to find neighbours: it says little, and batches
- * written to an owner of many thousands would take minutes.
- */
+/** A word in so many of the owner's memories finds no neighbours: it says little, and batches would take minutes. */
 const common = 500;
 
 /** The exact search of that many vectors among 20,000 takes some seconds. */
@@ -37,8 +34,8 @@ interface VectorSearch {
 }
 
 /**
- * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer
- * than `nearestCount` of these fit, all of the owner's are sorted.
+ * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer than
+ * `nearestCount` of these fit, all of the owner's are sorted.
  */
 const firstLook = 64;
 
@@ -55,11 +52,9 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * For each of `sought`: what has its slot, the closed values around its time, equal text, and its nearest
- * memories. For one that reads as instructions: the same words in quarantine.
- *
- * Similarity is 1 − cosine distance with embeddings, else Dice's coefficient on stemmed terms, in [0, 1], of
- * texts with a rare word in common. One statement for every 200.
+ * For each of `sought`: its slot, the closed values around its time, equal text, and its nearest memories; in
+ * quarantine the same words alone. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on stemmed
+ * terms, of texts with a rare word in common. One statement for every 200.
  */
 export async function findCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];

@@ -50,10 +50,7 @@ export function planStatement(
   }
 }
 
-/**
- * Stores a statement that reads as instructions to a model where nothing finds it: it touches no other
- * memory, takes no slot, and is no news, which would carry it into a prompt.
- */
+/** Stores text that reads as instructions where nothing finds it: no slot, no links, no news for prompts. */
 export function planQuarantined(context: WriteContext, { statement, known }: FoundStatement): PlannedWrite {
   const silent = { old: null, news: null, similarity: null };
   const outcome = (id: string) => ({ outcome: "quarantined", id, problems: ["instruction"] }) as const;

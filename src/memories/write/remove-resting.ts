@@ -8,10 +8,7 @@ import { hideMemories } from "./memory-states.js";
 /** Type of the links from an insight to its evidence. */
 export const evidenceLink = "evidence";
 
-/**
- * Hides the insights of a locked owner that rest on `removed`, or on memories merged into these. Pinned ones
- * stay: somebody vouches for them. Returns the entries for the audit trail.
- */
+/** Hides the owner's insights that rest on `removed`, or on memories merged into these; not pinned ones. */
 export async function removeResting(
   tx: Connection,
   input: {

@@ -22,11 +22,9 @@ export interface Writing {
 }
 
 /**
- * Writes `drafts` in one transaction; outcomes are in their order. Rows, indexes, links, audit trail and
- * revision are written together. The owner's lock lets writers take turns, so equal drafts end in one memory.
- *
- * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
- *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
+ * Writes `drafts` in one transaction; outcomes are in their order. The owner's lock lets writers take turns, so equal
+ * drafts end in one memory. @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
+ * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
  */
 export async function writeMemories(
   runtime: WriteRuntime,
@@ -72,10 +70,7 @@ export async function writePrepared(
   return outcomes;
 }
 
-/**
- * Candidates and consent requests for each of `batch`. One statement for every 200, and one more where consent
- * is needed.
- */
+/** Candidates and consent requests for each of `batch`. */
 async function findForBatch(
   tx: Connection,
   context: Pick<PreparedDrafts, "space"> & {

@@ -82,8 +82,8 @@ const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "no
 type Screened = MemoryWords & { readonly kind: MemoryKind; readonly trust: MemoryTrust };
 
 /**
- * The words that agents see and `screen` takes for instructions to a model. Users may say how they want to be served:
- * of theirs only what is about prompts, secrets, tools or other users.
+ * The words that `screen` takes for instructions to a model. Users may say how they want to be served: of theirs only
+ * what is about prompts, secrets, tools or other users.
  */
 export async function instructionsIn(
   screen: Screen,
