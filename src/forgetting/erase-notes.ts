@@ -17,11 +17,7 @@ interface AppNotes {
  */
 export async function eraseNotes(
   tx: Connection,
-  input: {
-    readonly threads: readonly string[];
-    readonly scope: ErasureScope;
-    readonly tables: readonly ErasureTable[];
-  },
+  input: { threads: readonly string[]; scope: ErasureScope; tables: readonly ErasureTable[] },
 ): Promise<RowCounts> {
   const counts: RowCounts = {};
   for (const notes of await findNotesOf(tx, input.threads)) {

@@ -52,11 +52,7 @@ export type InsightProblem =
 /** The insights that may be written, in order, and why the others may not. Evidence that does not exist rejects one. */
 export function chooseInsights(
   candidates: readonly InsightCandidate[],
-  rules: {
-    readonly sources: readonly InsightSource[];
-    readonly most: number;
-    readonly categories: readonly string[];
-  },
+  rules: { sources: readonly InsightSource[]; most: number; categories: readonly string[] },
 ): { chosen: ChosenInsight[]; rejected: InsightProblem[] } {
   const { sources, most, categories } = rules;
   const known = new Set(sources.map(({ text }) => contentHash(text)));

@@ -11,12 +11,7 @@ export const evidenceLink = "evidence";
 /** Hides the owner's insights that rest on `removed`, or on memories merged into these; not pinned ones. */
 export async function removeResting(
   tx: Connection,
-  input: {
-    readonly ownerRef: OwnerRef;
-    readonly removed: readonly string[];
-    readonly purgeAfterMs: number;
-    readonly vectors: boolean;
-  },
+  input: { ownerRef: OwnerRef; removed: readonly string[]; purgeAfterMs: number; vectors: boolean },
 ): Promise<MemoryChange[]> {
   const { ownerRef, removed } = input;
   const rows = await tx.query<{ memory: MemoryJson; restedOn: string }>(
