@@ -79,7 +79,6 @@ export interface DraftedConsent {
   readonly draft: MemoryDraft;
 }
 
-/** In any state; null when there is none. */
 export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
@@ -89,7 +88,6 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
   return { request: shownTo(scope, request), draft };
 }
 
-/** Newest first; without a scope, everybody's. */
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
   const { scope, status, rule, due, limit, after } = listing;
   const seen = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
@@ -132,7 +130,6 @@ export async function hasExpiredConsents(db: Connection): Promise<boolean> {
   return row?.due ?? false;
 }
 
-/** At most `limit`, with an event for each. Returns how many. */
 export async function expireConsents(db: Connection, limit: number): Promise<number> {
   const [row] = await db.query<{ expired: number }>(sql`
     with due as (

@@ -35,8 +35,8 @@ export interface ConsentsApi {
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
    * Approves a request, which writes the memory, or refuses it; the first decider wins. "later": nobody is asked
-   * about it for a day. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided and when, `STALE_REVISION`,
-   * `INVALID_INPUT`
+   * about it for a day. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided and when,
+   * `STALE_REVISION`, `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
 }

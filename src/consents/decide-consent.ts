@@ -40,7 +40,6 @@ const decisionSchema = z.strictObject({
   ifRevision: revisionNumber.optional(),
 });
 
-/** A decision about a request. */
 export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
   readonly scope: Scope;
 }

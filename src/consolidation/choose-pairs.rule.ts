@@ -5,7 +5,6 @@ import { haveSameFigures } from "../text/figures.js";
 
 export interface StoredMemory extends MemoryItem {
   readonly ref: number;
-  /** See `sourceRank`. */
   readonly rank: number;
   readonly turn: number;
   readonly assertedAt: Date;
@@ -19,7 +18,6 @@ export interface StoredPair {
 
 interface PairRules {
   readonly policy: CategoryPolicy;
-  /** Threshold of a pair, by each of its memories. */
   readonly leastSimilarity: (memory: StoredMemory) => number;
   readonly since: Date;
 }

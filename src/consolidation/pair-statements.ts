@@ -79,11 +79,6 @@ export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]
     on conflict do nothing`);
 }
 
-interface ComparedPair {
-  readonly fingerprint: string;
-  readonly verdict: PairVerdict;
-}
-
 export async function findCompared(
   db: Connection,
   input: { readonly ownerRef: OwnerRef; readonly fingerprints: readonly string[]; readonly withinMs: number },
@@ -97,7 +92,10 @@ export async function findCompared(
 
 export async function keepCompared(
   tx: Connection,
-  { ownerRef, pairs }: { readonly ownerRef: OwnerRef; readonly pairs: readonly ComparedPair[] },
+  {
+    ownerRef,
+    pairs,
+  }: { ownerRef: OwnerRef; pairs: readonly { fingerprint: string; verdict: PairVerdict }[] },
 ): Promise<void> {
   await tx.query(sql`
     insert into ${tx.schema}.compared_pair as c (owner_ref, fingerprint, verdict, compared_at)

@@ -5,7 +5,7 @@ import { applyPlan } from "../memories/write/apply-plan.js";
 import { expireMemories } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
-import { fingerprintOf, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
+import { fingerprintOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -25,9 +25,11 @@ async function settle(
 ): Promise<SettledPair[]> {
   const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
   const stored = await findStored(db, { ownerRef, ids });
-  const linked = await findLinked(db, pairs.map(linkOf));
+  const links = pairs.map(({ first, second }) => ({ from: second.ref, to: first.ref }));
+  const linked = await findLinked(db, links);
   const judged = pairs.map((pair) => {
-    return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(nameOf(linkOf(pair))) };
+    const name = `${pair.second.ref} ${pair.first.ref}`;
+    return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(name) };
   });
   const isAsRead = ({ id, revision }: StoredMemory) => stored.get(id)?.revision === revision;
   const standing = judged.filter(({ first, second }) => isAsRead(first) && isAsRead(second));
@@ -37,14 +39,6 @@ async function settle(
     const effect = effects[standing.indexOf(pair)];
     return { ...pair, effect: effect ?? { action: "none", why: "changed" } };
   });
-}
-
-function linkOf({ first, second }: StoredPair) {
-  return { from: second.ref, to: first.ref };
-}
-
-function nameOf({ from, to }: { readonly from: number; readonly to: number }): string {
-  return `${from} ${to}`;
 }
 
 /** Applies the verdicts and completes the task in one transaction. @throws LeaseLost for a lost task */

@@ -15,15 +15,11 @@ export interface JudgedPair extends StoredPair {
  */
 type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
+type Removal = { readonly kept: StoredMemory; readonly gone: StoredMemory };
+
 export type PairEffect =
-  | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
-  | {
-      readonly action: "close";
-      readonly kept: StoredMemory;
-      readonly gone: StoredMemory;
-      readonly validTo: Date;
-      readonly split: IntervalSplit | null;
-    }
+  | (Removal & { readonly action: "merge" })
+  | (Removal & { readonly action: "close"; readonly validTo: Date; readonly split: IntervalSplit | null })
   | { readonly action: "link" }
   | { readonly action: "none"; readonly why: PairRefusal | null };
 

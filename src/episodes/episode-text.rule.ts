@@ -9,7 +9,7 @@ import { headOf, visibleText } from "../text/storable-text.js";
 
 /**
  * The next range of turns to become an episode; null when none is due. At every multiple of `everyTurns` all but the
- * last `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40. What was missed at turn 20 is the same episode at 45.
+ * last `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40. Missed at turn 20, it is the same episode at 45.
  */
 export function episodeRange(
   turns: number,

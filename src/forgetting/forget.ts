@@ -102,8 +102,8 @@ const mostPasses = 3;
  * `{ userId }`: all of the user, in every app, and the notes that apps made of the user's conversations; `{ userId,
  * appId }`: the user's memories and threads in that app; `{ appId }`: what the app has of its own. Works in
  * transactions of bounded size; the next run finishes an interrupted one. One event without content or user stays in
- * the tenant. Later writes to the scope stay. A running graph cannot write its state again to `memory.checkpointer()`: it
- * fails. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * the tenant. Later writes to the scope stay. A running graph cannot write its state again to `memory.checkpointer()`:
+ * it fails. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function forget(
   db: Database,

@@ -20,14 +20,12 @@ export interface InsightCandidate {
   readonly evidence: readonly number[];
 }
 
-/** A memory as evidence: a fact or an episode, never an insight. */
 export interface InsightSource {
   readonly id: string;
   readonly kind: "fact" | "episode";
   readonly category: string;
   readonly text: string;
   readonly saidAt: Date;
-  /** Null where that is not known. */
   readonly threadId: string | null;
 }
 
@@ -36,7 +34,6 @@ export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importan
   /** Null: the category of insights. */
   readonly category: string | null;
   readonly evidence: readonly InsightSource[];
-  /** Whether it was longer than an insight may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
 }
 

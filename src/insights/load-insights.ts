@@ -65,12 +65,6 @@ interface Row extends ScopeRow, Record<string, unknown> {
   said_in: string | null;
 }
 
-interface FoundWork extends InsightsWork {
-  readonly isNew: boolean;
-  /** End of the rest since the last run; null for now. */
-  readonly restsUntil: Date | null;
-}
-
 /**
  * Null when the claim was lost. Untrusted memories are no evidence, since an insight would vouch for them. Nor are
  * memories of one app, since an insight is visible in all.
@@ -79,7 +73,7 @@ async function findInsightsWork(
   db: Connection,
   claim: Claim,
   { insights, policy }: { readonly insights: InsightsOptions; readonly policy: CategoryPolicy },
-): Promise<FoundWork | null> {
+): Promise<(InsightsWork & { readonly isNew: boolean; readonly restsUntil: Date | null }) | null> {
   const { schema, now } = db;
   const usable = sql`m.state = 'active' and ${unexpired(db)} and m.valid_from <= ${now()} and m.app_id = ''
       and m.trust <> 'untrusted'`;

@@ -113,7 +113,6 @@ export async function findDueMemories(
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** At most `limit` owners with old changes. */
 export async function findOwnersToTrim(db: Connection, limit: number): Promise<OwnerRef[]> {
   const rows = await db.query<{ ref: OwnerRef }>(sql`
     select distinct c.owner_ref::float8 as ref from ${db.schema}.change_log c where ${isOld(db)} limit ${limit}`);

@@ -165,17 +165,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
+      // A program that brings the user's quote vouches that the user stated it.
+      const stated = new Set(memories.keys());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        // A program that brings the user's quote vouches that the user stated it.
-        origin: {
-          actor,
-          step: "api",
-          consent,
-          threadId,
-          call: randomUUID(),
-          stated: new Set(memories.keys()),
-        },
+        origin: { actor, step: "api", consent, threadId, call: randomUUID(), stated },
       });
     },
     get: async (id, access) =>

@@ -58,7 +58,7 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
 interface ProcedureInput {
   readonly scope: Scope;
   readonly threadId: string;
-  /** What the steps are for. A procedure written again under the same title takes the old one's place. @default the model's */
+  /** What the steps are for. The same title again replaces the procedure. @default the model's */
   readonly title?: string | undefined;
   /** The agent that will need it. */
   readonly agentId?: string | undefined;
@@ -183,14 +183,10 @@ async function makeSteps(
   const leaveOut = await findLeaveOut(deps.db, address, said);
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
-    (previous, piece) =>
-      writeProcedure(
-        deps.model(),
-        { title, previous, messages: piece, onDropped },
-        timeoutMs,
-        charge,
-        leaveOut,
-      ),
+    (previous, piece) => {
+      const input = { title, previous, messages: piece, onDropped };
+      return writeProcedure(deps.model(), input, timeoutMs, charge, leaveOut);
+    },
   );
   return steps ?? { title: title ?? "", steps: [] };
 }

@@ -68,7 +68,6 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
 /** Removals that one message of a user may ask for, whoever reads it: no model hides all there is. */
 const mostAsked = 3;
 
-/** @throws MemoryError `CONFLICT` */
 async function requireFew(
   tx: Connection,
   owner: number,
@@ -105,7 +104,6 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   });
 }
 
-/** @throws MemoryError `WRONG_STATE` for a removed memory that has not expired. */
 function requireExpired({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
   throw new MemoryError(
@@ -115,7 +113,6 @@ function requireExpired({ before, owner }: Editing): void {
   );
 }
 
-/** @throws MemoryError `INVALID_INPUT` for text that would be cut. */
 function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void {
   const rest = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
   if (rest === "") return;

@@ -93,7 +93,6 @@ export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryIte
   return over ? { ...next, expiresAt: null } : next;
 }
 
-/** Undefined where it does not change. */
 async function heldFrom(
   tx: Connection,
   owner: LockedOwner,

@@ -4,7 +4,7 @@ import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { slotKey } from "../item/slot-key.rule.js";
 
-/** What a model may say that a statement tells of the user. */
+/** What of the user's a model may say that a statement is. */
 export const personalFields = ["preferred_name", "pronouns", "city", "language"] as const;
 export type PersonalField = (typeof personalFields)[number];
 
@@ -70,7 +70,6 @@ export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitiv
   readonly benign: readonly FieldPattern[];
 };
 
-/** @throws MemoryError `INVALID_INPUT` for a category that is not configured. */
 export function consentPolicy(
   config: z.output<typeof consentConfigSchema>,
   categories: CategoryPolicy,
@@ -83,7 +82,7 @@ export function consentPolicy(
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-/** Categories that are benign as a whole: what is inferred of a user may stand in them. */
+/** Categories that are benign as a whole: insights into a user may have them. */
 export function benignCategories({ benign }: ConsentPolicy): string[] {
   return benign.flatMap(({ category, key }) => (key === null ? (category ?? []) : []));
 }
@@ -94,7 +93,7 @@ export interface ConsentSubject extends Pick<MemoryItem, "category"> {
   readonly personal?: PersonalField | null | undefined;
 }
 
-/** Null when it does not wait. Category and key decide, or what a model says that it tells of the user; never the words. */
+/** Null when it does not wait. Category and key decide, or what a model says that it is; never the words. */
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const { category, key, personal = null } = memory;
   const fits = (pattern: FieldPattern) =>

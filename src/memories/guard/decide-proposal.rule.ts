@@ -44,9 +44,7 @@ export interface ProposedChange extends Omit<StandingConsent, "id" | "status" | 
 export type ProposalDecision =
   /** It waits, and `supersedes` does not any more. */
   | { readonly action: "ask"; readonly supersedes: string | null }
-  /** It waits already. */
   | { readonly action: "repeat"; readonly id: string; readonly signals: readonly ConsentSignal[] }
-  /** It was refused not long ago. */
   | { readonly action: "refused"; readonly id: string }
   /** A later value of the slot waits already. */
   | { readonly action: "outdated"; readonly id: string }

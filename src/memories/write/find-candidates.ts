@@ -53,8 +53,8 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 
 /**
  * For each of `sought`: its slot, the closed values around its time, equal text, and its nearest memories; in
- * quarantine the same words alone. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on stemmed
- * terms, of texts with a rare word in common. One statement for every 200.
+ * quarantine the same words alone. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on
+ * stemmed terms, of texts with a rare word in common. One statement for every 200.
  */
 export async function findCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];
@@ -75,21 +75,10 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { ownerRef, space, sought } = input;
   const probes = sought.map(({ memory, self, target }, index) => {
     const { scope, kind, category, validFrom, contentHash, quarantined } = memory;
+    const { appId = "" } = scope;
     const hidden = quarantined && self === undefined;
     const { key = null, terms } = hidden ? { terms: "" } : memory;
-    return {
-      index,
-      appId: scope.appId ?? "",
-      kind,
-      category,
-      key,
-      validFrom,
-      contentHash,
-      terms,
-      self,
-      target,
-      hidden,
-    };
+    return { index, appId, kind, category, key, validFrom, contentHash, terms, self, target, hidden };
   });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;

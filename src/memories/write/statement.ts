@@ -20,7 +20,6 @@ export interface Statement {
 }
 
 export interface ToldMemory extends PreparedMemory {
-  /** See `sourceRank`. */
   readonly rank: number;
   readonly turn: number;
   readonly now: Date;
