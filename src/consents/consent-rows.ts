@@ -103,15 +103,12 @@ export async function listConsents(db: Connection, listing: ConsentListing): Pro
     order by c.ref desc
     limit ${limit ?? 100}`);
   if (rows.length === 0) await requireEnd(db, bookmark, seen);
-  return rows.map((row) => {
-    const { request } = consentOf(row);
-    return scope ? shownTo(scope, request) : request;
-  });
+  return rows.map((row) => shownTo(scope, consentOf(row).request));
 }
 
 /** All users of an app see its requests, but not who made or decided them, nor in which words. */
-function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
-  if (!isSharedBy(scope, request.scope)) return request;
+function shownTo(scope: Scope | undefined, request: ConsentRequest): ConsentRequest {
+  if (!scope || !isSharedBy(scope, request.scope)) return request;
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 

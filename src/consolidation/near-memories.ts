@@ -6,7 +6,6 @@ import { type IndexedWords, type NearRefs, nearByWords } from "./near-words.rule
 
 /** Per memory: more than are linked, since mere similar wording ranks first as often. */
 const nearestCount = 20;
-
 /** Per statement: with 20,000 memories of an owner, and vectors of 384 dimensions, a second or two. */
 const atOnce = 100;
 

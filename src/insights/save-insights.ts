@@ -11,7 +11,6 @@ import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
 const analyst = "worker:insights";
-
 /** The threshold of links by similarity: evidence need not be similar. */
 const evidenceStrength = 0.6;
 

@@ -33,10 +33,8 @@ export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> 
 
 /** Half a year: a thread used since has seen older changes. The audit trail keeps everything. */
 const keepChangesMs = 180 * dayMs;
-
 /** Both forgetting and purging are a matter of days. */
 export const intervalMs = 3_600_000;
-
 /** Most memories of one owner per transaction, which its writers wait for: some 50 ms. */
 export const batchSize = 500;
 

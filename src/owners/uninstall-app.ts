@@ -58,7 +58,6 @@ export async function uninstallApp(
 /** So that no lock lasts long. */
 const itemsAtOnce = 1_000;
 
-/** With their vectors. Returns how many. */
 async function eraseAppItems(db: Connection, scope: AppScope): Promise<number> {
   const { tenantId, userId, appId } = scopeColumns(scope);
   for (let erased = 0; ; ) {

@@ -13,11 +13,8 @@ export function sharedWords(first: string, second: string): number {
 }
 
 function wordsOf(text: string): Set<string> {
-  return new Set(
-    normalForm(text.slice(0, mostCharacters), "NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [],
-  );
+  const plain = normalForm(text.slice(0, mostCharacters), "NFKC").toLowerCase();
+  return new Set(plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
 }
 
 export interface StandingConsent {

@@ -221,7 +221,6 @@ export function setFields(memory: MemoryWords): Pick<RowOf<typeof memoryColumns,
   return Object.fromEntries(setNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/** `memory` as the audit trail keeps its versions. */
 export function versionOf(memory: MemoryWords): MemoryVersion {
   return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
 }
@@ -260,7 +259,6 @@ export function wordsIn(memory: MemoryWords, names: readonly Name[]): string[] {
   });
 }
 
-/** Whether `patch` sets words that must not read as instructions to a model. */
 export function setsWords(patch: MemoryWords): boolean {
   return screenedNames.some((name) => patch[name] !== undefined);
 }

@@ -87,7 +87,6 @@ export type MemoryKind = (typeof memoryKinds)[number];
 
 /** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
 export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
-
 export const memorySorts = ["newest", "oldest", "updated", "used", "importance"] as const;
 
 /** Ties: the newer one first. */

@@ -92,7 +92,6 @@ export type SlotDecision =
   | { readonly action: "create"; readonly moves?: readonly IntervalMove[] }
   /** It is the value of `id`; `moves` where it is said to hold for longer. */
   | { readonly action: "same"; readonly id: string; readonly moves?: readonly IntervalMove[] }
-  /** It takes the slot of `id`. */
   | { readonly action: "replace"; readonly id: string }
   /** `id` is believed more. */
   | { readonly action: "keep"; readonly id: string }

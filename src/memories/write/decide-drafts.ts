@@ -24,7 +24,6 @@ import {
 import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
 export interface DecidedDrafts {
-  /** By the drafts' places. */
   readonly outcomes: readonly (readonly [draft: number, outcome: WriteOutcome])[];
   readonly plan: WritePlan;
 }
@@ -111,7 +110,6 @@ function knownNow(memories: MadeMemories, { statement, known }: FoundStatement):
   return [...stored, ...said].toSorted((one, other) => other.similarity - one.similarity);
 }
 
-/** Null for nothing in common. */
 function meeting({ memory: told, measure }: Statement, now: MadeMemory) {
   if (!now?.words) return null;
   const { memory, words } = now;

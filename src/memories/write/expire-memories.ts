@@ -8,7 +8,6 @@ import { hideMemories } from "./memory-states.js";
 
 export const lifecycleActor = "worker:lifecycle";
 
-/** Whether the memory `m` has expired and no sweep has hidden it yet. */
 export function isExpired(db: Connection) {
   return sql`m.state = 'active' and m.expires_at <= ${db.now()}`;
 }

@@ -18,13 +18,10 @@ interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
 
 /** Candidates with rare words in common that are compared in full. */
 const hints = 20;
-
 /** A word in so many of the owner's memories finds no neighbours: it says little, and batches would take minutes. */
 const common = 500;
-
 /** The exact search of that many vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
-
 export const nearestCount = 5;
 
 interface VectorSearch {
