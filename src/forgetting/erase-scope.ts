@@ -71,11 +71,7 @@ export function createEraser(
     },
     /** Writes that event when something is left. */
     leaveTombstone: (scope: Scope) => insertEvent(db, tombstone(scope, run.removed)),
-    result: (): Omit<Forgotten, "complete"> => ({
-      removed: run.removed,
-      total: run.done,
-      sharedThreads: [...run.shared].sort(),
-    }),
+    result: () => ({ removed: run.removed, total: run.done, sharedThreads: [...run.shared].sort() }),
   };
 }
 

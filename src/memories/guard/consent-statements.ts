@@ -80,7 +80,7 @@ export async function applyConsentPlan(
   );
 }
 
-/** What waits for each slot, or category without a key, or was refused for 30 days, newest first. After `lockOwner`. */
+/** What waits for each slot or keyless category, or was refused in the last 30 days, newest first. After `lockOwner`. */
 export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly { appId: string; category: string; key: string | null }[] },

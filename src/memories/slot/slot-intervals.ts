@@ -6,12 +6,7 @@ import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
-/** CTE `target`: rows of the CTE `input` (id, …) for active memories of the owner, with each memory's `ref`. */
-export function activeTargets(db: Connection, ownerRef: number): Sql {
-  return ownTargets(db, ownerRef, sql`and state = 'active'`);
-}
-
-/** The same for memories in any state, or under `condition`. */
+/** CTE `target`: rows of the CTE `input` (id, …) for memories of the owner under `condition`, with each one's `ref`. */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One by one: joined, they would be looked for among all of the owner's memories.

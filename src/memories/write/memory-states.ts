@@ -7,7 +7,7 @@ import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { learnedFrom, versionOf } from "../item/memory-fields.js";
 import type { Noted } from "../item/memory-metadata.rule.js";
-import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
+import { ownTargets } from "../slot/slot-intervals.js";
 
 export interface Deactivation {
   readonly id: string;
@@ -32,7 +32,7 @@ export async function deactivateMemories(
         id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
       )
     ),
-    ${activeTargets(tx, input.ownerRef)},
+    ${ownTargets(tx, input.ownerRef, sql`and state = 'active'`)},
     closed as (
       update ${tx.schema}.memory m
       set state = i.state, superseded_by = i."supersededBy", valid_to = greatest(i."validTo", case when i."validTo" is not null then m.valid_from end),
