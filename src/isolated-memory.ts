@@ -16,20 +16,14 @@ const reaches: Reaches<MemoryWithWayIn> = {
     ...{ revert: "1.scope", history: "1.scope", update: "2.scope", approve: "1.scope" },
   },
   procedures: { write: "0.scope" },
-  notes: {
-    ...{ list: "0.scope", count: "0.scope", remove: "1.scope" },
-    ...{ purge: "0.scope", context: "0.scope" },
-  },
+  notes: { list: "0.scope", count: "0.scope", remove: "1.scope", purge: "0.scope", context: "0.scope" },
   changes: { since: "1.scope" },
   events: { count: "0.scope or all", list: "0.scope or all" },
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
   transcript: { search: "0.scope" },
-  threads: {
-    ...{ list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
-    messages: "0.scope",
-  },
+  threads: { list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope", messages: "0.scope" },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   // Each batch is run for the tenant of the scope that the store was made with, or that the namespace tells.

@@ -34,7 +34,6 @@ const purgeEveryMs = 3_600_000;
 
 /**
  * Every kind of background work: a missing one does not compile.
- *
  * @param patient the same runtime without deadlines, for bulk work.
  */
 function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {

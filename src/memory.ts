@@ -52,13 +52,11 @@ export interface Memory {
   setup(): Promise<string[]>;
   /**
    * Appends messages to a thread's transcript; those it has are left out. Returns how many were new.
-   *
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`, `BUSY`
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
    * What memory knows at the start of a round. One round trip, after the embedding of the question.
-   *
    * @example
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
@@ -70,7 +68,6 @@ export interface Memory {
    * Ends a round: records its messages and starts what is due: a summary, the extraction of facts, the compression
    * of older turns. With `shown: shownBy(recalled)`, what the round was shown counts as used, and the thread is told the
    * same news once only.
-   *
    * @example
    * ```ts
    * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
@@ -96,7 +93,6 @@ export interface Memory {
   readonly consents: ConsentsApi;
   /**
    * The memories that fit a question, best first; none when nothing fits.
-   *
    * @example
    * ```ts
    * const hits = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", topK: 3 });
@@ -110,7 +106,6 @@ export interface Memory {
   /**
    * The same hits with the score of each taken apart, and what the question has to do with that is no hit, with the reason.
    * For people who look: it takes four round trips, and shows memories that the agent may not read.
-   *
    * @example
    * ```ts
    * const asked = { scope: { userId: "ana" }, query: "What may she eat?" };
@@ -132,7 +127,6 @@ export interface Memory {
     /**
      * Ends a conversation. One with an app leaves a note of what was said since its last one, made in the background; see
      * `config.notes`. Ending it again changes nothing; a message opens it again.
-     *
      * @example
      * ```ts
      * await memory.threads.end({ scope: { userId: "ana", appId: "shop" }, threadId: "t1", reason: "resolved" });
@@ -143,14 +137,12 @@ export interface Memory {
     /**
      * Deletes a thread with its messages, summaries, episodes, checkpoints and events. What was learned there stays
      * without its source, or goes as well.
-     *
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
      */
     delete(input: DeleteThread): Promise<Forgotten>;
     /**
      * What each turn of a thread was shown of memory, latest first: which memories stood in which part of the block, and
      * how many were left out.
-     *
      * @example
      * ```ts
      * const [latest] = await memory.threads.shown({ scope: { userId: "ana" }, threadId: "t1" });
@@ -161,7 +153,6 @@ export interface Memory {
     shown(input: ListShown): Promise<ShownTurn[]>;
     /**
      * What was said in a thread, in its order, page by page: the last messages, those before a `seq`, or those after one.
-     *
      * @example
      * ```ts
      * const last = await memory.threads.messages({ scope: { userId: "ana" }, threadId: "t1", limit: 20 });
@@ -183,7 +174,6 @@ export interface Memory {
    * uses `getStore()` or takes a store. Items are found by words and, with embeddings, by meaning; `forget`, `export` and
    * row-level security reach those of a scope. The operations of a batch are done in their order, in one round trip for each
    * scope.
-   *
    * @example
    * ```ts
    * const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
@@ -197,7 +187,6 @@ export interface Memory {
    * The graphs of background work, to look at in Studio or to run by hand: `summarization`, `extraction`, `compression` and
    * `note` on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights`, at most once a day and only since
    * something new was said or learned, on that of a user; `consolidation` on either, whether it is due or not.
-   *
    * @example
    * ```ts
    * const { status } = await memory.graphs().summarization.invoke({ scope: { userId: "ana" }, threadId: "t1" });
@@ -223,7 +212,6 @@ export interface Memory {
   /**
    * Units of energy that background calls of this process took since this was called last, of all tenants; for a loop
    * that keeps a budget of its own. It asks nothing.
-   *
    * @example
    * ```ts
    * setInterval(() => console.log(`${memory.energyConsumedSinceLastPoll()} units for memory`), 60_000);
@@ -235,7 +223,6 @@ export interface Memory {
    * insights, consolidation, ageing, expiry and purging. That is what is to be tried again, what a dead worker left, and
    * conversations of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for
    * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind.
-   *
    * @param which.kinds only these, as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
    * @returns how many pieces were due, without purging.
    * @throws MemoryError `INVALID_INPUT`
@@ -244,7 +231,6 @@ export interface Memory {
   /**
    * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and looks for what the tables say is
    * due: what a dead worker left, or a queue lost. Where tenants are isolated, only the role may that owns the tables.
-   *
    * @example
    * ```ts
    * const worker = await memory.work({ kinds: ["facts", "summaries"] });
@@ -256,14 +242,12 @@ export interface Memory {
   /**
    * Gives every active memory, and every item of LangGraph's store that is searched, of all scopes the vectors of the
    * configured embeddings that it lacks, after they were added or changed. What is done stays done when it is interrupted.
-   *
    * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
    */
   reembed(options?: ReembedOptions): Promise<Reembedded>;
   /**
    * Deletes everything of a user, of a user within an app, or of an app, in every table and in the checkpoints of
    * its threads, and says what went. What is done stays done when it is interrupted: run it again.
-   *
    * @example
    * ```ts
    * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
@@ -275,7 +259,6 @@ export interface Memory {
    * What is kept of a user, of a user within an app, or of an app, line by line: threads with their messages and
    * summaries, memories, links, audit trail, news, consents. Write each as one line of JSON. Read in pages and never
    * held whole; what others write meanwhile may be in it or not.
-   *
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
@@ -287,7 +270,6 @@ export interface Memory {
    * Restores an export into an empty scope, for operators: each line as text, or as `export` gives it. Interrupted, it
    * continues when the same file is imported again. What reads as instructions to a model waits in quarantine.
    * `reembed` makes the vectors.
-   *
    * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line, `ID_TAKEN`,
    *   `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
@@ -299,7 +281,6 @@ export interface Memory {
   readonly policy: CategoryPolicy;
   /**
    * Whether the database answers, as this memory's own statements have found it; it asks nothing. For health checks.
-   *
    * @example
    * ```ts
    * const { state, retryInMs } = memory.databaseStatus(); // "paused": turns go on without memory for so long

@@ -68,9 +68,8 @@ export async function endThread(
   const ending = { scope, threadId, reason, afterRound, leavesNote };
   let ended = await writeEnd(db, ending);
   // The first round of a graph that claims no thread is recorded after its tools ran.
-  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId }))) {
+  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId })))
     ended = (await writeEnd(db, ending)) ?? null;
-  }
   if (ended) return { threadId, ...ended };
   if (ended === null) throw threadForbidden(threadId);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);

@@ -24,9 +24,7 @@ const idsOfOthers = new WeakMap<object, string>();
  * @throws MemoryError `INVALID_INPUT` for what is no message
  */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
-  if (!Array.isArray(given)) {
-    throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
-  }
+  if (!Array.isArray(given)) throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
   return given.flatMap((each: BaseMessageLike, index) => {
     const message = asMessage(each, index);
     return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
@@ -36,9 +34,8 @@ export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] 
 function asMessage(given: BaseMessageLike, index: number): BaseMessage {
   if (isBaseMessage(given)) return withId(given, given);
   try {
-    if (typeof given === "object" && !Array.isArray(given) && !("content" in given || "kwargs" in given)) {
+    if (typeof given === "object" && !Array.isArray(given) && !("content" in given || "kwargs" in given))
       throw new TypeError("it has no content");
-    }
     const message = coerceMessageLikeToMessage(given);
     return typeof given === "object" ? withId(message, given) : withId(message, message);
   } catch (cause) {

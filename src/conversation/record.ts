@@ -141,7 +141,6 @@ export async function newMessages(
 /**
  * Appends the messages that the transcript lacks: recording twice is harmless, and of one id the last message counts.
  * Leaves out what was recalled.
- *
  * @param due.extract when user messages with words make extraction due. @default never
  * @param due.note when a conversation with an app leaves a note. @default never
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, `THREAD_FORBIDDEN` when the

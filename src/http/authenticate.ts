@@ -14,7 +14,6 @@ const fewestCharacters = 16;
 
 /**
  * Authenticates by fixed bearer tokens, compared in constant time.
- *
  * @param callers by token; tokens of at least 16 characters, such as `openssl rand -hex 32` makes.
  * @example
  * ```ts

@@ -25,7 +25,6 @@ import {
 /**
  * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
  * itself at `/openapi.json`.
- *
  * @example
  * ```ts
  * const app = createMemoryApp(memory, {
@@ -110,9 +109,8 @@ async function admit(options: MemoryAppOptions, context: Context, operation: str
   const { authenticate, inspector } = options;
   const request = context.req.raw;
   // The page's user may have a cookie, which browsers send for other sites too.
-  if (inspector && request.headers.has("cookie") && !isFromPage(request)) {
+  if (inspector && request.headers.has("cookie") && !isFromPage(request))
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
-  }
   const local = isLocal(request, context.env) ? ({ role: "operator" } as const) : null;
   const caller = authenticate ? await authenticate(request) : local;
   const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;

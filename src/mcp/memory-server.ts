@@ -39,7 +39,6 @@ interface Served {
 
 /**
  * A server of the Model Context Protocol for one scope's memory; no argument of a tool can widen the scope.
- *
  * @example
  * ```ts
  * const server = createMcpServer(memory, { scope: { userId: "ana" } });

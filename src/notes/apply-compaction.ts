@@ -30,11 +30,7 @@ const compactor = "worker:compact";
  */
 export async function applyCompaction(
   deps: NotesRuntime,
-  input: {
-    readonly claim: Claim;
-    readonly work: CompactionWork;
-    readonly decision: CompactionDecision;
-  },
+  input: { readonly claim: Claim; readonly work: CompactionWork; readonly decision: CompactionDecision },
 ): Promise<Applied> {
   const { claim, work, decision } = input;
   const { scope, app, doneUntil } = work;
@@ -81,9 +77,7 @@ async function applyNow(deps: NotesRuntime, applying: Applying): Promise<void> {
     decision.action === "edit"
       ? await mergeNotes(deps, { ...applying, decision })
       : await deleteNote(deps, applying);
-  await recordChanges(tx, {
-    ...{ ownerRef: owner.ref, scope, actor: compactor, step: "compact", changes },
-  });
+  await recordChanges(tx, { ownerRef: owner.ref, scope, actor: compactor, step: "compact", changes });
   const detail = decision.by === "oldest" ? "oldest" : decision.action;
   await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
 }

@@ -14,10 +14,7 @@ export interface SaidDecision {
   readonly reason: string;
 }
 
-export type CompactionDecision = {
-  readonly reason: string;
-  readonly target: MemoryItem;
-} & (
+export type CompactionDecision = { readonly reason: string; readonly target: MemoryItem } & (
   | { readonly action: "delete"; readonly by: "model" | "oldest" }
   /** `merged` goes, and `text` replaces both. */
   | { readonly action: "edit"; readonly by: "model"; readonly merged: MemoryItem; readonly text: string }

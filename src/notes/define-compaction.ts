@@ -28,13 +28,11 @@ export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
   return defineWork<"compaction", CompactionWork, Compacted>(
     {
-      ...{
-        ...ownerWork,
-        kind: "compaction",
-        enabled: leavesNotes(notes),
-        op: "delete",
-        charge: "compaction",
-      },
+      ...ownerWork,
+      kind: "compaction",
+      enabled: leavesNotes(notes),
+      op: "delete",
+      charge: "compaction",
       ...{ name: "compaction", step: "compact", doing: "Compacting notes", tries: upkeep },
       fresh: { decision: null, applied: null },
       load: (claim) => loadCompaction(deps, claim),

@@ -21,7 +21,6 @@ export interface Noted {
 /**
  * The memory sub-agent, which writes the note of a conversation that ended: load → note → validate → save → compact. It
  * keeps no checkpoints.
- *
  * @param compact brings an app's notes back to its limit.
  */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {

@@ -39,17 +39,13 @@ export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWo
   if (appId === undefined || lastSeq <= claim.doneUntil) return skipWork(db, claim, nothing);
 
   const { idleMs } = config.notes;
-  if (!(await endIdleThread(db, { threadRef: claim.ref, idleMs }))) {
+  if (!(await endIdleThread(db, { threadRef: claim.ref, idleMs })))
     return deferWork(db, claim, new Date(thread.lastActivityAt.getTime() + idleMs));
-  }
 
   const said = await findSaid(db, { ...claim, toSeq: lastSeq });
   if (said.length === 0) return skipWork(db, claim, nothing);
   const owner = { ...(tenantId !== undefined && { tenantId }), appId };
-  return {
-    ...{ scope, threadId, owner, messages: said, app: appNotes(config.notes, appId) },
-    doneUntil: lastSeq,
-  };
+  return { scope, threadId, owner, messages: said, app: appNotes(config.notes, appId), doneUntil: lastSeq };
 }
 
 async function findSaid(

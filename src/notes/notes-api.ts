@@ -73,7 +73,6 @@ export interface NotesApi {
   /**
    * Deletes all notes of an app for good, removed and merged ones too, with their audit trail; an entry without words
    * says who did it. Its conversations stay, and new ones leave notes again.
-   *
    * @example
    * ```ts
    * const { deletedCount } = await memory.notes.purge({ scope: { appId: "calendar" }, actor: "admin" });
@@ -83,7 +82,6 @@ export interface NotesApi {
   purge(what: PurgeNotes): Promise<Purged>;
   /**
    * The notes of an app as a part of a prompt, an operator's first, then the latest; null without any. `memory.recall` shows the same.
-   *
    * @example
    * ```ts
    * const notes = await memory.notes.context({ scope: { appId: "calendar" } }); // "(memories for app: calendar)…"

@@ -21,7 +21,6 @@ const noteWriter = "worker:note";
 /**
  * Writes the note of an ended conversation and advances its cursor in one transaction. Returns the note's id, or that
  * of a note with the same text; null without a note.
- *
  * @param content null when nothing was worth noting.
  * @throws LeaseLost when another worker took the task over; nothing is written then.
  */

@@ -52,7 +52,6 @@ export type Reach = keyof WhoseBy;
 
 /**
  * What a caller cannot reach looks missing.
- *
  * @throws MemoryError `NOT_FOUND`; `SCOPE_REQUIRED`, `INVALID_INPUT` where an operator must, or must not, name a scope
  */
 export function whoseOf<Reached extends Reach>(

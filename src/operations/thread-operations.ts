@@ -56,10 +56,7 @@ export const threadOperations = {
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",
-    input: z.strictObject({
-      ...thread,
-      ...{ reason: z.string().optional(), afterRound: z.boolean().optional() },
-    }),
+    input: z.strictObject({ ...thread, reason: z.string().optional(), afterRound: z.boolean().optional() }),
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
     call: ({ memory, whose }, input) => memory.threads.end({ ...whose, ...input }),
   }),

@@ -129,9 +129,8 @@ function notSelected(
   { config: { policy } }: SearchRuntime,
 ): LeftOut {
   const { category, kind } = scored.memory;
-  if (!readableCategories(policy, agent).has(category)) {
+  if (!readableCategories(policy, agent).has(category))
     return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
-  }
   if (!search.categories.includes(category))
     return left(scored, "category", `${category} was not asked for.`);
   if (!search.kinds.includes(kind))

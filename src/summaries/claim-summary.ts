@@ -173,10 +173,7 @@ export async function claimSummary(
     ...{ id: Number(row.work), ref: threadRef, lease: Number(row.lease), attempt: 1 },
     doneUntil: Number(row.done),
   };
-  return {
-    ...{ summaryId: Number(row.id), claim },
-    window: { startSeq: row.start_seq, endSeq: window.endSeq },
-  };
+  return { summaryId: Number(row.id), claim, window: { startSeq: row.start_seq, endSeq: window.endSeq } };
 }
 
 export async function failSummary(db: Connection, { ref }: Claim): Promise<void> {
@@ -186,7 +183,6 @@ export async function failSummary(db: Connection, { ref }: Claim): Promise<void>
 
 /**
  * Completes a claimed summary and writes `event`.
- *
  * @param result.window the window claimed, or its beginning.
  * @throws LeaseLost when another worker has taken it over; nothing is written then.
  */

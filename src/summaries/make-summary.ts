@@ -51,10 +51,7 @@ export async function withoutInstructions(screen: Screen, text: string): Promise
     bad[index] = true;
   }
   if (!bad.includes(true)) return { text: "", dropped: sentences.length };
-  return {
-    text: sentences.filter((_, index) => !bad[index]).join(""),
-    dropped: bad.filter(Boolean).length,
-  };
+  return { text: sentences.filter((_, index) => !bad[index]).join(""), dropped: bad.filter(Boolean).length };
 }
 
 function cutAtSentence(text: string, maxCharacters: number): string {
@@ -149,7 +146,6 @@ const droppedCharacters = 300;
 
 /**
  * Summarizes `work`. Input over the model's budget is folded in piece by piece, each into the summary of those before.
- *
  * @param betweenPieces called before each piece after the first; its error ends the work.
  * @throws MemoryError `MODEL_OUTPUT_INVALID` when the summary of any piece is empty, which would lose those before it;
  * `MODEL_FAILED`.
@@ -190,10 +186,7 @@ export async function makeSummary(
 }
 
 function shorten(messages: readonly SummaryMessage[], budgetTokens: number): SummaryMessage[] {
-  const short = messages.map((message) => ({
-    ...message,
-    text: headOf(message.text, droppedCharacters),
-  }));
+  const short = messages.map((message) => ({ ...message, text: headOf(message.text, droppedCharacters) }));
   let used = 0;
   const first = short.findLastIndex((message) => {
     used += estimateTokens(message.text);

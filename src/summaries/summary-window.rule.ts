@@ -94,7 +94,6 @@ export interface SummaryWindow {
  *
  * It has at most `windowMessages` messages and starts at the start of a turn, so that no turn is cut and no tool call
  * is parted from its result. The last turn is always whole, even when it alone is longer.
- *
  * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.
  * @param earliestSeq seq of the first of the last `windowMessages`; system messages do not count.
  */

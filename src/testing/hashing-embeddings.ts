@@ -15,7 +15,6 @@ const weights = { word: 1, stopWord: 0.1, pair: 0.5, part: 0.9 };
  * Each feature (stemmed words, pairs of words, 3- and 4-letter parts) adds ±weight to one dimension; its hash
  * chooses both. Vectors have length 1 and are the same on every machine. A text without features gets one
  * fixed vector.
- *
  * @see Weinberger et al., "Feature Hashing for Large Scale Multitask Learning", ICML 2009: why the sign is
  *   hashed too
  */

@@ -190,13 +190,11 @@ async function writeBatch(
   const [first, last] = [lines[0] as ImportableLine, lines.at(-1) as ImportableLine];
   const { ref: ownerRef } = await lockOwner(tx, scope);
   const done = await findProgress(tx, source);
-  if (done === null && begun) {
+  if (done === null && begun)
     throw new MemoryError("FORGOTTEN", "The scope was forgotten while it was imported: import it again.");
-  }
   if (done === null) await requireEmpty(tx, scope);
-  if (done !== null && done >= first.number) {
+  if (done !== null && done >= first.number)
     throw new MemoryError("BUSY", "Another call imports the same file at the moment.");
-  }
   // The apps of notes, which need not have any of their own yet.
   const apps = new Set(linesOf(lines, "noteSource").flatMap(({ line }) => scope.appId ?? line.appId ?? []));
   const { userId: _, ...tenant } = scope;

@@ -17,7 +17,6 @@ export interface ImportableLine extends NumberedLine {
 
 /**
  * A line with its words redacted and screened.
- *
  * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names the line of a message that cannot be read.
  */
 export async function importable(

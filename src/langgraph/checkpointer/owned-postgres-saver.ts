@@ -31,7 +31,6 @@ const mostAtOnce = 1_000;
  * A run claims its thread before its first read or write; each later call checks the owner that `findRunScope`
  * reads. A run that names nobody has the default scope's threads, or unowned ones. The same thread id in another
  * tenant is another thread. A run does not write again what was forgotten meanwhile.
- *
  * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the database
  */
 export class OwnedPostgresSaver extends PostgresSaver {
@@ -285,9 +284,8 @@ function countVersionsApart(saver: PostgresSaver): void {
 function versionsOfRun(counted: (current: number | undefined) => number) {
   let last: { readonly current: number | undefined; readonly next: number } | undefined;
   return (current: number | undefined): number => {
-    if (!last || last.current !== current) {
+    if (!last || last.current !== current)
       last = { current, next: Math.floor(counted(current)) + randomInt(1, fractions) / fractions };
-    }
     return last.next;
   };
 }

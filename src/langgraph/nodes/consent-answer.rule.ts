@@ -93,7 +93,6 @@ const forms =
 
 /**
  * Accepts decisions by id, one for all proposals, or LangChain's list in their order; text may be JSON.
- *
  * @returns `problem`, for the person who answers
  */
 export function readConsentAnswer(

@@ -11,7 +11,6 @@ import { fromState } from "../run/state-fields.js";
 
 /**
  * The messages that an agent sees: system messages, the memory block, recent messages and those after the summary.
- *
  * @param state the graph's messages, the current one last.
  * @param recalled from the recall node; without it, `state` is returned.
  * @param injectAs "user" changes a copy of the current user message; without one, as "system". @default "system"
@@ -31,9 +30,8 @@ export function modelView(
   if (block === null) return [...instructions, ...talk];
 
   const current = talk.findLastIndex(opensTurn);
-  if (injectAs === "system" || current < 0) {
+  if (injectAs === "system" || current < 0)
     return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
-  }
   return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, known))];
 }
 

@@ -36,7 +36,6 @@ const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode
 
 /**
  * Does not compile in a graph whose state lacks `Key` or memory's key.
- *
  * @throws MemoryError in the run, `INVALID_INPUT` for the same, whatever `onError` says
  */
 export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
@@ -51,7 +50,6 @@ export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate
  *
  * An unowned thread becomes the run's. Takes one round trip, two after time travel, and one more on a new thread
  * without `memory.checkpointer()`.
- *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN` whatever `onError` says
  */

@@ -42,7 +42,6 @@ export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpda
  *
  * Takes one round trip, two when a summary starts. Place it after the agent, in the graph that owns `messages`:
  * what a subgraph removes stays in its parent's state.
- *
  * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function rememberNode<Key extends string = "messages">(

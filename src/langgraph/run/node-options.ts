@@ -60,9 +60,8 @@ export const roundOptions = z.strictObject({
 
 /** Refuses unknown options: a misspelt allowlist would be ignored. @throws MemoryError `INVALID_INPUT` */
 export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown, what: string): void {
-  if (!isMemory(memory)) {
+  if (!isMemory(memory))
     throw new MemoryError("INVALID_INPUT", `${what} needs a memory: pass what createMemory returns.`);
-  }
   parseInput(schema, options, `options of ${what}`);
 }
 

@@ -30,7 +30,6 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined, memory:
  * LangGraph's development server sets `user_id` in every run.
  *
  * A run without ids has the default scope, unless a server has authenticated its user.
- *
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
@@ -178,10 +177,7 @@ function named(place: string, values: Values, keys: readonly string[]): NamedId[
 }
 
 function authenticatedIds(place: string, user: Values) {
-  return {
-    user: named(place, user, ["identity"]),
-    tenant: named(place, user, ["tenantId", "tenant_id"]),
-  };
+  return { user: named(place, user, ["identity"]), tenant: named(place, user, ["tenantId", "tenant_id"]) };
 }
 
 /** @throws MemoryError `SCOPE_REQUIRED` where they differ */

@@ -15,7 +15,6 @@ const turnsOf = keptByRun(
 /**
  * Whose turn a graph with memory takes. A graph that an agent's tool started, or that another graph with memory gave
  * a message of its own, was given a task: its turn belongs to a thread beside the conversation.
- *
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export function turnIdentity(

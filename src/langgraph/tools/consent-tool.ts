@@ -35,7 +35,6 @@ const argumentsSchema = z.object({
  *
  * The run fixes whose proposals these are. The quote must be a whole sentence of the user's latest message, sent
  * after the assistant has spoken since the proposal. The audit trail keeps both.
- *
  * @param options.name on the wire. @default "memory_consent"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */

@@ -18,7 +18,6 @@ const argumentsSchema = z.object({
 /**
  * A tool that ends the conversation of the run. The note is made once the current turn is recorded; a later message
  * reopens the conversation.
- *
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [endConversationTool(memory)] });

@@ -48,9 +48,8 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   const given = typeof agent === "object" && agent !== null ? agent : {};
   const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
   const channels = graph.builder?.channels;
-  if (channels === undefined || typeof graph.invoke !== "function") {
+  if (channels === undefined || typeof graph.invoke !== "function")
     throw invalid("a compiled LangGraph graph: call .compile() first, or pass what createAgent returns");
-  }
   const messages = channels[messagesKey];
   if (messages === undefined) {
     throw invalid(
@@ -63,9 +62,8 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
       `\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`,
     );
   }
-  if (memoryKey in channels) {
+  if (memoryKey in channels)
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
-  }
   return graph as AgentGraph;
 }
 

@@ -83,7 +83,6 @@ function isShownAgain(recalled: Recalled | null | undefined, id: string): boolea
 
 /**
  * Without recalled messages. In a resumed run `view` holds only what the agent surely saw.
- *
  * @param state the graph's messages; `view` is what the agent saw instead, `output` what it returned.
  * @returns `removed`, the ids of shown messages that the agent removed.
  */

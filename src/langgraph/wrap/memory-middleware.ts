@@ -40,7 +40,6 @@ const brand = Symbol.for("AgentMiddleware");
  *
  * An agent in another's tool is recorded apart from the conversation. LangChain's `summarizationMiddleware` beside it
  * takes over the summaries.
- *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN` whatever `onError` says
  */
