@@ -55,7 +55,6 @@ export type MemoryErrorCode =
   /** The memory, request, job or scope is not in a state that allows it. `details.current` is what it is, where there is one. */
   | "WRONG_STATE";
 
-/** What code may want to know beside the code. */
 export interface MemoryErrorDetails {
   /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it stands, where the code speaks of one. */
   readonly current?: unknown;

@@ -43,7 +43,6 @@ const reaches: Reaches<MemoryWithWayIn> = {
   import: "itself",
   policy: "data",
   databaseStatus: "itself",
-  // Of all tenants that this process has recalled for: it is for who runs the process.
   [wayInKey]: {
     emit: "0.scope",
     reportError: "0.scope",

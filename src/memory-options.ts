@@ -8,7 +8,6 @@ import type { DatabaseOption } from "./postgres/open-database.js";
 import type { Scope } from "./scope/scope.js";
 import type { Redact } from "./text/redactor.js";
 
-/** How to create a memory. */
 export interface MemoryOptions {
   /**
    * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an environment variable that

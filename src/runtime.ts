@@ -20,7 +20,6 @@ export interface Runtime<Config = unknown> {
   readonly screen: Screen;
   /** Whether there is a model for background work: here, or where the queues are worked. */
   readonly hasModel: boolean;
-  /** Whether this process has it. */
   readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;

@@ -6,7 +6,6 @@ import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
 import { type ShownRound, shownTurn } from "./shown-turns.js";
 
-/** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   /** Text prepared for `to_tsvector`; empty for what is not searched. */
   readonly terms: string;

@@ -16,10 +16,8 @@ export const conversationConstants = {
   maxGapMessages: 400,
 };
 
-/** How much of a conversation is shown word for word. */
 export interface ConversationConfig extends z.input<typeof conversationOptionsSchema> {}
 
-/** How much of a conversation is shown word for word. */
 export type ConversationOptions = z.output<typeof conversationOptionsSchema> &
   Readonly<typeof conversationConstants>;
 

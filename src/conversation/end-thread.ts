@@ -26,7 +26,6 @@ export interface EndThread {
   readonly afterRound?: boolean | undefined;
 }
 
-/** A conversation that is over. */
 export interface EndedThread {
   readonly threadId: string;
   /** When it ended first, and why: ending it again changes neither. */
@@ -36,7 +35,6 @@ export interface EndedThread {
 
 export interface Ending extends EndedThread {
   readonly threadRef: number;
-  /** Whether its note is to be made now. */
   readonly noteDue: boolean;
 }
 

@@ -13,7 +13,6 @@ import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
 
-/** A message of a thread's transcript. */
 export interface ThreadMessage {
   /** Its place in the thread, from 0. */
   readonly seq: number;

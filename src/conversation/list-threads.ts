@@ -7,7 +7,6 @@ import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../s
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
-/** A conversation and whom it belongs to. */
 export interface Thread {
   readonly threadId: string;
   readonly scope: Scope;

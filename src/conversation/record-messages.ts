@@ -105,7 +105,6 @@ export const othersSummaryId = "mnemograph.others_summary";
 
 export interface RecordedThread {
   readonly threadRef: number;
-  /** How many of the messages were new. */
   readonly recorded: number;
   /** −1 when the transcript is empty. */
   readonly lastSeq: number;

@@ -82,7 +82,6 @@ export function withKeptId(message: BaseMessage): BaseMessage {
 /** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
 
-/** Messages of a thread and whom it belongs to. */
 export interface RecordInput {
   readonly scope: Scope;
   readonly threadId: string;

@@ -12,7 +12,6 @@ import {
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows, smallCount } from "../text/parse-input.js";
 
-/** The parts of the memory block that memories stand in. */
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
@@ -78,7 +77,6 @@ interface ShownMemory {
   readonly score: number | null;
 }
 
-/** What a turn was shown of memory. */
 export interface ShownTurn {
   /** Counted from 1. */
   readonly turn: number;
@@ -86,7 +84,6 @@ export interface ShownTurn {
   readonly seq: number;
   readonly messageId: string;
   readonly at: Date;
-  /** Revision of the owner's memories. */
   readonly revision: number;
   /** The summary of the conversation that stood in the block; null for none. */
   readonly summaryId: number | null;

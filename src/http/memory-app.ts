@@ -68,7 +68,6 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
   return app as unknown as MemoryApp;
 }
 
-/** Answers 405 where a path is known and the method is not. */
 function refuseOtherMethods(app: Hono): void {
   const routes = app.routes.filter(({ method }) => method !== "ALL");
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -104,7 +103,6 @@ async function answerOperation(
   return operation.lines === "in" ? work() : within(timeoutMs, work);
 }
 
-/** @throws HttpProblem `UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED` */
 async function admit(options: MemoryAppOptions, context: Context, operation: string): Promise<Caller> {
   const { authenticate, inspector } = options;
   const request = context.req.raw;
@@ -120,7 +118,6 @@ async function admit(options: MemoryAppOptions, context: Context, operation: str
   return known;
 }
 
-/** @throws HttpProblem `RATE_LIMITED` */
 async function limitRate({ rateLimit }: MemoryAppOptions, asked: LimitedRequest): Promise<void> {
   const limited = await rateLimit?.(asked);
   if (!limited) return;
@@ -150,7 +147,6 @@ async function answerMcp(
   });
 }
 
-/** `/healthz`: the process answers. `/readyz`: its database answers too. */
 function addProbes(app: Hono, memory: Memory): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
@@ -164,7 +160,6 @@ function addProbes(app: Hono, memory: Memory): void {
   });
 }
 
-/** JSON, with the revision as ETag and the next page as Link. */
 function jsonResponse({ versioned, method }: Operation, request: Request, answer: unknown): Response {
   const headers = new Headers({ "cache-control": "no-store" });
   const { revision, nextCursor } = (answer ?? {}) as Readonly<Record<string, unknown>>;

@@ -13,7 +13,6 @@ import { writeNote } from "./write-note.js";
 
 export interface Noted {
   said: SaidNote | null;
-  /** Null when nothing was worth noting. */
   content: NoteContent | null;
   memoryId: string | null;
 }
@@ -49,7 +48,6 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
 
 const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
-/** Logs an error of `step`. */
 async function told<Result>(
   { logger }: NotesRuntime,
   work: NoteWork,

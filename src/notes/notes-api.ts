@@ -125,7 +125,6 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   };
 }
 
-/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 function parseOfApp<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField },
   Config extends z.core.$ZodObjectConfig,

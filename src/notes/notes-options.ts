@@ -27,7 +27,6 @@ export const notesOptionsSchema = z.strictObject({
   apps: z.record(z.string().min(1), appOptionsSchema).default({}),
 });
 
-/** How apps remember conversations that ended. */
 export interface NotesConfig extends z.input<typeof notesOptionsSchema> {}
 
 export type NotesOptions = z.output<typeof notesOptionsSchema>;

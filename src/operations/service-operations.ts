@@ -74,7 +74,6 @@ const job = z.strictObject({
   leaseUntil: about(time.nullable(), "Another worker takes it over then, unless this one extends it."),
 });
 
-/** What memory did and took, and the work that operators ask for. */
 export const serviceOperations = {
   stats: operation("get", "/stats", "listed", {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
@@ -138,7 +137,6 @@ export const serviceOperations = {
   }),
 };
 
-/** What a job is about. */
 function keyOf({ threadId, scope: { userId, appId } }: ListedJob): string {
   return threadId ?? userId ?? appId ?? "";
 }

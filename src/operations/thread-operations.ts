@@ -18,7 +18,6 @@ import { operation } from "./operation.js";
 
 const thread = { threadId: z.string() };
 
-/** What was deleted for good. */
 export const forgotten = z
   .strictObject({
     ...{ removed: counts, total: z.number(), complete: z.boolean() },
@@ -37,7 +36,6 @@ const summary = z
   })
   .register(described, { id: "Summary" });
 
-/** Conversations, and their summaries. */
 export const threadOperations = {
   listThreads: operation("get", "/threads", "scope", {
     does: "Conversations, most recently active first",

@@ -29,7 +29,6 @@ import {
   type VisibleMemories,
 } from "../search/search-memories.js";
 
-/** What a recall looks for. */
 export interface RecallSearch {
   readonly address: ConversationAddress;
   readonly limits: ReadLimits;
@@ -74,9 +73,7 @@ export interface RecallResult {
   /** Open requests for consent, newest first. */
   readonly consents: readonly PendingConsent[];
   readonly broad: boolean;
-  /** What is always shown: pinned memories first, then most important first. */
   readonly profile: readonly MemoryItem[];
-  /** Fills the room that is left, most important first. */
   readonly rest: readonly MemoryItem[];
   /** How many memories might be shown unasked. */
   readonly knownCount: number;

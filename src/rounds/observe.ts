@@ -81,7 +81,6 @@ export const spansOptionsSchema = z.strictObject({
 
 export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
 
-/** Whose work a span is. */
 type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
 
 /** Counts, names and numbers of a result, never texts. */

@@ -28,7 +28,6 @@ import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
-/** Which round memory is asked about. */
 export interface RecallInput {
   readonly scope: Scope;
   readonly threadId: string;

@@ -12,7 +12,6 @@ import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
-/** A hit with what each signal adds to its score. */
 interface ExplainedHit extends RankedHit {
   /** From 1. */
   readonly rank: number;
@@ -41,7 +40,6 @@ interface LeftOutMemory {
   readonly score: number | null;
 }
 
-/** What a query finds, and why. */
 export interface Explanation {
   readonly question: {
     readonly text: string;
@@ -54,7 +52,6 @@ export interface Explanation {
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
-  /** As `query` finds them, in its order. */
   readonly hits: readonly ExplainedHit[];
   /** Best first; at most 50, and 20 of those that are not in use. */
   readonly leftOut: readonly LeftOutMemory[];
@@ -106,7 +103,6 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-/** Ids of the hits that the budget holds. */
 function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
     form === null

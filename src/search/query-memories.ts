@@ -103,7 +103,6 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
   return { hits: withRelated(hits, candidates), ...query.shape };
 }
 
-/** All that a query finds, best first, and what it was chosen from. */
 export async function findHits(
   deps: SearchRuntime,
   { search, threshold, floor }: ReadQuery,
@@ -120,7 +119,6 @@ export async function findHits(
   return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
 }
 
-/** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
 export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery) {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;

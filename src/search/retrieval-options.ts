@@ -37,7 +37,6 @@ export const retrievalWeights = {
   insight: 0.5,
 } as const;
 
-/** Half-life of the recency boost, in days. */
 export const recencyHalfLifeDays = 30;
 
 /**
@@ -83,7 +82,6 @@ export const retrievalOptionsSchema = z.strictObject({
   budgetTokens: z.int().min(50).default(1_500),
 });
 
-/** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
 /** Constants, not settings. */
@@ -97,7 +95,6 @@ export const retrievalConstants = {
   timeoutMs: 2_000,
 };
 
-/** How memories are found. */
 export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> & Readonly<typeof retrievalConstants>;
 
 export type SearchRuntime = Runtime<{

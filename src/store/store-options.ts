@@ -8,7 +8,6 @@ export const ttlMinutes = z.number().positive().max(mostMinutes);
 
 export const indexFields = z.array(storableText.min(1).max(1_000)).max(100);
 
-/** All of the value. */
 export const allFields: readonly string[] = ["$"];
 
 export const storeOptionsSchema = z.strictObject({
@@ -20,7 +19,6 @@ export const storeOptionsSchema = z.strictObject({
   ttlMinutes: ttlMinutes.optional(),
 });
 
-/** How LangGraph's store keeps items. */
 export interface StoreConfig extends z.input<typeof storeOptionsSchema> {}
 
 export type StoreOptions = z.output<typeof storeOptionsSchema>;

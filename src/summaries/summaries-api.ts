@@ -9,7 +9,6 @@ export interface Summary {
   readonly threadId: string;
   readonly startSeq: number;
   readonly endSeq: number;
-  /** The version that this one was made from. */
   readonly baseId: number | null;
   readonly baseEndSeq: number | null;
   readonly status: "processing" | "completed" | "failed";

@@ -45,7 +45,6 @@ export const summaryConstants = {
   maxAttempts: 5,
 };
 
-/** How summaries are made. */
 export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
 
 export type SummaryOptions = z.output<typeof summaryOptionsSchema> &

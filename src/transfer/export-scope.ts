@@ -13,7 +13,6 @@ import {
   records,
 } from "./records.js";
 
-/** Rows read in one statement. */
 const pageRows = 500;
 
 /**

@@ -21,7 +21,6 @@ import { lineError, linesOf, type NumberedLine, readExport } from "./read-export
 import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
-/** How to import. */
 export interface ImportOptions {
   /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
   readonly scope?: Scope | undefined;
@@ -31,10 +30,8 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an import did. */
 export interface Imported {
   readonly scope: Scope;
-  /** Lines read. */
   readonly lines: number;
   /** Lines written, by type: none that an earlier run of the same import wrote. */
   readonly written: Readonly<Record<string, number>>;

@@ -39,7 +39,6 @@ type LineFields = Readonly<Record<string, Column<unknown> | MadeField<unknown>>>
 /** The lines of one type: of which rows they are, what they say, and how they become rows again. */
 export interface RecordType {
   readonly table: string;
-  /** The fields of a line, in their order. */
   readonly fields: LineFields;
   /** Those with what was said or remembered, which imports redact; the others are ids, times and numbers. */
   readonly words?: readonly string[];
@@ -53,15 +52,12 @@ export interface RecordType {
   readonly insert?: Insertion;
 }
 
-/** How lines are inserted. */
 interface Insertion {
-  /** Columns that say whose the row is. */
   readonly whose?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
   /** What is stored of a line beside its fields: what it is, its columns, and what only the statement reads of it. */
   readonly also?: (line: never) => object;
   readonly columns?: LineFields;
   readonly read?: string;
-  /** Rows that the lines `i` are joined with. */
   readonly joined?: (db: Connection, target: ImportTarget) => Sql;
   readonly returning?: string;
   /** What stands at the end of the insert, and CTEs for what hangs on the rows `added` of `input`. */
@@ -71,7 +67,6 @@ interface Insertion {
   readonly oneByOne?: boolean;
 }
 
-/** A field whose column holds it in another form. */
 const made = <Value>(
   of: Column<Value>,
   out: Sql,
@@ -137,7 +132,6 @@ export const records = {
     fields: {
       threadId,
       ...summaryName,
-      /** The summary that it was made from. */
       base: made(
         orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
         sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
@@ -375,10 +369,8 @@ export const records = {
   },
 } satisfies Readonly<Record<string, RecordType>>;
 
-/** The types of lines that stand for rows. */
 export type RecordName = keyof typeof records;
 
-/** Those types, in their order. */
 export const recordNames = Object.keys(records) as readonly RecordName[];
 
 /** SQL for those of `fields` that their columns hold in another form. */

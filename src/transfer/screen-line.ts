@@ -9,7 +9,6 @@ import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";
 import { type RecordType, records } from "./records.js";
 
-/** A line as it is written. */
 export interface ImportableLine extends NumberedLine {
   /** Whether it is a memory that this import puts in quarantine. */
   readonly held: boolean;
@@ -42,7 +41,6 @@ export async function importable(
   };
 }
 
-/** The error of a line whose message cannot be read. */
 export function unreadable(number: number, cause: unknown): MemoryError {
   return lineError(number, "serialised: this is no message as LangChain writes it.", cause);
 }

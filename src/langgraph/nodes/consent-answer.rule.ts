@@ -20,7 +20,6 @@ export type ConsentAnswer = z.output<typeof answerSchema>;
 /** For interfaces that render a form. */
 export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
 
-/** A proposal of a consent interrupt. */
 export interface AskedProposal {
   readonly id: string;
   /** "city: Porto (now: Rome)". */
@@ -29,7 +28,6 @@ export interface AskedProposal {
   readonly text: string;
   readonly value: string | null;
   readonly current: string | null;
-  /** The words that it was learned from. */
   readonly quote: string | null;
   readonly expiresAt: string;
 }

@@ -84,7 +84,6 @@ export function remembering(
   };
 }
 
-/** Removes what was recalled and what is `covered`; adds what differs. */
 function stateUpdate(
   inState: readonly BaseMessage[],
   said: readonly BaseMessage[],

@@ -8,7 +8,6 @@ import { isMemory, wayIn } from "../../way-in.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
-/** As a system message, or in front of the current user message. */
 export type InjectAs = z.output<typeof injectAsSchema>;
 
 export type OnError = "continue" | "throw";

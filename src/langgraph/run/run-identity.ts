@@ -14,7 +14,6 @@ export interface RunIdentity {
   readonly threadId: string;
 }
 
-/** @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
   return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
 }
@@ -180,7 +179,6 @@ function authenticatedIds(place: string, user: Values) {
   return { user: named(place, user, ["identity"]), tenant: named(place, user, ["tenantId", "tenant_id"]) };
 }
 
-/** @throws MemoryError `SCOPE_REQUIRED` where they differ */
 function agreed(name: string, ids: readonly NamedId[]): unknown {
   const [first, ...others] = ids;
   if (others.every(({ value }) => value === first?.value)) return first?.value;

@@ -73,7 +73,6 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
   });
 }
 
-/** @throws MemoryError `NOT_FOUND`, with a list of what waits */
 async function findProposal(memory: Memory, scope: Scope, named: string): Promise<ConsentRequest> {
   const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });

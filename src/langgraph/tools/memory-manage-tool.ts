@@ -90,7 +90,6 @@ export function memoryManageTool(memory: Memory, options: ToolOptions = {}): Dyn
 interface Call extends RunIdentity {
   readonly memory: Memory;
   readonly agent: string | undefined;
-  /** Those that the agent may read. */
   readonly categories: ReadonlySet<string>;
   readonly config: LangGraphRunnableConfig;
 }
@@ -160,7 +159,6 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
   );
 }
 
-/** With a `quote`, as the user's word. */
 async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
   const { memory, config, agent, threadId } = call;
   const isUsers = await isOwnWord(call, draft.text, quote);

@@ -21,7 +21,6 @@ interface MemoryTool<Schema extends z.ZodObject> {
   /** Errors that the model is told. Others fail the call. */
   readonly refusals: ReadonlySet<MemoryErrorCode>;
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
-  /** @default the error's message */
   refused?(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
 }
 

@@ -19,7 +19,6 @@ export const removedKey = "mnemographRemoved";
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
 
-/** @param builder what the agent was compiled from. */
 export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,

@@ -129,7 +129,6 @@ export function chooseSubagent(
   return chosen && { tool: chosen.tool, task };
 }
 
-/** The last tool result since the latest human message. */
 export function subagentResult(messages: readonly BaseMessage[]): string | undefined {
   const latest = messages.findLast((message) => message.type === "human" || message.type === "tool");
   return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;
