@@ -21,8 +21,8 @@ export function isoDay(time: Date): string {
 }
 
 /**
- * Milliseconds since 1970 of ISO 8601 `text`; null without an offset, for a day not in the calendar, or outside the
- * years 1 to 9999. Takes microseconds, and offsets with seconds: PostgreSQL writes these of old times.
+ * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Takes microseconds, and offsets
+ * with seconds: PostgreSQL writes these of old times.
  */
 export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];

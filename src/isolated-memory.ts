@@ -74,8 +74,8 @@ export type Reaches<Api> = {
 };
 
 /**
- * Where a call's scope stands: "0" is its first argument, "0.scope" the key of it. A call without any sees "all" tenants.
- * "itself": it touches no table, or says tenants by itself; a statement that nobody gave a tenant is refused.
+ * The place of a call's scope: "0" is its first argument, "0.scope" its key; without any the call sees "all" tenants.
+ * "itself": it touches no table, or names tenants itself; a statement without a tenant is refused.
  */
 type Reach<Args extends readonly unknown[]> =
   | "itself"

@@ -48,14 +48,14 @@ export interface MemoryOptions {
   /** @default warnings and errors on standard error */
   readonly logger?: Logger;
   /**
-   * Takes out of every text what must not be kept: applied to messages, memories, summaries and imports before they are
-   * stored or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. What the
-   * graph's own checkpoints hold is the graph's.
+   * Removes from every text what must not be kept: from messages, memories, summaries and imports, before they are stored
+   * or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. The graph's own
+   * checkpoints are not redacted.
    */
   readonly redact?: Redact;
   /**
-   * Whether a text reads as instructions to a model: in the place of the package's patterns, asked of each text before it is
-   * stored. What it says true of waits in quarantine or is refused. When it fails, the text counts as instructions.
+   * Whether a text reads as instructions to a model, asked before it is stored, in place of the package's patterns. True:
+   * it waits in quarantine or is refused. When it fails, the text counts as instructions.
    */
   readonly screen?: (text: string) => boolean | Promise<boolean>;
   /** What time it is, for tests of what ages, expires or is due. @default the database's clock */

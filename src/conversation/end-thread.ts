@@ -51,10 +51,7 @@ const endSchema = z.strictObject({
   afterRound: z.boolean().default(false),
 });
 
-/**
- * Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due.
- * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `REDACTION_FAILED`
- */
+/** Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due. */
 export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
   input: EndThread,

@@ -32,11 +32,7 @@ export interface ListThreads {
 
 type Row = Omit<Thread, "scope"> & ScopeRow;
 
-/**
- * Conversations of a user (in all apps without `scope.appId`) or of an app, most recently active first; without
- * those among agents, of runs within their runs.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
- */
+/** Most recently active first, without threads among agents. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after, summarized } = parsePage(input);
   const rows = await db.query<Row>(sql`

@@ -131,13 +131,10 @@ const collisions = {
 };
 
 /**
- * Appends the messages whose ids the thread lacks, and makes the thread where new. One atomic statement; null when
- * the thread is another scope's.
- *
- * The thread's row is locked, but the snapshot may be older than the lock. Then the insert collides with the key
- * (thread, seq) or (thread, message id), and the next try has a new snapshot: so seqs have no gaps and no message is
- * stored twice. A message that the index refuses is recorded without it.
- * @throws MemoryError `BUSY`
+ * Appends the messages that the thread lacks, in one atomic statement; null when the thread is another scope's. The
+ * thread's row is locked, but the snapshot may be older than the lock: then the insert collides with the key (thread, seq)
+ * or (thread, message id), and the next try has a new snapshot. So seqs have no gaps and no message is stored twice. A
+ * message that the index refuses is recorded without it. @throws MemoryError `BUSY`
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
   try {

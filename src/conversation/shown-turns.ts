@@ -109,10 +109,7 @@ const listSchema = z.strictObject({
   before: smallCount.optional(),
 });
 
-/**
- * What the turns of a thread were shown, latest first; none of an unknown thread. One round trip.
- * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
- */
+/** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
   const { scope, limit, before, ...asked } = parseScoped(listSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);

@@ -24,9 +24,8 @@ export interface Applied {
 const compactor = "worker:compact";
 
 /**
- * Carries out `decision` unless its notes have changed: state, text, audit trail, change log and the task in one
- * transaction. The app's lock guards the count, so that two processes remove no note too many. @throws LeaseLost,
- * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Carries out `decision` in one transaction unless its notes have changed. The app's lock guards the count, so that two
+ * processes remove no note too many. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function applyCompaction(
   deps: NotesRuntime,

@@ -31,10 +31,7 @@ export function stays(note: Pick<MemoryItem, "pinned" | "trust">): boolean {
   return note.pinned || isOperators(note);
 }
 
-/**
- * A model's decision on `notes`, which were numbered oldest first. What `stays` is not touched, and an edit must merge
- * two: else as many notes would remain.
- */
+/** `notes` were numbered oldest first. An edit must merge two: else as many notes would remain. */
 export function readDecision(
   said: SaidDecision,
   notes: readonly MemoryItem[],

@@ -17,11 +17,7 @@ export interface Noted {
   memoryId: string | null;
 }
 
-/**
- * The memory sub-agent, which writes the note of a conversation that ended: load → note → validate → save → compact. It
- * keeps no checkpoints.
- * @param compact brings an app's notes back to its limit.
- */
+/** Writes the note of a conversation that ended: load → note → validate → save → compact. Keeps no checkpoints. */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
   const { notes, upkeep } = deps.config;
   return defineWork<"notes", NoteWork, Noted>(

@@ -25,10 +25,7 @@ export interface NoteWork extends ThreadWork {
 /** More than calls hold, so that the middle is omitted anyway. */
 const mostMessages = 2_000;
 
-/**
- * The work behind `claim`, or how it ended: the conversation goes on, or nothing new was said. A conversation that was
- * silent for `idleMs` ends here.
- */
+/** The work behind `claim`, or how it ended. A conversation that was silent for `idleMs` ends here. */
 export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
   const { db, config } = deps;
   const thread = await findClaimedThread(db, claim);

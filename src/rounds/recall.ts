@@ -33,10 +33,7 @@ export interface RecallInput {
   readonly threadId: string;
   /** Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
-  /**
-   * What the user says now, of which 10,000 characters are read: memories that fit it go before others. @default nothing,
-   * so that the most important are shown
-   */
+  /** What the user says now, up to 10,000 characters. @default nothing: the most important memories are shown */
   readonly query?: string | undefined;
   /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | undefined;
@@ -66,9 +63,8 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * All that memory knows for a round, in one round trip after the embedding. Makes no thread.
- *
- * A search that takes longer than two seconds is stopped, and a second round trip reads the rest.
+ * All that memory knows for a round, in one round trip after the embedding; makes no thread. A search is stopped after
+ * two seconds, and a second round trip reads the rest.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` when the thread is another scope's
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {

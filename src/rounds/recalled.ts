@@ -95,10 +95,7 @@ export function partOf(memories: RecalledMemories, part: ShownPart): readonly Me
   return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
-/**
- * Chooses what is shown unasked. A category's `rag_length` goes to pinned memories first, then to what fits.
- * @returns `asked`: ids of those in the profile that fit the question, best first
- */
+/** A category's `rag_length` goes to pinned memories, then to what fits. `asked`: ids of the profile, best first. */
 export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);

@@ -60,10 +60,7 @@ export interface Explanation {
 const mostLeftOut = 50;
 const mostHidden = 20;
 
-/**
- * What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns.
- * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
- */
+/** What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns. */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;

@@ -92,10 +92,7 @@ export interface FoundHits extends AnswerShape {
   readonly hits: readonly MemoryHit[];
 }
 
-/**
- * The most important ones for a question for everything. One round trip after the embedding, which may fail.
- * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`
- */
+/** One round trip after the embedding, which may fail. @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
   const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query));

@@ -16,10 +16,7 @@ const readers: Readonly<Record<string, Reader>> = {
 const mostCharacters = 1_000;
 const mostSpans = 8;
 
-/**
- * The days, weeks, months and years that `question` names, at most eight, in the calendar of `timeZone`. Of a date without
- * a year the last one begun.
- */
+/** Days, weeks, months and years that `question` names, at most eight. A date without a year is the last one begun. */
 export function questionDates(
   question: string,
   { language, now, timeZone }: { readonly language: string; readonly now: Date; readonly timeZone: string },

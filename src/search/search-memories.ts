@@ -73,10 +73,7 @@ export type FoundMemory = readonly [
 
 export type MemoryEntry = readonly [ref: number, memory: MemoryJson];
 
-/**
- * The rows of `candidate`, which `foundMemories` and `candidateRefs` read.
- * @param owners an expression: the refs of the owners whose memories are searched
- */
+/** The rows of `candidate`. @param owners an expression: the refs of the owners whose memories are searched */
 export function candidateRows(
   db: Connection,
   owners: Sql,

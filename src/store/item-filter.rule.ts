@@ -16,10 +16,7 @@ export interface FilterCondition {
   readonly operand: Json;
 }
 
-/**
- * LangGraph's `filter`, all of which must hold: `{ status: "open", score: { $gt: 3 } }`.
- * @throws MemoryError `INVALID_INPUT` also for a condition without a value: left out, it would widen the search
- */
+/** All conditions must hold. @throws MemoryError `INVALID_INPUT`, also without a value, which would widen the search */
 export function parseFilter(filter: unknown): FilterCondition[] {
   if (filter === undefined || filter === null) return [];
   if (!z.record(z.string(), z.unknown()).safeParse(filter).success)

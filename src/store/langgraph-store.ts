@@ -45,10 +45,7 @@ const inputSchema = storeOptionsSchema
   .partial()
   .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
 
-/**
- * @param defaults scope where `input` names none: null for a store of nobody's, "refuse" where one must be named
- * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
- */
+/** @param defaults scope where `input` names none: null for nobody's store, "refuse" where a scope must be named */
 export function createStore(
   runtime: StoreRuntime,
   input: StoreInput = {},

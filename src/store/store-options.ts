@@ -12,9 +12,8 @@ export const allFields: readonly string[] = ["$"];
 
 export const storeOptionsSchema = z.strictObject({
   /**
-   * How long an item is kept where its `put` does not say, in minutes, as LangGraph counts them; reading it begins its time
-   * anew. Set it when agents write more than anybody deletes.
-   * @default for good
+   * Minutes that an item is kept where its `put` does not say; reading it extends its time. Set it when agents write more
+   * than anybody deletes. @default for good
    */
   ttlMinutes: ttlMinutes.optional(),
 });

@@ -19,9 +19,8 @@ export interface SummaryText {
 }
 
 /**
- * A model's summary as it may be stored: visible text without headings or instructions to a model, cut after the last
- * sentence within `maxCharacters`. A summary is part of later prompts, and may be made of tools' results. @throws
- * MemoryError `MODEL_OUTPUT_INVALID` when nothing is left.
+ * Visible text without headings or instructions to a model, cut after the last sentence within `maxCharacters`: it is
+ * part of later prompts, and may be made of tools' results. @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left
  */
 export async function summaryText(screen: Screen, text: string, maxCharacters: number): Promise<SummaryText> {
   // The head is enough: the rest only replaces removed sentences.
@@ -143,12 +142,7 @@ function messagesBlock(
 /** Of each message: enough to recognise it in the summary. */
 const droppedCharacters = 300;
 
-/**
- * Summarizes `work`. Input over the model's budget is folded in piece by piece, each into the summary of those before.
- * @param betweenPieces called before each piece after the first; its error ends the work.
- * @throws MemoryError `MODEL_OUTPUT_INVALID` when the summary of any piece is empty, which would lose those before it;
- * `MODEL_FAILED`.
- */
+/** Folds in input over the model's budget piece by piece. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
 export async function makeSummary(
   { model, screen }: { readonly model: BaseChatModel; readonly screen: Screen },
   work: SummaryWork,

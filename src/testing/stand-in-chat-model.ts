@@ -58,8 +58,7 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     return this.withConfig({ ...kwargs, tools });
   }
 
-  // Core's `withStructuredOutput` accepts chunks only, but core itself returns an `AIMessage` under
-  // LangGraph's v3 event stream.
+  // `withStructuredOutput` accepts chunks only, but core returns an `AIMessage` under LangGraph's v3 event stream.
   override async invoke(
     input: BaseLanguageModelInput,
     options?: Partial<StandInCallOptions>,

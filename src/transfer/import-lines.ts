@@ -44,13 +44,7 @@ export interface Imported {
 const batchLines = 500;
 const batchCharacters = 4_000_000;
 
-/**
- * Restores an export into an empty scope, one transaction a batch. Import the same file again to continue after the
- * last batch. For operators: ids, times, trust and consent stay as the file has them; `reembed` makes vectors.
- * @throws MemoryError `WRONG_STATE` when the scope has data of another source; `INVALID_INPUT` that names the line;
- * `ID_TAKEN` when ids belong to another scope; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. Only the batches before the
- * failed one are written then.
- */
+/** One transaction a batch; the same file again continues after the last batch. Ids, times, trust and consent stay. */
 export async function importLines(
   runtime: Pick<Runtime<object>, "db" | "logger" | "redactor" | "screen">,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,

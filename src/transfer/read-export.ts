@@ -53,10 +53,7 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
-/**
- * The checked lines of an export, as text or objects; blank ones are skipped. The last one counts them.
- * @throws MemoryError `INVALID_INPUT` that names the line, also when the export was cut off
- */
+/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also when lines are missing */
 export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<NumberedLine, void, undefined> {

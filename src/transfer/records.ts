@@ -93,10 +93,7 @@ const ofSource = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, 
     (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
   );
 
-/**
- * The records of an export, in its order: each after those that it names. Reads of exports, inserts of imports, and the
- * check of each line are made of them.
- */
+/** The records of an export, each after those that it names. Exports, imports and checks are made from them. */
 export const records = {
   // First, so that an import counts on from its last revision.
   owner: {
@@ -263,10 +260,7 @@ export const records = {
         left join ${schema}.memory o on o.id = i."to" and o.owner_ref = ${ownerRef}`,
     },
   },
-  /**
-   * Of which conversation an app's note was made: whoever forgets that deletes the note. In the exports of both; an app is
-   * told a digest of the thread's id and no more.
-   */
+  /** Forgetting the conversation deletes an app's note. Both export it, with a digest of the thread's id alone. */
   noteSource: {
     table: "note_source",
     fields: {

@@ -14,10 +14,7 @@ export interface ImportableLine extends NumberedLine {
   readonly held: boolean;
 }
 
-/**
- * A line with its words redacted and screened.
- * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names the line of a message that cannot be read.
- */
+/** Redacted and screened. @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names an unreadable line */
 export async function importable(
   { redactor, screen }: { readonly redactor: Redactor; readonly screen: Screen },
   given: NumberedLine,
@@ -46,9 +43,9 @@ export function unreadable(number: number, cause: unknown): MemoryError {
 }
 
 /**
- * `line` as the ordinary screen lets it in: an active memory that reads as instructions to a model, and that no person
- * approved, waits in quarantine; its news have no words; a request for consent to it has expired; a summary loses those
- * sentences. Other states are screened when they are restored or reverted.
+ * As the ordinary screen does: an unapproved active memory that reads as instructions to a model goes into quarantine,
+ * its change loses its words, a request for consent to it expires, and a summary loses those sentences. Other states are
+ * screened when they are restored or reverted.
  */
 async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
   switch (line.type) {

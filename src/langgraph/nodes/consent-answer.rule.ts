@@ -89,10 +89,7 @@ const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
-/**
- * Accepts decisions by id, one for all proposals, or LangChain's list in their order; text may be JSON.
- * @returns `problem`, for the person who answers
- */
+/** Accepts decisions by id, one for all, or a list in their order; text may be JSON. `problem` is for who answers. */
 export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],

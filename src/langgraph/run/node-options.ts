@@ -78,10 +78,8 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
 ]);
 
 /**
- * Runs `step`; a failure that does not end the turn is logged and reported as an event.
- *
- * While the database is paused, steps are skipped with one event in the stream, and logged once for the pause.
- * Interrupts and other control flow of LangGraph always pass. @default onError "continue"
+ * Runs `step`; a failure that does not end the turn is logged and reported as an event. While the database is paused,
+ * steps are skipped with one event in the stream. Interrupts and other control flow of LangGraph always pass.
  */
 export async function continueOnError(
   memory: Memory,

@@ -19,16 +19,14 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined, memory:
 }
 
 /**
- * The scope of a run or of a checkpointer's config, never from a model's tool arguments.
- *
- * Ids are read as `userId` or `user_id`, and so on, from `context` and `configurable`; user and tenant also from a
- * LangGraph server's user: `serverInfo.user`, `configurable.langgraph_auth_user`, `langgraph_auth_user_id`.
+ * The scope of a run or of a checkpointer's config, never from a model's tool arguments. Ids are read as `userId` or
+ * `user_id`, and so on, from `context` and `configurable`; user and tenant also from a LangGraph server's user:
+ * `serverInfo.user`, `configurable.langgraph_auth_user`, `langgraph_auth_user_id`.
  *
  * All places must agree, since a client may have set one of them. An authenticated user has the server's tenant or
  * none. Without authentication `langgraph_auth_user` is unchecked, like any other key. Null names nothing:
- * LangGraph's development server sets `user_id` in every run.
- *
- * A run without ids has the default scope, unless a server has authenticated its user.
+ * LangGraph's development server sets `user_id` in every run. A run without ids has the default scope, unless a server
+ * has authenticated its user.
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {

@@ -13,9 +13,8 @@ const turnsOf = keptByRun(
 );
 
 /**
- * Whose turn a graph with memory takes. A graph that an agent's tool started, or that another graph with memory gave
- * a message of its own, was given a task: its turn belongs to a thread beside the conversation.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * The thread of a graph's turn. A graph that an agent's tool started, or that another graph with memory gave a message
+ * of its own, has a task: its turn belongs to a thread beside the conversation.
  */
 export function turnIdentity(
   config: LangGraphRunnableConfig,

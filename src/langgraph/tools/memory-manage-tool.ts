@@ -54,10 +54,8 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 
 /**
  * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine, allowlists and the audit
- * trail apply.
- *
- * The run fixes whose memories these are. With a quote of the user's latest message the text is the user's own
- * word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
+ * trail apply. The run fixes whose memories these are. With a quote of the user's latest message the text is the user's
+ * own word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
  * quote, and so does forgetting anything: at most three memories a message. They can be restored until the purge.
  * @example
  * ```ts

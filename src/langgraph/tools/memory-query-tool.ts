@@ -45,10 +45,6 @@ const argumentsSchema = z
 /**
  * The tool `memory.query`. The binding and the run fix the agent and the scope; a model cannot widen either.
  * Refusals are messages for the model. Answers are JSON: `[{ id, category, similarity, text, … }]`.
- * @example
- * ```ts
- * const tools = [memoryQueryTool(memory, { agent: "planner" })];
- * ```
  * @param options.agent limits the search to this agent's allowlist. @default no limit
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "memory_query"

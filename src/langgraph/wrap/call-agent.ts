@@ -80,11 +80,7 @@ function isShownAgain(recalled: Recalled | null | undefined, id: string): boolea
   return [...recalled.recent, ...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
 }
 
-/**
- * Without recalled messages. In a resumed run `view` holds only what the agent surely saw.
- * @param state the graph's messages; `view` is what the agent saw instead, `output` what it returned.
- * @returns `removed`, the ids of shown messages that the agent removed.
- */
+/** What `output` changes in `state`; `removed` has the ids of shown messages that it lacks. */
 function messageUpdate(
   state: readonly BaseMessage[],
   view: readonly BaseMessage[],
