@@ -20,10 +20,6 @@ export type CompactionDecision = { readonly reason: string; readonly target: Mem
   | { readonly action: "edit"; readonly by: "model"; readonly merged: MemoryItem; readonly text: string }
 );
 
-export interface InvalidDecision {
-  readonly invalid: string;
-}
-
 const mostReasonCharacters = 300;
 
 /** Whether compaction leaves a note as it is: it is pinned, or an operator's. */
@@ -35,7 +31,7 @@ export function stays(note: Pick<MemoryItem, "pinned" | "trust">): boolean {
 export function readDecision(
   said: SaidDecision,
   notes: readonly MemoryItem[],
-): CompactionDecision | InvalidDecision {
+): CompactionDecision | { readonly invalid: string } {
   const reason = clipped(onOneLine(visibleText(said.reason)).trim(), mostReasonCharacters);
   const target = notes[said.target - 1];
   if (!target) return { invalid: `there is no note ${said.target}` };

@@ -185,7 +185,8 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
   const statement = statementOf(deps, asks);
   try {
     const question = { ...asks.question, vector: await questionVector(deps, asks.query) };
-    const found = await findRecall(db, withVector(statement, question), timeoutMs);
+    const asked = statement.asked && { ...statement.asked, question };
+    const found = await findRecall(db, { ...statement, asked }, timeoutMs);
     return { found, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
@@ -198,8 +199,4 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
     logger.error(`an event could not be kept: ${messageOf(error)}`);
   });
   return { found, question: asks.question, timedOut: true };
-}
-
-function withVector(search: RecallSearch, question: EmbeddedQuestion): RecallSearch {
-  return search.asked === null ? search : { ...search, asked: { ...search.asked, question } };
 }

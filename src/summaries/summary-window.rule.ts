@@ -26,7 +26,7 @@ export const summaryOptionsSchema = z.strictObject({
 });
 
 export const summaryConstants = {
-  /** Tokens after which a turn's end starts a summary, however few messages. Turns of ordinary chat have some hundred. */
+  /** Tokens after which a turn's end starts a summary, however few messages. Ordinary turns have some hundred. */
   afterTokens: 16_000,
   /** Most tokens shown beside the summary: omits older turns first, then tool calls, then the middle of texts. */
   keepRecentTokens: 2_000,

@@ -53,7 +53,7 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
-/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also when lines are missing */
+/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also where some are missing */
 export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<NumberedLine, void, undefined> {

@@ -4,7 +4,7 @@ import { type EventNode, type EventStep, eventNode } from "../../events/event-lo
 import type { Recalled } from "../../rounds/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
-/** Kept until the run ends; undefined outside a run. State is checkpointed, and forgetting must reach what is stored. */
+/** A value of each run, until it ends; undefined outside. No state: that is checkpointed, out of reach of forgetting. */
 export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => Kept | undefined {
   const runs = new WeakMap<object, Kept>();
   return (config) => {
