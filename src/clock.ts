@@ -6,7 +6,7 @@ export const longestTimerMs = 2_147_483_647;
 
 export const dayMs = 86_400_000;
 
-/** A hundred years: the longest of the spans that dates are reckoned with, so that these stay within their range. */
+/** A hundred years: the longest span added to a date, so that dates stay within their range. */
 export const longestSpanMs = 3_155_760_000_000;
 
 const form =

@@ -26,13 +26,13 @@ const reaches: Reaches<MemoryWithWayIn> = {
   threads: { list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope", messages: "0.scope" },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
-  // Each batch is run for the tenant of the scope that the store was made with, or that the namespace tells.
+  // Each batch runs for the tenant of the store's scope, or of the namespace's.
   store: "itself",
   users: { list: "itself" },
   apps: { list: "itself", uninstall: "0" },
   stats: "itself",
   energy: { level: "itself" },
-  // Of all tenants that this process has worked for: it is for who runs the process.
+  // Of all tenants of this process: for who runs it.
   energyConsumedSinceLastPoll: "itself",
   upkeep: "all",
   // Its jobs say whose rows they see.
@@ -132,7 +132,7 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** A generator does its work when it is asked for more, whoever asks. */
+/** A generator works when it is asked for more, by any caller. */
 async function* iterateWithin(items: AsyncIterable<unknown>, run: Run): AsyncGenerator<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   try {

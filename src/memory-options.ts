@@ -10,8 +10,8 @@ import type { Redact } from "./text/redactor.js";
 
 export interface MemoryOptions {
   /**
-   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an environment variable that
-   * is not set, is refused where `NODE_ENV` is "production", else warned of. @default { dataDir: ".mnemograph" }
+   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an unset environment
+   * variable, is refused where `NODE_ENV` is "production", else logged as a warning. @default { dataDir: ".mnemograph" }
    */
   readonly database?: DatabaseOption | undefined;
   /** The schema that holds every table. @default "mnemograph" */
@@ -19,8 +19,8 @@ export interface MemoryOptions {
   /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
   readonly model?: BaseChatModel;
   /**
-   * Any embeddings; needs pgvector. Without them retrieval is lexical. Vectors are kept apart by the model's name: its `model`
-   * or `modelName`, else its class. For two models that share a name, pass an object with another `model`.
+   * Any embeddings; needs pgvector. Without them retrieval is lexical. Each model has its own vectors, by its `model` or
+   * `modelName`, else its class. For two models that share a name, pass an object with another `model`.
    */
   readonly embeddings?: EmbeddingsInterface;
   /** Settings, or the path of a YAML file with them. */
@@ -40,9 +40,8 @@ export interface MemoryOptions {
    */
   readonly isolation?: "rls";
   /**
-   * Whose memory a run of a graph has that names nobody: for Studio, and for apps of one user. A run that names a user,
-   * tenant or app has its own, and one that a server has authenticated never this. Calls in code name their scope
-   * anyway. Not with `isolation`. @default none: such runs are refused with `SCOPE_REQUIRED`
+   * The scope of runs of graphs that name nobody: for Studio, and for apps of one user. Never of a run that a server has
+   * authenticated. Calls in code name their scope anyway. Not with `isolation`. @default none: `SCOPE_REQUIRED`
    */
   readonly defaultScope?: Scope;
   /** @default warnings and errors on standard error */

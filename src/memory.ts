@@ -232,8 +232,8 @@ export interface Memory {
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
   /**
    * What is kept of a user, of a user within an app, or of an app, line by line: threads with their messages and
-   * summaries, memories, links, audit trail, news, consents. Write each as one line of JSON. Read in pages and never
-   * held whole; what others write meanwhile may be in it or not.
+   * summaries, memories, links, audit trail, changes, consents. Write each as one line of JSON. Read in pages without a
+   * snapshot: for an exact copy export while nobody writes.
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
@@ -258,6 +258,6 @@ export interface Memory {
   databaseStatus(): DatabaseStatus;
   /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
-  /** Waits for the calls under way, ten seconds at most, and for background work, then ends the pool if it was made here. */
+  /** Waits for running calls, ten seconds at most, and for background work, then ends the pool if it was made here. */
   close(): Promise<void>;
 }

@@ -26,6 +26,6 @@ export interface Runtime<Config = unknown> {
   readonly usage: Usage;
   /** How this process asks users for consent, and the fields that were reported to wait. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };
-  /** Told when work that failed, or waits for other work under way (`awaited`), may be tried again. */
+  /** Called when work that failed, or waits for other work under way (`awaited`), may be tried again. */
   readonly onRetry: (delayMs: number, awaited?: boolean) => void;
 }

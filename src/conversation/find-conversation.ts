@@ -12,7 +12,7 @@ interface ConversationSummary {
   readonly endSeq: number;
   readonly text: string;
   readonly endMessageId: string;
-  /** The rounds of the thread that it stands for, counted from 1. */
+  /** The rounds of the thread that it covers, counted from 1. */
   readonly startTurn: number;
   readonly endTurn: number;
 }

@@ -100,7 +100,7 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
 
 type RecordStatement = AppendedRound & TalkWindow;
 
-/** Of a thread's first message with LangChain's summary, by which the thread is known to be summarised by it. */
+/** The id of a thread's first message with LangChain's summary: marks the thread as summarised by LangChain. */
 export const othersSummaryId = "mnemograph.others_summary";
 
 export interface RecordedThread {
@@ -116,7 +116,7 @@ export interface RecordedThread {
   readonly turns: number;
   /** The last of them that has been compressed; 0 for none. */
   readonly compressedTurns: number;
-  /** In how many ms the extraction of facts is due that these messages ask for; null when they ask for none. */
+  /** Milliseconds until the extraction that these messages make due; null for none. */
   readonly extractInMs: number | null;
   /** Whether these messages ended their conversation: it had ended within their round. */
   readonly closed: boolean;

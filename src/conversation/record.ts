@@ -145,7 +145,7 @@ export async function record(
 ): Promise<RecordedRound> {
   const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
   const threadId = parseThreadId(round.threadId);
-  // LangChain gives its summary the id of the first message that it stands for.
+  // LangChain gives its summary the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
   );

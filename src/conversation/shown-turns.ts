@@ -73,7 +73,7 @@ interface ShownMemory {
   readonly part: ShownPart;
   /** As it reads today; null when it was removed since, or is not the scope's to see. */
   readonly text: string | null;
-  /** What it was found by, comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
+  /** Comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
   readonly score: number | null;
 }
 

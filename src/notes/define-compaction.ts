@@ -20,7 +20,7 @@ export interface Compacted {
 
 /**
  * Removes one of an app's notes where there are too many: load → compact → validate → save. The lease of the app's work
- * lets one worker of all processes do it. A late or invalid decision falls back to deleting the oldest note that may go.
+ * lets one worker of all processes do it. After a late or invalid decision the oldest note that may go is deleted.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;

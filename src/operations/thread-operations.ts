@@ -118,7 +118,7 @@ export const threadOperations = {
   }),
 };
 
-/** What `listed` gives; of another's thread nothing, as of one that there is not. */
+/** Another's thread looks missing, and a missing one has no rows. */
 async function ofOwnThread<Row>(listed: Promise<Row[]>): Promise<Row[]> {
   try {
     return await listed;

@@ -62,7 +62,7 @@ export interface RecalledChange {
 }
 
 export interface RecallResult {
-  /** Undefined for a thread not seen before, null for another scope's: then nothing else was read. */
+  /** Undefined for a new thread, null for another scope's: then nothing else was read. */
   readonly conversation: Conversation | null | undefined;
   readonly revision: number;
   /** What the thread was last shown. */

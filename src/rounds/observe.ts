@@ -106,7 +106,7 @@ export type Observe = <Result>(
 
 /**
  * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips`,
- * `.input_tokens`, `.output_tokens` and those of the report; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
+ * `.input_tokens`, `.output_tokens` and the report's; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
  */
 export function createObserve(db: Database, { ids }: z.output<typeof spansOptionsSchema>): Observe {
   // Callers' input is not checked yet.

@@ -42,8 +42,8 @@ export interface MemoryQuery {
   readonly topK?: number | null | undefined;
   readonly top_k?: number | null | undefined;
   /**
-   * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and nothing at all when even the best hit is below 0.1; vectors
-   * count from where they stand out from what is unrelated in their space
+   * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors
+   * count from where they differ from unrelated texts
    */
   readonly threshold?: number | null | undefined;
   /**

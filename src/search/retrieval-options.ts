@@ -15,7 +15,7 @@ export const retrievalWeights = {
   b: 0.75,
   /** A long question tells a story and asks one thing: no answer has more of its terms. */
   expectedTerms: 6,
-  /** What a message's term counts for in the one after and before it, halved with each further one, among people. Gain 6.1. */
+  /** Weight of a message's term in the next and the previous one, halved with each further one, among people. Gain 6.1. */
   neighbour: 0.4,
   /** What an assistant's message counts, of one by a person. Gain 3.4. */
   assistant: 0.5,

@@ -94,7 +94,7 @@ export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
 
 export type StoreOperation = Get | Put | Search | ListNamespaces;
 
-/** Where namespaces begin or end with these labels; "*" stands for any label. */
+/** Where namespaces begin or end with these labels; "*" matches any label. */
 export type LabelMatch = ListNamespaces["matches"][number];
 
 function parseList(operation: ListNamespacesOperation) {

@@ -22,7 +22,7 @@ import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
 export interface ImportOptions {
-  /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
+  /** The new owner, with the same ids as the exported scope: a user becomes a user. @default the exported scope */
   readonly scope?: Scope | undefined;
   /** Called after each batch with the lines read. */
   readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;

@@ -18,7 +18,7 @@ import { decodeMessage } from "../text/message-codec.js";
 import { nonBlank } from "../text/parse-input.js";
 import { type ImportTarget, messageIndex } from "./message-index.js";
 
-/** What is exported: of a scope, and of messages and summaries one thread; the rows after the one with the key `after`. */
+/** Rows of a scope, of messages and summaries one thread's, after the row with the key `after`. */
 export interface ExportPage {
   readonly scope: ErasureScope;
   /** `id` of the thread's row. */
@@ -36,7 +36,7 @@ interface MadeField<out Value> extends Column<Value> {
 
 type LineFields = Readonly<Record<string, Column<unknown> | MadeField<unknown>>>;
 
-/** The lines of one type: of which rows they are, what they say, and how they become rows again. */
+/** The lines of one type: their rows, their fields, and how they become rows again. */
 export interface RecordType {
   readonly table: string;
   readonly fields: LineFields;
@@ -54,13 +54,13 @@ export interface RecordType {
 
 interface Insertion {
   readonly whose?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
-  /** What is stored of a line beside its fields: what it is, its columns, and what only the statement reads of it. */
+  /** Columns stored beside a line's fields, and others that only the statement reads. */
   readonly also?: (line: never) => object;
   readonly columns?: LineFields;
   readonly read?: string;
   readonly joined?: (db: Connection, target: ImportTarget) => Sql;
   readonly returning?: string;
-  /** What stands at the end of the insert, and CTEs for what hangs on the rows `added` of `input`. */
+  /** The end of the insert, and CTEs that read the rows `added` of `input`. */
   readonly end?: Sql;
   readonly following?: (db: Connection, target: ImportTarget) => Sql;
   /** Whether lines name others of their type, which must be there before them. @default false */
@@ -122,7 +122,7 @@ export const records = {
     key: ["x.id"],
     insert: { whose: everyId },
   },
-  /** Before the messages: one of what was said meanwhile would be of messages that the export does not have. */
+  /** Before the messages: a later summary would cover messages that the export lacks. */
   summary: {
     table: "summary",
     parent: "thread",
@@ -246,7 +246,7 @@ export const records = {
       strength: column.real("strength"),
       createdAt: column.time("created_at"),
     },
-    // From the memory that the page before ended with, whose other links are left.
+    // From the last memory of the page before, which may have more links.
     rows: ({ schema }, { scope, after }) => sql`${schema}.memory m
       join ${schema}.relation x on x.from_ref = m.ref
       join ${schema}.memory o on o.ref = x.to_ref and o.owner_ref = m.owner_ref

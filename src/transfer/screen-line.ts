@@ -74,7 +74,7 @@ async function screenedSummary(screen: Screen, line: ExportLineOf<"summary">): P
   return { ...line, status: "failed", text: null };
 }
 
-/** Longest line of news: those written here have 160 characters of the memory, and the name of its category. */
+/** Longest line of a change: 160 characters of the memory, and the name of its category. */
 const newsCharacters = 300;
 
 async function screenedNews(screen: Screen, line: ExportLineOf<"change">): Promise<ExportLine> {

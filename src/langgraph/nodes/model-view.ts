@@ -23,7 +23,7 @@ export function modelView(
   parseInput(injectAsSchema, injectAs, "`injectAs`");
   const found = fromState(recalled);
   if (!found) return [...state];
-  // Nothing is omitted where LangChain's summary stands for it.
+  // LangChain's summary covers what is omitted.
   const known = state.some(isOthersSummary) ? { ...found, leftOut: null } : found;
   const { instructions, talk } = shownMessages(state, known);
   const block = memoryBlock(known);

@@ -7,7 +7,7 @@ import { opensTurn } from "../../text/inserted-message.js";
 import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
 import { keptByRun } from "./run-state.js";
 
-/** Turns of a run, by the namespaces of its graphs: the thread that the run names, and ids of what was said to the graph. */
+/** Turns of a run by their graphs' namespaces: the thread that the run names, and ids of what was said to the graph. */
 const turnsOf = keptByRun(
   () => new Map<string, { identity: RunIdentity; named: string; said: ReadonlySet<string | undefined> }>(),
 );

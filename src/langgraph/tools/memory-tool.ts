@@ -18,7 +18,7 @@ interface MemoryTool<Schema extends z.ZodObject> {
   readonly description: string;
   /** A strict one refuses unknown arguments; for a loose one `answer` does. */
   readonly schema: Schema;
-  /** Errors that the model is told. Others fail the call. */
+  /** Errors reported to the model. Others fail the call. */
   readonly refusals: ReadonlySet<MemoryErrorCode>;
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
   refused?(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;

@@ -76,7 +76,7 @@ function invalid(needed: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `withMemory needs ${needed}.`);
 }
 
-/** Otherwise messages can neither be replaced nor told from recorded ones. */
+/** Otherwise messages can be neither replaced nor matched with recorded ones. */
 function mergesById(channel: AgentChannel | undefined): boolean {
   const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
   try {

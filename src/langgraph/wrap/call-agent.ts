@@ -92,7 +92,7 @@ function messageUpdate(
     message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id) ? [] : [message.id],
   );
   const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
-  // The message with memory in front stands for the one in the state.
+  // The message with memory in front replaces the one in the state.
   const said = output.flatMap((message) =>
     isRecalled(message) || recalled.has(message.id) ? (own.get(message.id) ?? []) : message,
   );
