@@ -26,7 +26,6 @@ export const notesOptionsSchema = z.strictObject({
   apps: z.record(z.string().min(1), appOptionsSchema).default({}),
 });
 
-/** How apps remember conversations that ended. */
 export interface NotesConfig extends z.input<typeof notesOptionsSchema> {}
 
 export type NotesOptions = z.output<typeof notesOptionsSchema>;
@@ -42,10 +41,7 @@ export function appNotes({ limit, apps }: NotesOptions, appId: string): AppNotes
   return { name: own?.name ?? appId, limit: own?.limit ?? limit };
 }
 
-/**
- * Most notes that one user's conversations leave with an app: half of them, so that no user, however many conversations
- * they end, takes the room of all others.
- */
+/** Half of an app's notes, so that no user, however many conversations they end, takes the room of all others. */
 export function shareOfUser({ limit }: AppNotes): number {
   return Math.ceil(limit / 2);
 }

@@ -18,13 +18,7 @@ import { shareOfUser } from "./notes-options.js";
 
 const noteWriter = "worker:note";
 
-/**
- * Writes the note of an ended conversation and advances its cursor in one transaction. Returns the note's id, or that
- * of a note with the same text; null without a note.
- *
- * @param content null when nothing was worth noting.
- * @throws LeaseLost when another worker took the task over; nothing is written then.
- */
+/** In one transaction with its cursor. Returns the id of the note, or of one with the same text. @throws LeaseLost */
 export async function saveNote(
   deps: NotesRuntime,
   input: { readonly claim: Claim; readonly work: NoteWork; readonly content: NoteContent | null },

@@ -58,9 +58,8 @@ function summarizeRounds(prompt: string): Record<string, unknown> {
   for (const { attributes, text } of promptBlocks(added, "message")) {
     const { seq = "0", role } = attributes;
     const sentence = firstSentence(text, 100);
-    if (role === "user" || rounds.length === 0) {
+    if (role === "user" || rounds.length === 0)
       rounds.push({ seq, asked: role === "user" ? sentence : "", answered: "" });
-    }
     const round = rounds.at(-1);
     // The last one with text: earlier ones in a round only call tools.
     if (round && role === "assistant" && sentence !== "") round.answered = sentence;
