@@ -6,7 +6,7 @@ export const longestTimerMs = 2_147_483_647;
 
 export const dayMs = 86_400_000;
 
-/** A hundred years: the longest of the spans that dates are reckoned with, so that these stay within their range. */
+/** A hundred years: the longest span added to a date, so that dates stay within their range. */
 export const longestSpanMs = 3_155_760_000_000;
 
 const form =
@@ -21,8 +21,8 @@ export function isoDay(time: Date): string {
 }
 
 /**
- * Milliseconds since 1970 of ISO 8601 `text`; null without an offset, for a day not in the calendar, or outside the
- * years 1 to 9999. Takes microseconds, and offsets with seconds: PostgreSQL writes these of old times.
+ * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Takes microseconds, and offsets
+ * with seconds: PostgreSQL writes these of old times.
  */
 export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];

@@ -69,7 +69,6 @@ import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
 
 /**
  * A memory on `options.database`. Nothing is opened before the first call.
- *
  * @example
  * ```ts
  * const memory = createMemory({ database: process.env.DATABASE_URL });
@@ -128,10 +127,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
     graphs: () => openGraphs(maintenance.works),
     users: createUsersApi(db),
-    apps: createAppsApi({
-      db,
-      startNote: runtime.hasModel && leavesNotes(config.notes) ? startNote : null,
-    }),
+    apps: createAppsApi({ db, startNote: runtime.hasModel && leavesNotes(config.notes) ? startNote : null }),
     stats: createStats(db.patient, {
       formProblems: writingProblemNames,
       energy: config.energy,

@@ -1,6 +1,6 @@
 /** What went wrong, for code to branch on. Messages are for people and may change; codes do not. */
 export type MemoryErrorCode =
-  /** Others wrote to the same rows each time it was tried: try again. Nothing was written; what `forget` deleted stays so. */
+  /** Others wrote to the same rows at each try: try again. Nothing was written; what `forget` deleted is gone. */
   | "BUSY"
   /** An agent asked for a category that its allowlist does not name. Ask for another, or add it to the list. */
   | "CATEGORY_DENIED"
@@ -18,7 +18,7 @@ export type MemoryErrorCode =
   | "DATABASE_UNAVAILABLE"
   /** Another process has the embedded database open. Close it there, or use a server. */
   | "DATA_DIRECTORY_LOCKED"
-  /** The embeddings give vectors of another length than before. Use the model of before, or give this one another `model` name. */
+  /** The embeddings' vectors have a new length. Use the earlier model, or give this one another `model` name. */
   | "DIMENSION_MISMATCH"
   /** The embeddings failed; `cause` is their error. Nothing was written: try again. */
   | "EMBEDDING_FAILED"
@@ -48,18 +48,17 @@ export type MemoryErrorCode =
   | "SCOPE_REQUIRED"
   /** The tables are missing or out of date. Call `setup`. */
   | "SETUP_REQUIRED"
-  /** It has changed since it was read (`ifRevision`). `details.current` is what it is: look again, then decide. */
+  /** It has changed since it was read (`ifRevision`). `details.current` has it now: look again, then decide. */
   | "STALE_REVISION"
   /** The thread belongs to another scope. Use another thread id, or the scope it was made in. */
   | "THREAD_FORBIDDEN"
-  /** The memory, request, job or scope is not in a state that allows it. `details.current` is what it is, where there is one. */
+  /** The memory, request, job or scope is not in a state that allows it. `details.current` has it, if there is one. */
   | "WRONG_STATE";
 
-/** What code may want to know beside the code. */
 export interface MemoryErrorDetails {
-  /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it stands, where the code speaks of one. */
+  /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it is now, where the code is about one. */
   readonly current?: unknown;
-  /** With `DATABASE_UNAVAILABLE`, where nothing was tried since the database did not answer before: when it is again. */
+  /** With `DATABASE_UNAVAILABLE`, when nothing was tried because the database is paused: when the next try is. */
   readonly retryInMs?: number;
 }
 

@@ -16,29 +16,23 @@ const reaches: Reaches<MemoryWithWayIn> = {
     ...{ revert: "1.scope", history: "1.scope", update: "2.scope", approve: "1.scope" },
   },
   procedures: { write: "0.scope" },
-  notes: {
-    ...{ list: "0.scope", count: "0.scope", remove: "1.scope" },
-    ...{ purge: "0.scope", context: "0.scope" },
-  },
+  notes: { list: "0.scope", count: "0.scope", remove: "1.scope", purge: "0.scope", context: "0.scope" },
   changes: { since: "1.scope" },
   events: { count: "0.scope or all", list: "0.scope or all" },
   jobs: { list: "itself", retry: "itself" },
   consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
   transcript: { search: "0.scope" },
-  threads: {
-    ...{ list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope" },
-    messages: "0.scope",
-  },
+  threads: { list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope", messages: "0.scope" },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
-  // Each batch is run for the tenant of the scope that the store was made with, or that the namespace tells.
+  // Each batch runs for the tenant of the store's scope, or of the namespace's.
   store: "itself",
   users: { list: "itself" },
   apps: { list: "itself", uninstall: "0" },
   stats: "itself",
   energy: { level: "itself" },
-  // Of all tenants that this process has worked for: it is for who runs the process.
+  // Of all tenants of this process: for who runs it.
   energyConsumedSinceLastPoll: "itself",
   upkeep: "all",
   // Its jobs say whose rows they see.
@@ -49,7 +43,6 @@ const reaches: Reaches<MemoryWithWayIn> = {
   import: "itself",
   policy: "data",
   databaseStatus: "itself",
-  // Of all tenants that this process has recalled for: it is for who runs the process.
   [wayInKey]: {
     emit: "0.scope",
     reportError: "0.scope",
@@ -81,8 +74,8 @@ export type Reaches<Api> = {
 };
 
 /**
- * Where a call's scope stands: "0" is its first argument, "0.scope" the key of it. A call without any sees "all" tenants.
- * "itself": it touches no table, or says tenants by itself; a statement that nobody gave a tenant is refused.
+ * The place of a call's scope: "0" is its first argument, "0.scope" its key; without any the call sees "all" tenants.
+ * "itself": it touches no table, or names tenants itself; a statement without a tenant is refused.
  */
 type Reach<Args extends readonly unknown[]> =
   | "itself"
@@ -139,7 +132,7 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** A generator does its work when it is asked for more, whoever asks. */
+/** A generator works when it is asked for more, by any caller. */
 async function* iterateWithin(items: AsyncIterable<unknown>, run: Run): AsyncGenerator<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   try {

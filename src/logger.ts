@@ -2,7 +2,7 @@ import { MemoryError } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
-/** What a log line is about, to be searched by: ids, numbers and names of steps, and never a word that was said. */
+/** What a log line is about, for searches: ids, numbers and names of steps, never a word that was said. */
 export interface LogFields {
   readonly threadId?: string;
   readonly appId?: string;
@@ -15,7 +15,7 @@ export interface LogFields {
   readonly durationMs?: number;
   /** The try, from 1. */
   readonly attempt?: number;
-  /** Milliseconds until the next one; null when there is none. */
+  /** Milliseconds until the next try; null for none. */
   readonly retryMs?: number | null;
   readonly code?: string;
   /** How many facts came to what: `{ created: 2, merged: 1 }`. */

@@ -32,11 +32,7 @@ export interface Maintenance {
 
 const purgeEveryMs = 3_600_000;
 
-/**
- * Every kind of background work: a missing one does not compile.
- *
- * @param patient the same runtime without deadlines, for bulk work.
- */
+/** Every kind of background work: a missing one does not compile. `patient` has no deadlines, for bulk work. */
 function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {
   const compaction = defineCompaction(runtime);
   return {

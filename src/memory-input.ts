@@ -48,7 +48,6 @@ export const eventSchema = z.strictObject({
   shownIds: z.array(z.string()).optional(),
 });
 
-/** A failure to report. */
 export const failureSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,

@@ -8,11 +8,10 @@ import type { DatabaseOption } from "./postgres/open-database.js";
 import type { Scope } from "./scope/scope.js";
 import type { Redact } from "./text/redactor.js";
 
-/** How to create a memory. */
 export interface MemoryOptions {
   /**
-   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an environment variable that
-   * is not set, is refused where `NODE_ENV` is "production", else warned of. @default { dataDir: ".mnemograph" }
+   * A `pg.Pool`, a connection string, or a folder for the embedded database. `undefined`, as of an unset environment
+   * variable, is refused where `NODE_ENV` is "production", else logged as a warning. @default { dataDir: ".mnemograph" }
    */
   readonly database?: DatabaseOption | undefined;
   /** The schema that holds every table. @default "mnemograph" */
@@ -20,8 +19,8 @@ export interface MemoryOptions {
   /** Any chat model, for background work: without one conversations are recorded, and nothing is made of them. */
   readonly model?: BaseChatModel;
   /**
-   * Any embeddings; needs pgvector. Without them retrieval is lexical. Vectors are kept apart by the model's name: its `model`
-   * or `modelName`, else its class. For two models that share a name, pass an object with another `model`.
+   * Any embeddings; needs pgvector. Without them retrieval is lexical. Each model has its own vectors, by its `model` or
+   * `modelName`, else its class. For two models that share a name, pass an object with another `model`.
    */
   readonly embeddings?: EmbeddingsInterface;
   /** Settings, or the path of a YAML file with them. */
@@ -41,22 +40,21 @@ export interface MemoryOptions {
    */
   readonly isolation?: "rls";
   /**
-   * Whose memory a run of a graph has that names nobody: for Studio, and for apps of one user. A run that names a user,
-   * tenant or app has its own, and one that a server has authenticated never this. Calls in code name their scope
-   * anyway. Not with `isolation`. @default none: such runs are refused with `SCOPE_REQUIRED`
+   * The scope of runs of graphs that name nobody: for Studio, and for apps of one user. Never of a run that a server has
+   * authenticated. Calls in code name their scope anyway. Not with `isolation`. @default none: `SCOPE_REQUIRED`
    */
   readonly defaultScope?: Scope;
   /** @default warnings and errors on standard error */
   readonly logger?: Logger;
   /**
-   * Takes out of every text what must not be kept: applied to messages, memories, summaries and imports before they are
-   * stored or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. What the
-   * graph's own checkpoints hold is the graph's.
+   * Removes from every text what must not be kept: from messages, memories, summaries and imports, before they are stored
+   * or shown to the model of background work. When it fails, nothing is stored: `REDACTION_FAILED`. The graph's own
+   * checkpoints are not redacted.
    */
   readonly redact?: Redact;
   /**
-   * Whether a text reads as instructions to a model: in the place of the package's patterns, asked of each text before it is
-   * stored. What it says true of waits in quarantine or is refused. When it fails, the text counts as instructions.
+   * Whether a text reads as instructions to a model, asked before it is stored, in place of the package's patterns. True:
+   * it waits in quarantine or is refused. When it fails, the text counts as instructions.
    */
   readonly screen?: (text: string) => boolean | Promise<boolean>;
   /** What time it is, for tests of what ages, expires or is due. @default the database's clock */

@@ -51,14 +51,12 @@ export interface Memory {
   /** Creates or updates the tables; safe from many processes at once. Returns the migrations that ran. */
   setup(): Promise<string[]>;
   /**
-   * Appends messages to a thread's transcript; those it has are left out. Returns how many were new.
-   *
+   * Appends messages to a thread's transcript, except those it has. Returns how many were new.
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`, `BUSY`
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
    * What memory knows at the start of a round. One round trip, after the embedding of the question.
-   *
    * @example
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
@@ -68,9 +66,7 @@ export interface Memory {
   recall(input: RecallInput): Promise<Recalled>;
   /**
    * Ends a round: records its messages and starts what is due: a summary, the extraction of facts, the compression
-   * of older turns. With `shown: shownBy(recalled)`, what the round was shown counts as used, and the thread is told the
-   * same news once only.
-   *
+   * of older turns. With `shown: shownBy(recalled)`, what the round was shown counts as used and as seen.
    * @example
    * ```ts
    * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
@@ -96,7 +92,6 @@ export interface Memory {
   readonly consents: ConsentsApi;
   /**
    * The memories that fit a question, best first; none when nothing fits.
-   *
    * @example
    * ```ts
    * const hits = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", topK: 3 });
@@ -108,13 +103,11 @@ export interface Memory {
   /** The same as models are given it. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
   /**
-   * The same hits with the score of each taken apart, and what the question has to do with that is no hit, with the reason.
+   * The same hits with the score of each taken apart, and related memories that are no hits, with the reason.
    * For people who look: it takes four round trips, and shows memories that the agent may not read.
-   *
    * @example
    * ```ts
-   * const asked = { scope: { userId: "ana" }, query: "What may she eat?" };
-   * const { hits, leftOut } = await memory.query({ ...asked, explain: true });
+   * const { hits, leftOut } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
    * for (const { memory, reason, detail } of leftOut) console.log(memory.text, reason, detail);
    * ```
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
@@ -127,12 +120,11 @@ export interface Memory {
   };
   /** Conversations: list, end and delete them, and see what their turns were shown. */
   readonly threads: {
-    /** A user's or an app's threads, most recently active first. @throws MemoryError `INVALID_INPUT` */
+    /** An app's threads or a user's (without `appId`, in all apps), latest first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
     /**
      * Ends a conversation. One with an app leaves a note of what was said since its last one, made in the background; see
      * `config.notes`. Ending it again changes nothing; a message opens it again.
-     *
      * @example
      * ```ts
      * await memory.threads.end({ scope: { userId: "ana", appId: "shop" }, threadId: "t1", reason: "resolved" });
@@ -143,47 +135,31 @@ export interface Memory {
     /**
      * Deletes a thread with its messages, summaries, episodes, checkpoints and events. What was learned there stays
      * without its source, or goes as well.
-     *
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
      */
     delete(input: DeleteThread): Promise<Forgotten>;
     /**
-     * What each turn of a thread was shown of memory, latest first: which memories stood in which part of the block, and
-     * how many were left out.
-     *
-     * @example
-     * ```ts
-     * const [latest] = await memory.threads.shown({ scope: { userId: "ana" }, threadId: "t1" });
-     * for (const { part, text } of latest?.memories ?? []) console.log(part, text);
-     * ```
+     * Which memories each turn of a thread was shown in which part of the block, latest first, and how many were omitted.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     shown(input: ListShown): Promise<ShownTurn[]>;
     /**
-     * What was said in a thread, in its order, page by page: the last messages, those before a `seq`, or those after one.
-     *
-     * @example
-     * ```ts
-     * const last = await memory.threads.messages({ scope: { userId: "ana" }, threadId: "t1", limit: 20 });
-     * const earlier = await memory.threads.messages({ scope: { userId: "ana" }, threadId: "t1", before: last[0]?.seq });
-     * ```
+     * Messages of a thread, in order, page by page: the last ones, those before a `seq`, or those after one.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     messages(input: ListMessages): Promise<ThreadMessage[]>;
   };
   /**
    * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:
-   * pass the ids of the run to `getState`, `getStateHistory` and `updateState` as well. Its tables are made by `setup`.
+   * pass the ids of the run to `getState`, `getStateHistory` and `updateState` as well. `setup` makes its tables.
    */
   checkpointer(): PostgresSaver;
   /** LangGraph's checkpoints: delete those that are superseded. */
   readonly checkpoints: CheckpointsApi;
   /**
-   * A store for LangGraph (`BaseStore`) on the same tables: for `compile({ store })`, `createAgent({ store })`, and whatever
-   * uses `getStore()` or takes a store. Items are found by words and, with embeddings, by meaning; `forget`, `export` and
-   * row-level security reach those of a scope. The operations of a batch are done in their order, in one round trip for each
-   * scope.
-   *
+   * A store for LangGraph (`BaseStore`) on the same tables: for `compile({ store })`, `createAgent({ store })`, and what
+   * uses `getStore()`. Items are found by words and, with embeddings, by meaning; `forget`, `export` and row-level security
+   * reach those of a scope. A batch runs in its order, in one round trip for each scope.
    * @example
    * ```ts
    * const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
@@ -194,14 +170,9 @@ export interface Memory {
    */
   store(input?: StoreInput): LangGraphStore;
   /**
-   * The graphs of background work, to look at in Studio or to run by hand: `summarization`, `extraction`, `compression` and
-   * `note` on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights`, at most once a day and only since
+   * The graphs of background work, for Studio or to run by hand: `summarization`, `extraction`, `compression` and `note`
+   * on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights`, at most once a day and only since
    * something new was said or learned, on that of a user; `consolidation` on either, whether it is due or not.
-   *
-   * @example
-   * ```ts
-   * const { status } = await memory.graphs().summarization.invoke({ scope: { userId: "ana" }, threadId: "t1" });
-   * ```
    */
   graphs(): {
     readonly summarization: ReturnType<typeof defineSummaries>["graph"];
@@ -220,31 +191,21 @@ export interface Memory {
   readonly stats: StatsCall;
   /** What is left to each tenant for background calls of models. */
   readonly energy: EnergyApi;
-  /**
-   * Units of energy that background calls of this process took since this was called last, of all tenants; for a loop
-   * that keeps a budget of its own. It asks nothing.
-   *
-   * @example
-   * ```ts
-   * setInterval(() => console.log(`${memory.energyConsumedSinceLastPoll()} units for memory`), 60_000);
-   * ```
-   */
+  /** Units of energy that background calls of this process took since the last call, of all tenants. Reads no table. */
   energyConsumedSinceLastPoll(): number;
   /**
-   * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and their compaction,
-   * insights, consolidation, ageing, expiry and purging. That is what is to be tried again, what a dead worker left, and
-   * conversations of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for
-   * it; with pg-boss it is put in the queues, at most 2,000 pieces of each kind.
-   *
+   * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and compaction,
+   * insights, consolidation, ageing, expiry and purging. That includes retries, what a dead worker left, and conversations
+   * of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for it; with
+   * pg-boss it is put in the queues, at most 2,000 pieces of each kind.
    * @param which.kinds only these, as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
    * @returns how many pieces were due, without purging.
    * @throws MemoryError `INVALID_INPUT`
    */
   upkeep(which?: UpkeepInput): Promise<number>;
   /**
-   * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and looks for what the tables say is
-   * due: what a dead worker left, or a queue lost. Where tenants are isolated, only the role may that owns the tables.
-   *
+   * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and what a dead worker left or a
+   * queue lost. Where tenants are isolated, only the role that owns the tables may.
    * @example
    * ```ts
    * const worker = await memory.work({ kinds: ["facts", "summaries"] });
@@ -254,16 +215,14 @@ export interface Memory {
    */
   work(input?: WorkInput): Promise<JobWorker>;
   /**
-   * Gives every active memory, and every item of LangGraph's store that is searched, of all scopes the vectors of the
-   * configured embeddings that it lacks, after they were added or changed. What is done stays done when it is interrupted.
-   *
+   * Gives active memories and searched store items, of all scopes, the vectors of the configured embeddings that they
+   * lack. What is done stays done when it is interrupted.
    * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
    */
   reembed(options?: ReembedOptions): Promise<Reembedded>;
   /**
    * Deletes everything of a user, of a user within an app, or of an app, in every table and in the checkpoints of
    * its threads, and says what went. What is done stays done when it is interrupted: run it again.
-   *
    * @example
    * ```ts
    * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
@@ -273,9 +232,8 @@ export interface Memory {
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
   /**
    * What is kept of a user, of a user within an app, or of an app, line by line: threads with their messages and
-   * summaries, memories, links, audit trail, news, consents. Write each as one line of JSON. Read in pages and never
-   * held whole; what others write meanwhile may be in it or not.
-   *
+   * summaries, memories, links, audit trail, changes, consents. Write each as one line of JSON. Read in pages without a
+   * snapshot: for an exact copy export while nobody writes.
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
@@ -287,7 +245,6 @@ export interface Memory {
    * Restores an export into an empty scope, for operators: each line as text, or as `export` gives it. Interrupted, it
    * continues when the same file is imported again. What reads as instructions to a model waits in quarantine.
    * `reembed` makes the vectors.
-   *
    * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line, `ID_TAKEN`,
    *   `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
    */
@@ -297,17 +254,10 @@ export interface Memory {
   ): Promise<Imported>;
   /** Which categories there are, and which agents may read them. */
   readonly policy: CategoryPolicy;
-  /**
-   * Whether the database answers, as this memory's own statements have found it; it asks nothing. For health checks.
-   *
-   * @example
-   * ```ts
-   * const { state, retryInMs } = memory.databaseStatus(); // "paused": turns go on without memory for so long
-   * ```
-   */
+  /** Whether the database answers, as this memory's own statements found it; it asks nothing. For health checks. */
   databaseStatus(): DatabaseStatus;
   /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
-  /** Waits for the calls under way, ten seconds at most, and for background work, then ends the pool if it was made here. */
+  /** Waits for running calls, ten seconds at most, and for background work, then ends the pool if it was made here. */
   close(): Promise<void>;
 }

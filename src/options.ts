@@ -114,7 +114,6 @@ export const constants = {
   jobs: jobConstants,
 };
 
-/** Other numbers than the constants, for tests. */
 export type ChangedConstants = {
   readonly [Group in keyof typeof constants]?: Partial<(typeof constants)[Group]>;
 };

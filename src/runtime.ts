@@ -20,13 +20,12 @@ export interface Runtime<Config = unknown> {
   readonly screen: Screen;
   /** Whether there is a model for background work: here, or where the queues are worked. */
   readonly hasModel: boolean;
-  /** Whether this process has it. */
   readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
   readonly usage: Usage;
   /** How this process asks users for consent, and the fields that were reported to wait. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };
-  /** Told when work that failed, or waits for other work under way (`awaited`), may be tried again. */
+  /** Called when work that failed, or waits for other work under way (`awaited`), may be tried again. */
   readonly onRetry: (delayMs: number, awaited?: boolean) => void;
 }

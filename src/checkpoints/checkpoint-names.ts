@@ -33,9 +33,8 @@ export async function checkpointNamesOf(
   const tables = checkpointTableNames.map((table) => ({ table }));
   if ((await existingTables(db, tables)).length === 0) return { own: [], shared: [] };
   const names = threads.flatMap(({ checkpointThreadId }) => checkpointThreadId ?? []);
-  const unnamed = threads.flatMap(({ threadId, checkpointThreadId }) =>
-    checkpointThreadId === threadId ? [] : [threadId],
-  );
+  const others = threads.filter(({ threadId, checkpointThreadId }) => checkpointThreadId !== threadId);
+  const unnamed = others.map(({ threadId }) => threadId);
   const elsewhere = await findThreadsElsewhere(db, { tenantId, threadIds: unnamed });
   const taken = new Set(elsewhere.flatMap(({ id, tenants }) => (tenants > 0 ? [id] : [])));
   const mixed = elsewhere.flatMap(({ id, isTaken }) => (taken.has(id) && !isTaken ? [id] : []));

@@ -11,7 +11,6 @@ import { checkpointNamesOf } from "./checkpoint-names.js";
 import { deleteCheckpoints, deleteUnusedValues, findCheckpoints, nextName } from "./checkpoint-statements.js";
 import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
-/** Which checkpoints may go. */
 interface PruneOptions {
   /** How many of each thread stay, at least 1; with them all that they need. */
   readonly keepLast: number;
@@ -25,9 +24,7 @@ interface PruneOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What was pruned. */
 export interface Pruned {
-  /** Threads looked at. */
   readonly threads: number;
   readonly checkpoints: number;
   /** What was written at those checkpoints. */
@@ -38,10 +35,9 @@ export interface Pruned {
 
 export interface CheckpointsApi {
   /**
-   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their inner graphs, and runs from them stay the
-   * same. Runs beside graphs with `memory.checkpointer()`: only time travel to a checkpoint while it is deleted can
-   * fail. With LangGraph's own saver, prune while no graph runs.
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Deletes superseded checkpoints of `PostgresSaver`; kept ones, their inner graphs, and runs from them stay the same.
+   * With `memory.checkpointer()` it may run beside graphs: only time travel to a checkpoint that is being deleted can
+   * fail. With LangGraph's own saver, prune while no graph runs. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   prune(options: PruneOptions): Promise<Pruned>;
 }
@@ -62,10 +58,8 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
       const scope = parseScopeIn(options) ?? null;
       // LangGraph's tables have no row-level security that would refuse it.
       if (scope === null && !(await mayCrossTenants())) {
-        throw new MemoryError(
-          "PERMISSION_DENIED",
-          "Only the role that owns the tables prunes checkpoints of all tenants. Pass a scope.",
-        );
+        const message = "Only the role that owns the tables prunes checkpoints of all tenants. Pass a scope.";
+        throw new MemoryError("PERMISSION_DENIED", message);
       }
       const pruned = { threads: 0, checkpoints: 0, writes: 0, blobs: 0 };
       const onlyThread = threadId === undefined ? undefined : parseThreadId(threadId);
@@ -90,16 +84,11 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
   };
 }
 
-async function* namesOf(
-  db: Connection,
-  scope: Scope | null,
-  threadId: string | undefined,
-): AsyncGenerator<string> {
+async function* namesOf(db: Connection, scope: Scope | null, threadId?: string): AsyncGenerator<string> {
   if (scope) {
     const erasure = await findErasureScope(db, scope);
-    const threads = (await findErasableThreads(db, erasure)).filter(
-      (thread) => threadId === undefined || thread.threadId === threadId,
-    );
+    const all = await findErasableThreads(db, erasure);
+    const threads = threadId === undefined ? all : all.filter((thread) => thread.threadId === threadId);
     yield* (await checkpointNamesOf(db, { tenantId: erasure.tenantId, threads })).own;
   } else if (threadId !== undefined) {
     const threads = await findThreadsOfId(db, threadId);

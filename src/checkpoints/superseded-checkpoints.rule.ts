@@ -8,16 +8,15 @@ export interface CheckpointNode {
   readonly forked: boolean;
   /** Whether it is too young to go. */
   readonly recent: boolean;
-  /** Version of its format; before 4, what is to be sent next lies with its parent. */
+  /** Version of its format; before 4, its parent holds what is sent next. */
   readonly format: number;
   /** Delta channels that are not stored with it, but replayed from what was written since an earlier checkpoint. */
   readonly replayed: readonly string[];
 }
 
 /**
- * Checkpoints that nothing needs: neither the outermost graph's last `keepLast`, nor what inner graphs wrote since
- * the oldest of these, nor what a channel is replayed from. Each comes before what it needs: newest first, inner
- * graphs last.
+ * Checkpoints that nothing needs: not the outermost graph's last `keepLast`, what inner graphs wrote since the oldest
+ * of these, or what a channel is replayed from. Newest first, inner graphs last: each comes before what it needs.
  */
 export function supersededCheckpoints(nodes: readonly CheckpointNode[], keepLast: number): CheckpointNode[] {
   const newestFirst = nodes.toSorted((a, b) => (a.id < b.id ? 1 : -1));
@@ -26,9 +25,8 @@ export function supersededCheckpoints(nodes: readonly CheckpointNode[], keepLast
   if (last.length === 0) return [];
   const kept = withSources(last, roots);
   // After time travel an inner graph goes on from its state at the time of the checkpoint, or of the one before.
-  const points = [...kept].flatMap(({ id, parentId, forked }) =>
-    forked && parentId !== null ? [id, parentId] : id,
-  );
+  const parents = [...kept].flatMap(({ parentId, forked }) => (forked ? (parentId ?? []) : []));
+  const points = [...[...kept].map(({ id }) => id), ...parents];
   const [oldest = ""] = points.sort();
   const inner = newestFirst.filter(({ ns }) => ns !== "");
   for (const ns of new Set(inner.map((node) => node.ns))) {

@@ -19,11 +19,7 @@ export function describeOperation(name: string): string {
   return `${name}: ${does} (${where})\nWhat --json takes, as JSON Schema:\n${takes}`;
 }
 
-/**
- * Checks the input before anything is opened; ids in `json` come before those of `named`.
- *
- * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
- */
+/** Checks the input before it opens anything; ids in `json` win. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 export async function prepareOperation(
   name: string,
   json: string | undefined,
@@ -31,14 +27,9 @@ export async function prepareOperation(
   caller: OperatorCaller & { readonly actor: string },
 ): Promise<(memory: Memory) => Promise<void>> {
   const operation = operationOf(name);
-  const given = Object.entries({ ...named, ...(await readJson(json)) }).filter(
-    ([, value]) => value !== undefined,
-  );
-  const all: Record<string, unknown> = parseInput(
-    inputOf(operation),
-    Object.fromEntries(given),
-    `input of ${name}`,
-  );
+  const entries = Object.entries({ ...named, ...(await readJson(json)) });
+  const given = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
+  const all: Record<string, unknown> = parseInput(inputOf(operation), given, `input of ${name}`);
   const take = (isTaken: (key: string) => boolean) =>
     Object.fromEntries(Object.entries(all).filter(([key]) => isTaken(key)));
   const input = take((key) => key in operation.input.shape);

@@ -33,25 +33,20 @@ export const migrateCommand: CliCommand = {
       return print(flags, { schema, ...plan }, () => planLines(plan).join("\n"));
     }
     const { applied, place } = await migrateDatabase(flags, { vectors, isolation });
-    print(flags, { schema, applied }, () =>
-      applied.length === 0
-        ? `"${schema}" in ${place} is up to date.`
-        : `Applied to "${schema}" in ${place}: ${applied.join(", ")}`,
-    );
+    const done = `Applied to "${schema}" in ${place}: ${applied.join(", ")}`;
+    const isCurrent = applied.length === 0;
+    print(flags, { schema, applied }, () => (isCurrent ? `"${schema}" in ${place} is up to date.` : done));
   },
 };
 
 function planLines({ sets, locks }: MigrationStatus): string[] {
   const pending = sets.flatMap(({ pending }) => pending);
   if (pending.length === 0) return ["Nothing to migrate."];
-  const rows = locks.map(({ migration, table, lock, rows }) => [
-    ...[migration, table, lock],
-    rows === null ? "rows not counted yet" : `some ${counted(rows, "row")}`,
-  ]);
-  return [
-    `To apply: ${pending.join(", ")}`,
-    ...(rows.length === 0 ? ["It locks no table that is there already."] : aligned(rows)),
-  ];
+  const rows = locks.map(({ migration, table, lock, rows }) => {
+    return [migration, table, lock, rows === null ? "rows not counted yet" : `some ${counted(rows, "row")}`];
+  });
+  const locked = rows.length === 0 ? ["It locks no table that is there already."] : aligned(rows);
+  return [`To apply: ${pending.join(", ")}`, ...locked];
 }
 
 export const reembedCommand: CliCommand = {
@@ -93,8 +88,7 @@ export const upkeepCommand: CliCommand = {
         if (due === 0) return;
       }
     });
-    print(flags, { pieces }, () =>
-      pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due.",
-    );
+    const did = pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due.";
+    print(flags, { pieces }, () => did);
   },
 };

@@ -10,17 +10,14 @@ export function exitCodeOf(error: unknown): 0 | 1 | 2 {
   return MemoryError.is(error, "INVALID_INPUT") || MemoryError.is(error, "SCOPE_REQUIRED") ? 2 : 1;
 }
 
-// `mnemograph search …
-// head` closes the pipe.
+// A pipe that closes, as of `mnemograph search … | head`.
 process.stdout.on("error", () => process.exit(1));
 
 try {
   await createProgram().parseAsync();
 } catch (error) {
-  // One line and no stack, for people, logs and scripts.
-  const message = messageOf(error);
-  // Commander has reported wrong arguments already.
-  if (!(error instanceof CommanderError)) process.stderr.write(`mnemograph: ${oneLine(message)}\n`);
+  // Commander has reported wrong arguments already. One line and no stack, for people, logs and scripts.
+  if (!(error instanceof CommanderError)) process.stderr.write(`mnemograph: ${oneLine(messageOf(error))}\n`);
   process.exitCode = exitCodeOf(error);
 }
 // A module of embeddings may hold timers or connections. Printed text goes out first.

@@ -9,9 +9,15 @@ import { MemoryError, messageOf } from "../errors.js";
 import type { QueueOption } from "../jobs/job-queue.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
+import type { Database } from "../postgres/database.js";
 import { toMemoryError } from "../postgres/database-error.js";
 import { findIsolation } from "../postgres/isolation.js";
-import { type DatabaseOption, defaultDataDir, openDatabase } from "../postgres/open-database.js";
+import {
+  type DatabaseOption,
+  defaultDataDir,
+  type OpenSettings,
+  openDatabase,
+} from "../postgres/open-database.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
@@ -64,6 +70,16 @@ export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   throw new MemoryError("SETUP_REQUIRED", detail);
 }
 
+/** The result of `work` on a database that is open meanwhile, without prepared statements. */
+export async function onDatabase<Result>(
+  option: DatabaseOption,
+  settings: Pick<OpenSettings, "schemaName" | "isolation">,
+  work: (db: Database) => Promise<Result>,
+): Promise<Result> {
+  const db = openDatabase(option, { ...settings, prepare: false }, defaultLogger);
+  return work(db).finally(() => db.close());
+}
+
 /** @throws MemoryError `DATABASE_UNAVAILABLE` */
 export async function isolationOf(
   option: DatabaseOption,
@@ -71,15 +87,11 @@ export async function isolationOf(
 ): Promise<{ isolation?: "rls" }> {
   // The embedded database has superusers only.
   if (typeof option !== "string") return {};
-  const database = openDatabase(option, { schemaName, prepare: false }, defaultLogger);
-  try {
-    const { enforced, exempt } = await database.withClient((client) => findIsolation(client, schemaName));
-    return enforced && !exempt ? { isolation: "rls" } : {};
-  } catch (error) {
+  const find = (db: Database) => db.withClient((client) => findIsolation(client, schemaName));
+  const found = await onDatabase(option, { schemaName }, find).catch((error: unknown) => {
     throw toMemoryError(error, schemaName);
-  } finally {
-    await database.close();
-  }
+  });
+  return found.enforced && !found.exempt ? { isolation: "rls" } : {};
 }
 
 /** Exports are recognised by their methods. */
@@ -105,10 +117,8 @@ export async function loadExport<Found>(name: string, what: keyof typeof exporte
     has.every((name) => typeof (value as Record<string, unknown> | undefined)?.[name] === "function");
   const found = [module.default, module[what], inner.default, inner[what]].find(isThat);
   if (found) return found as Found;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `${name} exports no ${what}: export ${asked}, as default or as \`${what}\`.`,
-  );
+  const message = `${name} exports no ${what}: export ${asked}, as default or as \`${what}\`.`;
+  throw new MemoryError("INVALID_INPUT", message);
 }
 
 /** Packages resolve from the current folder, as for its own programs. */

@@ -23,9 +23,8 @@ export function createProgram(): Command {
     .configureOutput({ outputError: (text, write) => write(`${oneLine(text)}\n`) })
     .addHelpText("after", helpEnd());
   for (const { name, description, flags, run } of commands) {
-    flags(program.command(name).description(description)).action(
-      run as (...given: unknown[]) => Promise<void>,
-    );
+    const command = flags(program.command(name).description(description));
+    command.action(run as (...given: unknown[]) => Promise<void>);
   }
   return program;
 }
@@ -34,10 +33,8 @@ const exampleColumns = 40;
 
 function helpEnd(): string {
   const examples = commands.flatMap((command) => command.examples);
-  const lines = examples.map(
-    ([line, does]) =>
-      `  $ mnemograph ${does === undefined ? line : `${line.padEnd(exampleColumns)} ${does}`}`,
-  );
+  const described = (line: string, does?: string) => (does ? `${line.padEnd(exampleColumns)} ${does}` : line);
+  const lines = examples.map(([line, does]) => `  $ mnemograph ${described(line, does)}`);
   return `
 Examples:
 ${lines.join("\n")}

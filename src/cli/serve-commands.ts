@@ -38,10 +38,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   const authenticate = await authenticateOf(flags);
   const isLoopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
   if (authenticate === undefined && !isLoopback) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `Others reach ${host}: say who may ask, by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.`,
-    );
+    const how = "say who may ask, by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.";
+    throw new MemoryError("INVALID_INPUT", `Others reach ${host}: ${how}`);
   }
   const { createMemoryApp } = await loadApp();
   const mcp = flags.mcp && (await peers(mcpPackage, () => import("../mcp/mcp-handler.js")));
@@ -115,13 +113,11 @@ async function inspect(flags: MemoryFlags & { port?: number; operator?: string }
     const serve = before((request, env) => api.fetch(request, env as object));
     const refused = () => new Response("This is for a browser on this machine.\n", { status: 403 });
     // Refuses rebound names, other machines and proxies.
-    const fetch = (request: Request, env: unknown) =>
-      isLocal(request, env) ? serve(request, env) : refused();
+    const fetch = (asked: Request, env: unknown) => (isLocal(asked, env) ? serve(asked, env) : refused());
     const listening = (origin: string) => {
       const named = Object.entries({ token, tenant, user, app }).filter(([, id]) => id !== undefined);
-      process.stderr.write(
-        "Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.\n",
-      );
+      const hint = "Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.";
+      process.stderr.write(`${hint}\n`);
       process.stdout.write(`${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`);
     };
     await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, listening);
@@ -148,10 +144,8 @@ async function serveUntilStopped(
   await stopSignal();
   ending.abort(new MemoryError("CLOSED", "The server ends."));
   const closed = new Promise((resolve) => server.close(resolve));
-  const timer = setTimeout(
-    () => "closeAllConnections" in server && server.closeAllConnections(),
-    lastCallsMs,
-  );
+  const closeAll = () => "closeAllConnections" in server && server.closeAllConnections();
+  const timer = setTimeout(closeAll, lastCallsMs);
   if ("closeIdleConnections" in server) server.closeIdleConnections();
   await closed;
   clearTimeout(timer);

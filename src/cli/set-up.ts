@@ -4,7 +4,6 @@ import { countTranscripts } from "../conversation/list-threads.js";
 import type { ListedJob } from "../jobs/jobs-api.js";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
 import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
-import { defaultLogger } from "../logger.js";
 import type { MemoryKind, MemoryLifecycle } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";
@@ -13,30 +12,24 @@ import type { Database } from "../postgres/database.js";
 import { acrossTenants } from "../postgres/isolation.js";
 import { migrate } from "../postgres/migrate.js";
 import { type MigrationStatus, migrationStatus } from "../postgres/migration-status.js";
-import { openDatabase } from "../postgres/open-database.js";
 import { tableSizes } from "../postgres/table-sizes.js";
 import { usedToday } from "../usage/usage-statements.js";
 import type { DatabaseFlags } from "./flags.js";
-import { chooseDatabase, existingDatabase, isolationOf } from "./open-memory.js";
+import { chooseDatabase, existingDatabase, isolationOf, onDatabase } from "./open-memory.js";
 
 type SchemaParts = { readonly vectors: boolean; readonly isolation: boolean };
 
 /** @throws MemoryError as `memory.setup()` does */
 export async function migrateDatabase(flags: DatabaseFlags, parts: SchemaParts) {
   const { option, place } = chooseDatabase(flags);
-  const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
-  try {
-    const also = (client: ClientBase) => setUpCheckpointer(client, flags.schema);
-    return { place, applied: await migrate(db, { ...parts, upgrade: true, also }) };
-  } finally {
-    await db.close();
-  }
+  const also = (client: ClientBase) => setUpCheckpointer(client, flags.schema);
+  const run = (db: Database) => migrate(db, { ...parts, upgrade: true, also });
+  return { place, applied: await onDatabase(option, { schemaName: flags.schema }, run) };
 }
 
-export function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
-  const { option } = existingDatabase(flags);
-  const db = openDatabase(option, { schemaName: flags.schema, prepare: false }, defaultLogger);
-  return migrationStatus(db, { ...parts, upgrade: true }).finally(() => db.close());
+export async function planMigration(flags: DatabaseFlags, parts: SchemaParts): Promise<MigrationStatus> {
+  const plan = (db: Database) => migrationStatus(db, { ...parts, upgrade: true });
+  return onDatabase(existingDatabase(flags).option, { schemaName: flags.schema }, plan);
 }
 
 /** `contents` is null when the tables are not up to date. */
@@ -47,15 +40,11 @@ export async function readStatus(flags: DatabaseFlags) {
   const { option, place } = existingDatabase(flags);
   const { schema: schemaName } = flags;
   const isolation = await isolationOf(option, schemaName);
-  const database = openDatabase(option, { schemaName, prepare: false, ...isolation }, defaultLogger);
-  try {
-    const migrations = await migrationStatus(database);
+  return onDatabase(option, { schemaName, ...isolation }, async (db) => {
+    const migrations = await migrationStatus(db);
     const current = migrations.sets.every(({ pending }) => pending.length === 0);
-    const contents = current ? await acrossTenants(() => readContents(database)) : null;
-    return { place, migrations, contents };
-  } finally {
-    await database.close();
-  }
+    return { place, migrations, contents: current ? await acrossTenants(() => readContents(db)) : null };
+  });
 }
 
 async function readContents(database: Database) {
@@ -99,22 +88,16 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
 async function readBacklog(db: Connection) {
   const { schema } = db;
   // Stuck: its worker stopped, and no other has taken it over.
-  const work = await db.query<
-    Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date }
-  >(sql`
+  type Row = Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date };
+  const work = await db.query<Row>(sql`
     select kind, state, worker, count(*)::int as count, min(since) as since from (
       select kind, case when lease_until is not null then worker end as worker,
         case when lease_until is null then 'due' when lease_until > ${db.now()} then 'running' else 'stuck' end as state,
         case when lease_until is null then retry_at else coalesce(taken_at, lease_until) end as since
       from ${schema}.work where lease_until is not null or retry_at <= ${db.now()}
     ) k group by kind, state, worker order by since`);
-  const [row] = await db.query<{
-    pgvector: string | null;
-    vectors: boolean;
-    consents: number;
-    quarantine: number;
-    expired: number;
-  }>(sql`
+  type Counts = Record<"consents" | "quarantine" | "expired", number>;
+  const [row] = await db.query<Counts & { pgvector: string | null; vectors: boolean }>(sql`
     select (select extversion from pg_catalog.pg_extension where extname = 'vector') as pgvector,
       to_regclass(${schema.text} || '.embedding_space') is not null as vectors,
       (

@@ -44,6 +44,10 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
       (row) => `${row.count} ${row.kind}${who(row.worker)} since ${row.since.toISOString()}`,
     );
   };
+  const lacking = missing && listed(missing, (row) => `${row.count} in ${row.space}`);
+  const sizes = tables.slice(0, largestTables).map(({ table, rows, bytes }) => {
+    return [`Table ${table}`, `${megabytes(bytes)}${rows === null ? "" : `, some ${counted(rows, "row")}`}`];
+  });
   const bytes = tables.reduce((sum, table) => sum + table.bytes, 0);
   rows.push(
     ["Threads", contents.threads],
@@ -57,17 +61,10 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
     ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
     ["Expired", `${contents.expired} not swept yet`],
     ["pgvector", pgvector ?? "not installed"],
-    [
-      "Without vector",
-      missing ? listed(missing, (row) => `${row.count} in ${row.space}`) : "no vectors are kept",
-    ],
+    ["Without vector", lacking ?? "no vectors are kept"],
     ["Used today", `${counted(Math.round(energy.units), "unit")} in ${counted(energy.calls, "call")}`],
     ["Size", `${megabytes(bytes)} with indexes`],
-    ...tables
-      .slice(0, largestTables)
-      .map(({ table, rows, bytes }) => [
-        ...[`Table ${table}`, `${megabytes(bytes)}${rows === null ? "" : `, some ${counted(rows, "row")}`}`],
-      ]),
+    ...sizes,
   );
   return aligned(rows).join("\n");
 }

@@ -116,11 +116,8 @@ async function forget(flags: ForgetFlags): Promise<void> {
         : memory.threads.delete({ ...options, scope, threadId, memories: withMemories ? "remove" : "keep" });
     const preview = await erase({ dryRun: true });
     if (flags.dryRun) return print(flags, preview, () => describeForgotten(preview, "Would forget"));
-    if (!flags.yes)
-      throw new MemoryError(
-        "INVALID_INPUT",
-        `For good this deletes ${counted(preview.total, "row")}: add --yes.`,
-      );
+    const rows = counted(preview.total, "row");
+    if (!flags.yes) throw new MemoryError("INVALID_INPUT", `For good this deletes ${rows}: add --yes.`);
     const forgotten = await erase({});
     print(flags, forgotten, () => describeForgotten(forgotten, "Forgot"));
     if (!forgotten.complete) throw new MemoryError("BUSY", "Others kept writing: run it again.");

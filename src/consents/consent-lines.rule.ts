@@ -1,7 +1,6 @@
 import type { ConsentRequest } from "../memories/guard/consent-request.rule.js";
 import { clipped, onOneLine } from "../text/storable-text.js";
 
-/** What waits for the user's consent, as an agent is told of it. */
 export type PendingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text" | "current">;
 
 const mostCharacters = 160;

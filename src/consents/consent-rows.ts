@@ -79,7 +79,6 @@ export interface DraftedConsent {
   readonly draft: MemoryDraft;
 }
 
-/** In any state; null when there is none. */
 export async function findConsent(db: Connection, scope: Scope, id: string): Promise<DraftedConsent | null> {
   const [row] = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c
@@ -89,7 +88,6 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
   return { request: shownTo(scope, request), draft };
 }
 
-/** Newest first; without a scope, everybody's. */
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
   const { scope, status, rule, due, limit, after } = listing;
   const seen = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
@@ -105,15 +103,12 @@ export async function listConsents(db: Connection, listing: ConsentListing): Pro
     order by c.ref desc
     limit ${limit ?? 100}`);
   if (rows.length === 0) await requireEnd(db, bookmark, seen);
-  return rows.map((row) => {
-    const { request } = consentOf(row);
-    return scope ? shownTo(scope, request) : request;
-  });
+  return rows.map((row) => shownTo(scope, consentOf(row).request));
 }
 
 /** All users of an app see its requests, but not who made or decided them, nor in which words. */
-function shownTo(scope: Scope, request: ConsentRequest): ConsentRequest {
-  if (!isSharedBy(scope, request.scope)) return request;
+function shownTo(scope: Scope | undefined, request: ConsentRequest): ConsentRequest {
+  if (!scope || !isSharedBy(scope, request.scope)) return request;
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 
@@ -132,7 +127,6 @@ export async function hasExpiredConsents(db: Connection): Promise<boolean> {
   return row?.due ?? false;
 }
 
-/** At most `limit`, with an event for each. Returns how many. */
 export async function expireConsents(db: Connection, limit: number): Promise<number> {
   const [row] = await db.query<{ expired: number }>(sql`
     with due as (

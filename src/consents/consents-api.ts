@@ -26,10 +26,7 @@ export function defineConsentExpiry(db: Database) {
   });
 }
 
-/**
- * Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. Every id
- * is looked up within the scope.
- */
+/** Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. */
 export interface ConsentsApi {
   /**
    * Waiting requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000) after the id
@@ -37,11 +34,9 @@ export interface ConsentsApi {
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
-   * Approves a request, which writes the memory, or refuses it; the first decider wins. "later": nobody is
-   * asked about it for a day.
-   *
-   * @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided and when, `STALE_REVISION`,
-   *   `INVALID_INPUT`
+   * Approves a request, which writes the memory, or refuses it; the first decider wins. "later": nobody is asked
+   * about it for a day. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided and when,
+   * `STALE_REVISION`, `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
 }

@@ -40,17 +40,13 @@ const decisionSchema = z.strictObject({
   ifRevision: revisionNumber.optional(),
 });
 
-/** A decision about a request. */
 export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "scope"> {
   readonly scope: Scope;
 }
 
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
-/**
- * The one rule behind every way of deciding: see `ConsentsApi.decide`. Decision, memory, audit trail,
- * revision and event are written in one transaction. A user's words are not kept with an app's request.
- */
+/** Decides in one transaction: see `ConsentsApi.decide`. A user's words are not kept with an app's request. */
 export async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
@@ -128,10 +124,7 @@ function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
 }
 
-/**
- * Puts `value` in the place of `was`. A text without the old value becomes the field's name and the new
- * value.
- */
+/** Replaces `was` by `value`. A text without the old value becomes the field's name and the new value. */
 export function textWithValue(
   text: string,
   { was, value, key }: { readonly was: string | null; readonly value: string; readonly key: string | null },

@@ -7,10 +7,7 @@ import { dailyTimes } from "./daily-time.rule.js";
 /** The rest is found an hour later, mostly before its time has come. */
 export const mostMarked = 10_000;
 
-/**
- * Marks owners that changed since they were consolidated as due at their tenant's next time. The first owner of each
- * tenant is marked before the second of any.
- */
+/** Schedules changed owners at their tenant's next time, the first owner of each tenant before the second of any. */
 export async function markChangedOwners(db: Connection, limit: number): Promise<void> {
   const changed = await findChangedOwners(db, limit);
   const [first] = changed;

@@ -5,7 +5,6 @@ import { haveSameFigures } from "../text/figures.js";
 
 export interface StoredMemory extends MemoryItem {
   readonly ref: number;
-  /** See `sourceRank`. */
   readonly rank: number;
   readonly turn: number;
   readonly assertedAt: Date;
@@ -19,7 +18,6 @@ export interface StoredPair {
 
 interface PairRules {
   readonly policy: CategoryPolicy;
-  /** Threshold of a pair, by each of its memories. */
   readonly leastSimilarity: (memory: StoredMemory) => number;
   readonly since: Date;
 }
@@ -59,11 +57,7 @@ function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules)
   );
 }
 
-/**
- * Whether code allows two memories to be about one thing: of one kind, app and state, with the same readers, of one slot
- * family or not both of a slot, and by the same person. Checked before a model is asked, and again before its verdict is
- * applied.
- */
+/** Whether two memories may be about one thing. Checked before a model is asked, and before its verdict is applied. */
 export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: CategoryPolicy): boolean {
   return (
     first.id !== second.id &&
@@ -116,10 +110,7 @@ function agree(one: string | null, other: string | null): boolean {
   return one === null || other === null || one === other;
 }
 
-/**
- * Identifies a compared pair by ids and prompt texts: a memory that was only repeated or used is not compared anew, one
- * with other words is.
- */
+/** Identifies a compared pair by ids and prompt texts: only a memory with other words is compared again. */
 export function fingerprintOf({ first, second }: Pick<StoredPair, "first" | "second">): string {
   const sides = [first, second].map(({ id, category, key, value, text, validFrom }) =>
     JSON.stringify([id, category, key, value, text, validFrom]),

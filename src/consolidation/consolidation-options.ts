@@ -17,15 +17,9 @@ export const consolidationOptionsSchema = z.strictObject({
   budgetTokens: z.int().min(0).default(500_000),
 });
 
-/**
- * A day: duplicates are no hurry. Each tenant has its own time of day, which spreads the load; an owner's first time is
- * its tenant's next one.
- */
+/** Duplicates are no hurry. Each tenant has its own time of day, which spreads the load. */
 export const everyMs = dayMs;
-/**
- * Most pairs of an owner per run, most similar first. Each takes two votes at least, and five before anything is
- * hidden: some fifteen to forty calls.
- */
+/** Per owner and run. Each takes at least two votes, five before anything is hidden: 15 to 40 calls. */
 export const mostPairs = 50;
 /** With many more, models begin to mix them up. */
 export const pairsPerCall = 8;

@@ -23,10 +23,7 @@ export interface ConsolidationMade {
 /** Hourly: it reads all owners, and nobody waits. */
 const markEveryMs = 3_600_000;
 
-/**
- * Consolidates the memories of a user or an app: load → consolidate → validate → save. Votes are kept after each call:
- * a worker that takes over asks only for the rest.
- */
+/** Merges memories that say the same. Votes are kept after each call: another worker asks only for the rest. */
 export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
   return defineWork<"consolidation", ConsolidationWork, ConsolidationMade>(

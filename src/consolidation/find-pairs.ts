@@ -13,39 +13,25 @@ import { findCompared } from "./pair-statements.js";
 
 /** Memories per run whose neighbours are searched: of an owner with more, those that changed last. */
 const mostInPool = 500;
-
 /** Compared whatever it is: a process that was off for a weekend misses nothing. */
 const freshMs = 3 * dayMs;
-
 /** Older memories no longer change by themselves, and were compared when they were new. */
 const recentMs = 90 * dayMs;
-
 /** Of 1 to 5: unrated memories have 3. */
 const importantFrom = 3;
-
 const belowMostUsed = 0.9;
-
-/**
- * Least share of common words without vectors. The same fact in other words rarely has many more than three in five,
- * and a model has the last word.
- */
+/** Share of common words without vectors. One fact in other words rarely shares many more than three in five. */
 const leastOverlap = 0.6;
-
-export interface FoundPairs {
-  readonly pairs: readonly StoredPair[];
-  readonly more: boolean;
-}
 
 /**
  * The pairs of an owner's memories to ask a model about, most similar first, at most `mostPairs`, without those that it
- * compared lately.
- *
- * Searches neighbours of what changed in the last three days, is important, or is among the tenth that is used most: by
- * vectors, from the lowest band on; without embeddings by common words.
- *
- * @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * compared lately. Searches neighbours of what changed in the last three days, is important, or is among the tenth that
+ * is used most. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
-export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef): Promise<FoundPairs> {
+export async function findPairs(
+  deps: ConsolidationRuntime,
+  ownerRef: OwnerRef,
+): Promise<{ readonly pairs: readonly StoredPair[]; readonly more: boolean }> {
   const { db, config } = deps;
   const refs = await findPool(db, ownerRef);
   if (refs.length === 0) return { pairs: [], more: false };
@@ -62,10 +48,7 @@ export async function findPairs(deps: ConsolidationRuntime, ownerRef: OwnerRef):
   const fingerprints = open.map(fingerprintOf);
   const compared = await findCompared(db, { ownerRef, fingerprints, withinMs: fingerprintsForMs });
   const left = open.filter((_, place) => !compared.has(fingerprints[place] ?? ""));
-  return {
-    pairs: left.slice(0, mostPairs),
-    more: left.length > mostPairs,
-  };
+  return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
 }
 
 async function findNear(
@@ -115,17 +98,14 @@ async function findPool(db: Connection, ownerRef: OwnerRef): Promise<number[]> {
 /** Active memories of an owner by id, without expired ones. */
 export async function findStored(
   db: Connection,
-  input: { readonly ownerRef: OwnerRef } & (
-    | { readonly ids: readonly string[] }
-    | { readonly refs: readonly number[] }
-  ),
+  input: { ownerRef: OwnerRef } & ({ ids: readonly string[] } | { refs: readonly number[] }),
 ): Promise<ReadonlyMap<string, StoredMemory>> {
   const { schema } = db;
   const named =
     "ids" in input
       ? sql`unnest(${input.ids}::uuid[]) named cross join lateral (select * from ${schema}.memory where id = named limit 1) m`
       : sql`unnest(${input.refs}::bigint[]) named cross join lateral (select * from ${schema}.memory where ref = named limit 1) m`;
-  const rows = await db.query<StoredRow>(sql`
+  const rows = await db.query<{ memory: MemoryJson; ref: string; turn: number; asserted_at: Date }>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
       coalesce(m.asserted_at, m.valid_from) as asserted_at
     from ${named}
@@ -137,11 +117,4 @@ export async function findStored(
       return [item.id, { ...item, ref: Number(ref), turn, assertedAt, rank: sourceRank(item) }];
     }),
   );
-}
-
-interface StoredRow extends Record<string, unknown> {
-  readonly memory: MemoryJson;
-  readonly ref: string;
-  readonly turn: number;
-  readonly asserted_at: Date;
 }

@@ -22,8 +22,7 @@ export interface ConsolidationWork extends OwnerWork {
 
 /**
  * The work behind `claim`, or how it ended: no similar memories, or no tokens left of the day, which defers it. An
- * interrupted run continues with its pairs and votes, except pairs with a changed memory. @throws MemoryError
- * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * interrupted run continues with its pairs and votes. @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function loadConsolidation(
   deps: ConsolidationRuntime,

@@ -6,7 +6,6 @@ import { type IndexedWords, type NearRefs, nearByWords } from "./near-words.rule
 
 /** Per memory: more than are linked, since mere similar wording ranks first as often. */
 const nearestCount = 20;
-
 /** Per statement: with 20,000 memories of an owner, and vectors of 384 dimensions, a second or two. */
 const atOnce = 100;
 
@@ -16,12 +15,7 @@ const atOnce = 100;
  */
 export async function findNearMemories(
   db: Connection,
-  input: {
-    readonly ownerRef: OwnerRef;
-    readonly refs: readonly number[];
-    readonly space: EmbeddingSpace | null;
-    readonly least: number;
-  },
+  input: { ownerRef: OwnerRef; refs: readonly number[]; space: EmbeddingSpace | null; least: number },
 ): Promise<NearRefs[]> {
   const { ownerRef, refs, space, least } = input;
   if (space === null) {
@@ -40,12 +34,7 @@ export async function findNearMemories(
 /** All pairs, since an exact search reads all vectors anyway. */
 async function findByVector(
   { query, schema }: Connection,
-  input: {
-    readonly ownerRef: OwnerRef;
-    readonly refs: readonly number[];
-    readonly space: EmbeddingSpace;
-    readonly least: number;
-  },
+  input: { ownerRef: OwnerRef; refs: readonly number[]; space: EmbeddingSpace; least: number },
 ): Promise<NearRefs[]> {
   const { ownerRef, refs, space, least } = input;
   return query<NearRefs & Record<string, unknown>>(sql`

@@ -16,18 +16,12 @@ export interface NearRefs {
 /** A word of so many memories finds no neighbours: it says little about any. */
 const common = 500;
 
-/**
- * For each of `refs` the memories that share at least `least` of their words with it, one of them rare; most similar
- * first, at most `most` each.
- */
+/** The `most` nearest memories of each, which share at least `least` of their words with it, one of them rare. */
 export function nearByWords(
   all: readonly IndexedWords[],
-  {
-    refs,
-    least,
-    most,
-  }: { readonly refs: ReadonlySet<number>; readonly least: number; readonly most: number },
+  limits: { readonly refs: ReadonlySet<number>; readonly least: number; readonly most: number },
 ): NearRefs[] {
+  const { refs, least, most } = limits;
   const places = new Map<string, number[]>();
   const lengths = all.map(({ words }) => Object.values(words).reduce((sum, count) => sum + count, 0));
   for (const [place, { words }] of all.entries()) {

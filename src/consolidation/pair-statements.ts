@@ -79,11 +79,6 @@ export async function linkPairs(tx: Connection, links: readonly MemoryPairLink[]
     on conflict do nothing`);
 }
 
-interface ComparedPair {
-  readonly fingerprint: string;
-  readonly verdict: PairVerdict;
-}
-
 export async function findCompared(
   db: Connection,
   input: { readonly ownerRef: OwnerRef; readonly fingerprints: readonly string[]; readonly withinMs: number },
@@ -97,12 +92,12 @@ export async function findCompared(
 
 export async function keepCompared(
   tx: Connection,
-  { ownerRef, pairs }: { readonly ownerRef: OwnerRef; readonly pairs: readonly ComparedPair[] },
+  input: { ownerRef: OwnerRef; pairs: readonly { fingerprint: string; verdict: PairVerdict }[] },
 ): Promise<void> {
   await tx.query(sql`
     insert into ${tx.schema}.compared_pair as c (owner_ref, fingerprint, verdict, compared_at)
-    select ${ownerRef}, fingerprint, verdict, ${tx.now()}
-    from json_to_recordset(${JSON.stringify(pairs)}::json) as i (fingerprint text, verdict text)
+    select ${input.ownerRef}, fingerprint, verdict, ${tx.now()}
+    from json_to_recordset(${JSON.stringify(input.pairs)}::json) as i (fingerprint text, verdict text)
     on conflict (owner_ref, fingerprint) do update
       set verdict = excluded.verdict, compared_at = excluded.compared_at`);
 }

@@ -18,8 +18,7 @@ const effects = {
 
 /**
  * Lead of one effect before a memory is hidden, or a pair is left. A judge that errs once in ten times then hides one
- * of 60,000 pairs wrongly and misses one duplicate in forty. Thousands of an owner's pairs differ in one word that only
- * the judge can weigh: a lead of three would hide one of 740.
+ * of 60,000 pairs wrongly and misses one duplicate in forty; with a lead of three it would hide one of 740.
  */
 const neededLead = { hide: 5, leave: 2 };
 
@@ -52,12 +51,7 @@ function leadOf(votes: readonly PairVote[], effect: (typeof effects)[PairVerdict
   return 2 * agreeing - votes.length;
 }
 
-/**
- * Indexes of the pairs for the next call, at most `most`: those with the fewest votes, in order; empty when all are
- * decided.
- *
- * @param begun only pairs that have a vote already.
- */
+/** The pairs with the fewest votes, by index; `begun`: only of those with a vote. Empty when all are decided. */
 export function nextToAsk(
   pairs: readonly { readonly votes: readonly PairVote[] }[],
   most: number,

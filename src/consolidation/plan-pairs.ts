@@ -9,13 +9,7 @@ import type { StoredMemory } from "./choose-pairs.rule.js";
 import type { JoinedMemory, MemoryPairLink } from "./pair-statements.js";
 import type { JudgedPair, PairEffect, SettledPair } from "./settle-pairs.rule.js";
 
-interface ConsolidationPlan {
-  readonly plan: WritePlan;
-  readonly joined: readonly JoinedMemory[];
-  readonly links: readonly MemoryPairLink[];
-}
-
-export function planPairs(settled: readonly SettledPair[]): ConsolidationPlan {
+export function planPairs(settled: readonly SettledPair[]) {
   const merged = new Map<string, StoredMemory>();
   const plans = settled.map((pair): Partial<WritePlan> => {
     const { effect } = pair;
@@ -28,7 +22,7 @@ export function planPairs(settled: readonly SettledPair[]): ConsolidationPlan {
     merged.set(kept.id, after);
     return planMerge(pair, effect, after);
   });
-  const links = settled.flatMap(({ first, second, similarity, effect }) =>
+  const links = settled.flatMap(({ first, second, similarity, effect }): MemoryPairLink[] =>
     effect.action === "link" ? [{ from: second.ref, to: first.ref, strength: similarity }] : [],
   );
   return { plan: joinPlans(plans), joined: joinedMemories(settled), links };
@@ -42,6 +36,7 @@ function planMerge(
   after: StoredMemory,
 ): Partial<WritePlan> {
   const { verdict, reason } = vote;
+  const { seenCount } = after;
   const about = { category: kept.category, similarity };
   const line = changeLine("merged", after);
   return {
@@ -54,15 +49,8 @@ function planMerge(
       },
       {
         ...{ ...about, memoryId: kept.id, event: "MERGE" },
-        old: { text: kept.text, seenCount: after.seenCount - gone.seenCount },
-        new: {
-          text: gone.text,
-          seenCount: after.seenCount,
-          merged: gone.id,
-          source: gone.source,
-          verdict,
-          reason,
-        },
+        old: { text: kept.text, seenCount: seenCount - gone.seenCount },
+        new: { text: gone.text, seenCount, merged: gone.id, source: gone.source, verdict, reason },
         news: { event: "merged", line, importance: Math.max(kept.importance, gone.importance) },
       },
     ],
@@ -124,7 +112,6 @@ function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChan
 
 const mostTags = 32;
 
-/** What each memory inherits from those merged into it. */
 function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
   const merged = new Map<StoredMemory, StoredMemory[]>();
   for (const { effect } of settled) {

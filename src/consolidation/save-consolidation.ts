@@ -5,7 +5,7 @@ import { applyPlan } from "../memories/write/apply-plan.js";
 import { expireMemories } from "../memories/write/expire-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import { type LockedOwner, lockOwner } from "../scope/scope-predicates.js";
-import { fingerprintOf, type StoredMemory, type StoredPair } from "./choose-pairs.rule.js";
+import { fingerprintOf, type StoredMemory } from "./choose-pairs.rule.js";
 import { type ConsolidationRuntime, consolidator } from "./consolidation-options.js";
 import { findStored } from "./find-pairs.js";
 import type { ConsolidationWork, VotedPair } from "./load-consolidation.js";
@@ -14,9 +14,7 @@ import { verdictOf } from "./pair-votes.rule.js";
 import { planPairs } from "./plan-pairs.js";
 import { type SettledPair, settlePairs } from "./settle-pairs.rule.js";
 
-type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & {
-  readonly pairs: readonly VotedPair[];
-};
+type Judged = Pick<ConsolidationWork, "scope" | "ownerRef"> & { readonly pairs: readonly VotedPair[] };
 
 /** Effects on `pairs`, as the memories are now, in order; none where one of them changed since it was read. */
 async function settle(
@@ -27,9 +25,11 @@ async function settle(
 ): Promise<SettledPair[]> {
   const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
   const stored = await findStored(db, { ownerRef, ids });
-  const linked = await findLinked(db, pairs.map(linkOf));
+  const links = pairs.map(({ first, second }) => ({ from: second.ref, to: first.ref }));
+  const linked = await findLinked(db, links);
   const judged = pairs.map((pair) => {
-    return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(nameOf(linkOf(pair))) };
+    const name = `${pair.second.ref} ${pair.first.ref}`;
+    return { ...pair, vote: verdictOf(pair.votes), linked: linked.has(name) };
   });
   const isAsRead = ({ id, revision }: StoredMemory) => stored.get(id)?.revision === revision;
   const standing = judged.filter(({ first, second }) => isAsRead(first) && isAsRead(second));
@@ -41,18 +41,7 @@ async function settle(
   });
 }
 
-function linkOf({ first, second }: StoredPair) {
-  return { from: second.ref, to: first.ref };
-}
-
-function nameOf({ from, to }: { readonly from: number; readonly to: number }): string {
-  return `${from} ${to}`;
-}
-
-/**
- * Applies the verdicts and completes the task in one transaction: memories, links, audit trail, change log, events,
- * comparisons. @throws LeaseLost when another worker took the task over; nothing is written then.
- */
+/** Applies the verdicts and completes the task in one transaction. @throws LeaseLost for a lost task */
 export async function saveConsolidation(
   deps: ConsolidationRuntime,
   input: { readonly claim: Claim; readonly work: ConsolidationWork } & Pick<Judged, "pairs">,
@@ -90,10 +79,7 @@ function comparedOf(settled: readonly SettledPair[]) {
   });
 }
 
-/**
- * The owner's revision, with this run's own changes, where nobody else changed anything. With pairs left for another
- * day, the owner counts as changed.
- */
+/** The owner's revision, if only this run changed it. With pairs left for another day, the owner counts as changed. */
 async function lookedAtUntil(
   tx: Connection,
   { ownerRef, doneUntil, more }: ConsolidationWork,

@@ -11,20 +11,15 @@ export interface JudgedPair extends StoredPair {
 
 /**
  * Why a verdict is not applied. "details": code sees a difference. "believed": the one to remove is trusted more.
- * "pinned": it is pinned. "consent": a sensitive field. "slot": only one has a slot. "settled": one went with another
- * pair of the run. "changed": one changed since it was read.
+ * "slot": only one has a slot. "settled": one went with another pair. "changed": one changed since it was read.
  */
 type PairRefusal = "details" | "believed" | "pinned" | "consent" | "slot" | "settled" | "changed";
 
+type Removal = { readonly kept: StoredMemory; readonly gone: StoredMemory };
+
 export type PairEffect =
-  | { readonly action: "merge"; readonly kept: StoredMemory; readonly gone: StoredMemory }
-  | {
-      readonly action: "close";
-      readonly kept: StoredMemory;
-      readonly gone: StoredMemory;
-      readonly validTo: Date;
-      readonly split: IntervalSplit | null;
-    }
+  | (Removal & { readonly action: "merge" })
+  | (Removal & { readonly action: "close"; readonly validTo: Date; readonly split: IntervalSplit | null })
   | { readonly action: "link" }
   | { readonly action: "none"; readonly why: PairRefusal | null };
 
@@ -39,10 +34,7 @@ interface SettleRules {
   readonly now: Date;
 }
 
-/**
- * The effect on each of `judged`, in order. Merges come first, most similar first, then closings; a removed memory
- * takes no further part.
- */
+/** The effect on each, in order. Merges come first, most similar first; a removed memory takes no further part. */
 export function settlePairs(judged: readonly JudgedPair[], rules: SettleRules): PairEffect[] {
   const effects = judged.map((): PairEffect => ({ action: "none", why: null }));
   const gone = new Set<string>();
@@ -77,10 +69,7 @@ function none(why: PairRefusal | null): PairEffect {
   return { action: "none", why };
 }
 
-/**
- * Keeps the more trusted one; then the pinned one, the one with a slot, the longer one, the one said more often, the
- * older one.
- */
+/** Keeps the more trusted one; then the pinned, the one with a slot, the longer, the more often said, the older. */
 function merging({ first, second }: StoredPair): PairEffect {
   const [kept, gone] = standsBefore(first, second) > 0 ? [first, second] : [second, first];
   if (gone.key !== null && kept.key === null) return none("slot");

@@ -6,7 +6,6 @@ import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
 import { type ShownRound, shownTurn } from "./shown-turns.js";
 
-/** A message not yet in the transcript: it has no seq. */
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   /** Text prepared for `to_tsvector`; empty for what is not searched. */
   readonly terms: string;
@@ -54,9 +53,8 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
 
 /**
  * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row, locked, made where new,
- * with the new rounds counted; no row when the thread is another scope's. New messages reopen a thread that had
- * ended, except those of the round that ended it. `before (last_seq)`; and `fresh`: the messages of `input` that the
- * thread lacks, with `thread_ref`, `owner_ref` and `seq`.
+ * with the new rounds counted; no row when the thread is another scope's. New messages reopen a thread, except those of
+ * the round that ended it. `before (last_seq)`; `fresh`: the messages that the thread lacks, with refs and `seq`.
  */
 export function lockedThread(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
@@ -140,10 +138,7 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
     )`;
 }
 
-/**
- * Extraction and note come due (`due (kind, retry_at)`), the search is an event, shown memories count as used.
- * Reading `counted` locks the owner before other rows, as writers of memories do.
- */
+/** `due (kind, retry_at)`. Reading `counted` locks the owner before other rows, as writers of memories do. */
 export function notedRound(db: Connection, round: AppendedRound): Sql {
   const { schema } = db;
   const { scope, threadId, agentId, runId, shown, extract, note } = round;

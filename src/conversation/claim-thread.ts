@@ -9,9 +9,8 @@ type OwnerCounts = Readonly<Record<"turns" | "messages" | "messageLength", Sql>>
 const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
 /**
- * CTEs that find a thread and its scope's owner, made where it is new: `known_thread (id, owned, checkpoint_name)`,
- * `known_owner (id, revision)`, and `its_owner (id, revision)`, empty while another transaction makes the same owner.
- * Another scope's thread (`not owned`) makes no owner.
+ * CTEs `known_thread (id, owned, checkpoint_name)`, `known_owner (id, revision)`, and `its_owner (id, revision)`, made
+ * where new, but empty while another transaction makes it. Another scope's thread (`not owned`) makes no owner.
  */
 export function threadAndOwner(
   db: Connection,
@@ -110,10 +109,9 @@ function ownedThread({ id, name }: Row): OwnedThread {
 }
 
 /**
- * Names the thread's checkpoints where they have no name yet: by the thread id, or uniquely where that is taken, by
- * another tenant's thread or, for nobody, by a tenant's checkpoints. Null when the thread was forgotten.
- *
- * Call it after the statement that made the thread: of two tenants at once, at least one then sees the other.
+ * Names the thread's checkpoints by the thread id, or uniquely where another tenant, or for nobody a tenant, has it.
+ * Null when the thread was forgotten. Call it after the statement that made the thread: of two tenants at once, at
+ * least one then sees the other.
  */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;

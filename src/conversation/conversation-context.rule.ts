@@ -19,10 +19,9 @@ export interface ContextSources<Item> {
 
 /**
  * The messages to show beside the summary: recent ones that it covers, everything after its end, then what is not
- * recorded yet. Where they do not begin with a user's message, also the last round before: models need one.
- *
- * The state wins where it overlaps the transcript: it has edits, forks and the current message. The transcript adds
- * what the state lacks, and has the order. After a fork the abandoned branch's tail is left out.
+ * recorded yet. Where they do not begin with a user's message, also the last round before: models need one. The state
+ * wins where it overlaps the transcript: it has edits, forks and the current message. The transcript adds what the state
+ * lacks, and has the order. After a fork the abandoned branch's tail is omitted.
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
   const { gap, recent, lastRound, idOf, opensRound } = sources;

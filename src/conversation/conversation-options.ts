@@ -3,9 +3,8 @@ import { bytesPerToken } from "../text/estimate-tokens.js";
 
 export const conversationOptionsSchema = z.strictObject({
   /**
-   * Most tokens of messages shown that no summary covers, four bytes each; older ones are left out, and the prompt says how
-   * many. It holds where there is no model, or its summaries fail for long: else a summary comes long before. Half of a
-   * window of 128,000: raise it for a model with a larger one.
+   * Most tokens of messages shown that no summary covers, four bytes each; older ones are omitted, and the prompt says how
+   * many. Reached only without a model, or while summaries fail. Half of a window of 128,000: raise it for a larger one.
    * @default 64_000
    */
   maxGapTokens: z.int().min(200).default(64_000),
@@ -16,10 +15,8 @@ export const conversationConstants = {
   maxGapMessages: 400,
 };
 
-/** How much of a conversation is shown word for word. */
 export interface ConversationConfig extends z.input<typeof conversationOptionsSchema> {}
 
-/** How much of a conversation is shown word for word. */
 export type ConversationOptions = z.output<typeof conversationOptionsSchema> &
   Readonly<typeof conversationConstants>;
 

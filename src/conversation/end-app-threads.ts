@@ -10,7 +10,6 @@ const atOnce = 500;
 
 export interface EndedThreads {
   readonly count: number;
-  /** Those whose note is to be made now. */
   readonly due: readonly ThreadRef[];
 }
 

@@ -26,7 +26,6 @@ export interface EndThread {
   readonly afterRound?: boolean | undefined;
 }
 
-/** A conversation that is over. */
 export interface EndedThread {
   readonly threadId: string;
   /** When it ended first, and why: ending it again changes neither. */
@@ -36,7 +35,6 @@ export interface EndedThread {
 
 export interface Ending extends EndedThread {
   readonly threadRef: number;
-  /** Whether its note is to be made now. */
   readonly noteDue: boolean;
 }
 
@@ -53,10 +51,7 @@ const endSchema = z.strictObject({
   afterRound: z.boolean().default(false),
 });
 
-/**
- * Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due.
- * @throws MemoryError `NOT_FOUND`, `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `REDACTION_FAILED`
- */
+/** Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due. */
 export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
   input: EndThread,
@@ -68,9 +63,8 @@ export async function endThread(
   const ending = { scope, threadId, reason, afterRound, leavesNote };
   let ended = await writeEnd(db, ending);
   // The first round of a graph that claims no thread is recorded after its tools ran.
-  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId }))) {
+  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId })))
     ended = (await writeEnd(db, ending)) ?? null;
-  }
   if (ended) return { threadId, ...ended };
   if (ended === null) throw threadForbidden(threadId);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);

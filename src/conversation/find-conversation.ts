@@ -12,7 +12,7 @@ interface ConversationSummary {
   readonly endSeq: number;
   readonly text: string;
   readonly endMessageId: string;
-  /** The rounds of the thread that it stands for, counted from 1. */
+  /** The rounds of the thread that it covers, counted from 1. */
   readonly startTurn: number;
   readonly endTurn: number;
 }
@@ -23,9 +23,7 @@ export interface Conversation {
   /** −1 before the first message. */
   readonly lastSeq: number;
   readonly summary: ConversationSummary | null;
-  /** A newer summary that is being made. */
   readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
-  /** The messages after the summary's end, in order. */
   readonly gap: TranscriptMessage[];
   /** The oldest of them that are left out, since they are too many to be shown; null when all are there. */
   readonly leftOut: LeftOut | null;

@@ -3,10 +3,9 @@ import type { Connection } from "../postgres/connection.js";
 import { isId } from "../scope/scope-predicates.js";
 
 /**
- * Rows (thread_ref, seq, wholly), some twice: the messages of `owners`, a relation with their `id`, from which facts were
- * learned that were removed on request, the requests, and the answers to both. `wholly`: without another active fact.
- *
- * From the audit trail, so also after the purge; neither ageing nor merging is a request. By `history_removed`.
+ * Rows (thread_ref, seq, wholly), some twice: the messages of `owners` (id) from which facts were learned that were
+ * removed on request, the requests, and the answers to both. `wholly`: without another active fact. From the audit
+ * trail, so also after the purge; neither ageing nor merging is a request. By the index `history_removed`.
  */
 export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
   return sql`

@@ -18,15 +18,9 @@ export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
 /** Ids for frozen messages, and for plain objects, which are the caller's. */
 const idsOfOthers = new WeakMap<object, string>();
 
-/**
- * `given`, in any form that LangGraph takes, as messages that were said: without recalled ones and removals. A
- * message keeps the id that it gets: given again, it is the same. Two objects are two messages.
- * @throws MemoryError `INVALID_INPUT` for what is no message
- */
+/** `given` without recalled ones and removals. The same object keeps its id. @throws MemoryError `INVALID_INPUT` */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
-  if (!Array.isArray(given)) {
-    throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
-  }
+  if (!Array.isArray(given)) throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
   return given.flatMap((each: BaseMessageLike, index) => {
     const message = asMessage(each, index);
     return message.getType() === "remove" ? [] : (saidMessage(message) ?? []);
@@ -36,9 +30,8 @@ export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] 
 function asMessage(given: BaseMessageLike, index: number): BaseMessage {
   if (isBaseMessage(given)) return withId(given, given);
   try {
-    if (typeof given === "object" && !Array.isArray(given) && !("content" in given || "kwargs" in given)) {
+    if (typeof given === "object" && !Array.isArray(given) && !("content" in given || "kwargs" in given))
       throw new TypeError("it has no content");
-    }
     const message = coerceMessageLikeToMessage(given);
     return typeof given === "object" ? withId(message, given) : withId(message, message);
   } catch (cause) {

@@ -13,7 +13,6 @@ import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
 
-/** A message of a thread's transcript. */
 export interface ThreadMessage {
   /** Its place in the thread, from 0. */
   readonly seq: number;
@@ -54,10 +53,7 @@ const listSchema = z
     "`before` or `after`, not both",
   );
 
-/**
- * Messages of a thread, in order; none of an unknown thread. One round trip.
- * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
- */
+/** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
   const asked = parseScoped(listSchema, input, "page of messages");
   const { scope, limit, before, after, mostCharacters } = asked;

@@ -7,7 +7,6 @@ import { delegatedMark, nobody, parseScoped, type Scope, scopeField } from "../s
 import { isId, type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
 
-/** A conversation and whom it belongs to. */
 export interface Thread {
   readonly threadId: string;
   readonly scope: Scope;
@@ -33,11 +32,7 @@ export interface ListThreads {
 
 type Row = Omit<Thread, "scope"> & ScopeRow;
 
-/**
- * Conversations of a user (in all apps without `scope.appId`) or of an app, most recently active first; without
- * those among agents, of runs within their runs.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
- */
+/** Most recently active first, without threads among agents. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after, summarized } = parsePage(input);
   const rows = await db.query<Row>(sql`

@@ -90,7 +90,7 @@ function sameText(first: string, second: string): boolean {
   return one.length === other.length && timingSafeEqual(one, other);
 }
 
-/** What another process, whose marks are not known, may have put in front of a user's words: a context, or a whole block. */
+/** A context or block that another process, with marks unknown here, put in front of a user's words. */
 const injected = /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/memory>(?:\s*\n|$))/;
 
 /** What a user says about memory blocks stays. */

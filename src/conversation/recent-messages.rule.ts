@@ -9,11 +9,7 @@ export interface RecentMessages {
   readonly shortened: readonly string[];
 }
 
-/**
- * What is shown of `covered` beside its summary within `mostTokens`: the last whole rounds that fit. A last round too
- * long alone loses its first tool calls, then the middle of long texts. Calls without results and results without
- * calls are left out.
- */
+/** The last whole rounds that fit. A single longer one loses its first tool calls, then the middle of its texts. */
 export function recentMessages(covered: readonly BaseMessage[], mostTokens: number): RecentMessages {
   const rounds = roundsOf(withoutBrokenCalls(covered));
   let left = mostTokens;

@@ -100,12 +100,11 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
 
 type RecordStatement = AppendedRound & TalkWindow;
 
-/** Of a thread's first message with LangChain's summary, by which the thread is known to be summarised by it. */
+/** The id of a thread's first message with LangChain's summary: marks the thread as summarised by LangChain. */
 export const othersSummaryId = "mnemograph.others_summary";
 
 export interface RecordedThread {
   readonly threadRef: number;
-  /** How many of the messages were new. */
   readonly recorded: number;
   /** −1 when the transcript is empty. */
   readonly lastSeq: number;
@@ -117,7 +116,7 @@ export interface RecordedThread {
   readonly turns: number;
   /** The last of them that has been compressed; 0 for none. */
   readonly compressedTurns: number;
-  /** In how many ms the extraction of facts is due that these messages ask for; null when they ask for none. */
+  /** Milliseconds until the extraction that these messages make due; null for none. */
   readonly extractInMs: number | null;
   /** Whether these messages ended their conversation: it had ended within their round. */
   readonly closed: boolean;
@@ -132,13 +131,10 @@ const collisions = {
 };
 
 /**
- * Appends the messages whose ids the thread lacks, and makes the thread where new. One atomic statement; null when
- * the thread is another scope's.
- *
- * The thread's row is locked, but the snapshot may be older than the lock. Then the insert collides with the key
- * (thread, seq) or (thread, message id), and the next try has a new snapshot: so seqs have no gaps and no message is
- * stored twice. A message that the index refuses is recorded without it.
- * @throws MemoryError `BUSY`
+ * Appends the messages that the thread lacks, in one atomic statement; null when the thread is another scope's. The
+ * thread's row is locked, but the snapshot may be older than the lock: then the insert collides with the key (thread, seq)
+ * or (thread, message id), and the next try has a new snapshot. So seqs have no gaps and no message is stored twice. A
+ * message that the index refuses is recorded without it. @throws MemoryError `BUSY`
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
   try {

@@ -42,8 +42,8 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 const longestIdBytes = 1_000;
 
 /**
- * One without an id gets a fresh one, and so is new each time. What other middleware, or an agent that gave the task of
- * a delegated thread, wrote as the user's has the role "other". @throws MemoryError `INVALID_INPUT` for an id
+ * A message without an id gets a fresh one. The role is "other" for what other middleware, or an agent that delegates to
+ * this thread, wrote as the user's. @throws MemoryError `INVALID_INPUT` for an id
  */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
@@ -82,7 +82,6 @@ export function withKeptId(message: BaseMessage): BaseMessage {
 /** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
 
-/** Messages of a thread and whom it belongs to. */
 export interface RecordInput {
   readonly scope: Scope;
   readonly threadId: string;
@@ -138,15 +137,7 @@ export async function newMessages(
   return made;
 }
 
-/**
- * Appends the messages that the transcript lacks: recording twice is harmless, and of one id the last message counts.
- * Leaves out what was recalled.
- *
- * @param due.extract when user messages with words make extraction due. @default never
- * @param due.note when a conversation with an app leaves a note. @default never
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for an unusable message id, `THREAD_FORBIDDEN` when the
- * thread is another scope's, `REDACTION_FAILED`
- */
+/** Recording twice is harmless; of one id the last message counts. @param due what this makes due. @default nothing */
 export async function record(
   { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
   input: RecordInput,
@@ -154,7 +145,7 @@ export async function record(
 ): Promise<RecordedRound> {
   const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
   const threadId = parseThreadId(round.threadId);
-  // LangChain gives its summary the id of the first message that it stands for.
+  // LangChain gives its summary the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
   );

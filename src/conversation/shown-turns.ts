@@ -12,7 +12,6 @@ import {
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows, smallCount } from "../text/parse-input.js";
 
-/** The parts of the memory block that memories stand in. */
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
@@ -74,11 +73,10 @@ interface ShownMemory {
   readonly part: ShownPart;
   /** As it reads today; null when it was removed since, or is not the scope's to see. */
   readonly text: string | null;
-  /** What it was found by, comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
+  /** Comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
   readonly score: number | null;
 }
 
-/** What a turn was shown of memory. */
 export interface ShownTurn {
   /** Counted from 1. */
   readonly turn: number;
@@ -86,7 +84,6 @@ export interface ShownTurn {
   readonly seq: number;
   readonly messageId: string;
   readonly at: Date;
-  /** Revision of the owner's memories. */
   readonly revision: number;
   /** The summary of the conversation that stood in the block; null for none. */
   readonly summaryId: number | null;
@@ -112,10 +109,7 @@ const listSchema = z.strictObject({
   before: smallCount.optional(),
 });
 
-/**
- * What the turns of a thread were shown, latest first; none of an unknown thread. One round trip.
- * @throws MemoryError `THREAD_FORBIDDEN` when the thread is another scope's, `SCOPE_REQUIRED`, `INVALID_INPUT`
- */
+/** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
   const { scope, limit, before, ...asked } = parseScoped(listSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);

@@ -11,10 +11,7 @@ import { type EpisodeWork, loadCompression, makeEpisode } from "./make-episode.j
 
 const compressor = "worker:compress";
 
-/**
- * Writes an episode and advances the thread's cursor in one transaction. Returns the episode's id, or null when there
- * was one already. @throws LeaseLost when another worker took the task over; nothing is written then.
- */
+/** Writes an episode and advances the cursor in one transaction. Null where there was one. @throws LeaseLost */
 async function saveEpisode(
   deps: EpisodesRuntime,
   input: { claim: Claim; work: EpisodeWork; text: string; trimmed: boolean },

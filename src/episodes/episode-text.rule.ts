@@ -8,12 +8,8 @@ import type { Runtime } from "../runtime.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 
 /**
- * The next range of turns to become an episode; null when none is due.
- *
- * At every multiple of `everyTurns` all but the last `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40, 31–50 at
- * 60. Ranges depend on turns alone: what was missed at turn 20 is the same episode at 45.
- *
- * @param compressedTurns the last compressed turn; 0 for none.
+ * The next range of turns to become an episode; null when none is due. At every multiple of `everyTurns` all but the
+ * last `keepTurns` are compressed: 1–10 at turn 20, 11–30 at 40. Missed at turn 20, it is the same episode at 45.
  */
 export function episodeRange(
   turns: number,
@@ -33,10 +29,7 @@ export function episodeRule({ episodeEveryTurns, episodeKeepShare }: MemoryOptio
   return { everyTurns: episodeEveryTurns, keepTurns: Math.floor(episodeEveryTurns * episodeKeepShare) };
 }
 
-/**
- * A model's episode as it is stored: cut after the last whole sentence, or word, that fits. @throws MemoryError
- * `MODEL_OUTPUT_INVALID` when nothing is left.
- */
+/** Cuts after the last whole sentence, or word, that fits. @throws MemoryError `MODEL_OUTPUT_INVALID` if empty */
 export function episodeText(text: string): string {
   const whole = visibleText(text).trim();
   const trimmed = trimToLength("episode", whole) ?? cutAtWord(whole, maxCharacters.episode);

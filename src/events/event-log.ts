@@ -49,15 +49,14 @@ export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
 /** The part of the system of the event `e`, whatever its writer stored. */
 export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
 
-/** The conversation, agent and run of an event, as far as known. */
+/** The conversation, agent and run of an event, where known. */
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
   readonly agentId?: string | null | undefined;
   readonly runId?: string | null | undefined;
 }
 
-// "classify": whether a proposal may be written; "ttl": forgotten by age; "resume": the database answers
-// again; "exhaust": a tenant's energy is used up.
+// "ttl": forgotten by age; "resume": the database answers again; "exhaust": a tenant's energy is used up.
 export const eventOps = [
   ...(["search", "classify", "create", "update", "merge", "delete", "link", "ttl", "restore"] as const),
   ...(["quarantine", "forget", "propose", "approve", "refuse", "expire", "resume", "exhaust"] as const),
@@ -88,7 +87,6 @@ export async function insertEvent(
   await insertEvents(db, [event], deadline);
 }
 
-/** Records `events` in one statement. */
 export async function insertEvents(
   db: Connection,
   events: readonly MemoryEvent[],
@@ -97,35 +95,28 @@ export async function insertEvents(
   if (events.length === 0) return;
   const shown = events.filter(({ shownIds = [] }) => shownIds.length > 0);
   const insertion = eventsInserted(db, events);
-  const statement =
-    shown.length > 0
-      ? sql`with ${usedMemories(db, shown)}, event as (${insertion}) select 1 as done`
-      : insertion;
+  const statement = shown.length > 0 ? withUsedMemories(db, shown, insertion) : insertion;
   await db.query(statement, { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) });
 }
 
 /** The insertion of `events` without the count of used memories; a `where` may follow. */
 export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): Sql {
-  const rows = JSON.stringify(
-    events.map(({ scope, shownIds: _, ...event }) => ({
-      ...event,
-      ...scopeColumns(scope),
-      node: eventNode(event.step),
-    })),
-  );
+  const rows = events.map(({ scope, shownIds: _, ...event }) => {
+    return { ...event, ...scopeColumns(scope), node: eventNode(event.step) };
+  });
   return sql`
     insert into ${db.schema}.event
       (tenant_id, user_id, app_id, thread_id, agent_id, run_id, node, step, op, status, detail, memory_id, category,
         similarity, created_at)
     select "tenantId", "userId", "appId", "threadId", "agentId", "runId", node, step, op, status, detail, "memoryId", category,
       similarity, ${db.now()}
-    from json_to_recordset(${rows}::json) as e (
+    from json_to_recordset(${JSON.stringify(rows)}::json) as e (
       "tenantId" text, "userId" text, "appId" text, "threadId" text, "agentId" text, "runId" text, node text, step text, op text, status text, detail text,
       "memoryId" uuid, category text, similarity real
     )`;
 }
 
-/** Records that a tenant's budget is used up, unless an event of the last refill says so. Returns whether it was recorded. */
+/** Records that a tenant's budget is used up; false where an event of the last refill says so already. */
 export async function recordExhausted(db: Connection, tenantId: string, detail: string): Promise<boolean> {
   const event = { scope: { tenantId }, step: "energy", op: "exhaust", status: "skipped", detail } as const;
   const rows = await db.query(sql`
@@ -140,17 +131,19 @@ export async function recordExhausted(db: Connection, tenantId: string, detail: 
 }
 
 /** Skips locked memories: their writer marks them as used as well. */
-function usedMemories(db: Connection, events: readonly MemoryEvent[]): Sql {
-  const shown = events.map(
-    ({ scope, shownIds = [] }) =>
-      sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`,
-  );
-  return sql`used as (
+function withUsedMemories(db: Connection, events: readonly MemoryEvent[], insertion: Sql): Sql {
+  const shown = events.map(({ scope, shownIds = [] }) => {
+    return sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`;
+  });
+  return sql`
+    with used as (
       update ${db.schema}.memory u
       set last_accessed_at = ${db.now()}, access_count = u.access_count + 1
       where u.ref in (
         select m.ref from ${db.schema}.memory m where (${join(shown, " or ")}) and m.state = 'active'
         order by m.ref for update skip locked
       )
-    )`;
+    ),
+    event as (${insertion})
+    select 1 as done`;
 }

@@ -2,7 +2,7 @@ import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
 import { parseScopeIn, type Scope, scopeField } from "../scope/scope.js";
-import { scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
+import { type ScopeRow, scopeColumns, scopeOf, withinScope } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableDate, storableText } from "../text/parse-input.js";
 import { eventOps, eventPart, eventParts, eventStep, eventSteps } from "./event-log.js";
 
@@ -30,21 +30,17 @@ async function countEvents(
   db: Connection,
   { fields, ...selection }: EventSelection & { fields: readonly EventField[] },
 ): Promise<EventCount[]> {
-  const values = join(
-    fields.map((field) => columns[field]),
-    ", ",
-  );
+  const counted = fields.map((field) => columns[field]);
   const rows = await db.query<{ values: (string | null)[]; count: number }>(sql`
     select values, count(*)::int as count
-    from (select array[${values}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
+    from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
     group by values order by count(*) desc, values`);
-  return rows.map(
-    (row) =>
-      ({
-        ...Object.fromEntries(fields.map((field, index) => [field, row.values[index]])),
-        count: row.count,
-      }) as EventCount,
-  );
+  return rows.map(({ values, count }) => {
+    const keys: Omit<EventCount, "count"> = Object.fromEntries(
+      fields.map((field, index) => [field, values[index]]),
+    );
+    return { ...keys, count };
+  });
 }
 
 /** A scope without an id selects all events. */
@@ -73,7 +69,7 @@ export interface RecordedEvent {
   readonly threadId: string | null;
   readonly agentId: string | null;
   readonly runId: string | null;
-  /** "context", "hotpath", "episodic", "worker" or "governance". */
+  /** One of "context", "hotpath", "episodic", "worker" and "governance". */
   readonly node: string;
   readonly step: string;
   readonly op: string;
@@ -86,12 +82,7 @@ export interface RecordedEvent {
   readonly at: Date;
 }
 
-type Row = Omit<RecordedEvent, "id" | "scope"> & {
-  id: string;
-  tenant_id: string;
-  user_id: string;
-  app_id: string;
-};
+type Row = Omit<RecordedEvent, "id" | "scope"> & ScopeRow & { id: string };
 
 async function listEvents(
   db: Connection,
@@ -113,11 +104,9 @@ async function listEvents(
 }
 
 /**
- * What happened in memory, without content: every search, write and decision, failed and skipped ones too.
- *
- * `node` is the part of the system: "context" (recall for a turn), "hotpath" (writing what was said),
- * "episodic" (episodes), "worker" (background maintenance), "governance" (decisions). `step` is the code
- * within it.
+ * What happened in memory, without content: every search, write and decision, failed and skipped ones too. `node` is
+ * the part of the system: "context" (recall for a turn), "hotpath" (writing what was said), "episodic" (episodes),
+ * "worker" (background maintenance), "governance" (decisions). `step` is the code within it.
  */
 export interface EventsApi {
   /**
@@ -144,11 +133,8 @@ export interface EventsApi {
 
 const selectionSchema = z.object({
   scope: scopeField,
-  threadId: storableText.optional(),
-  agentId: storableText.optional(),
-  runId: storableText.optional(),
-  since: storableDate.optional(),
-  until: storableDate.optional(),
+  ...{ threadId: storableText.optional(), agentId: storableText.optional(), runId: storableText.optional() },
+  ...{ since: storableDate.optional(), until: storableDate.optional() },
   op: z.enum(eventOps).optional(),
   node: z.enum(eventParts).optional(),
   step: z.enum(eventSteps).optional(),
@@ -159,11 +145,8 @@ const countSchema = z.strictObject({
   ...selectionSchema.shape,
   by: z.union([field.transform((name) => [name]), z.array(field).min(1)]),
 });
-const listSchema = z.strictObject({
-  ...selectionSchema.shape,
-  limit: pageRows,
-  before: z.int().min(0).optional(),
-});
+const page = { limit: pageRows, before: z.int().min(0).optional() };
+const listSchema = z.strictObject({ ...selectionSchema.shape, ...page });
 
 export function createEventsApi(db: Connection): EventsApi {
   return {

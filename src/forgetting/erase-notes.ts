@@ -14,16 +14,10 @@ interface AppNotes {
 /**
  * Deletes the notes of locked threads that are about to go, with notes they were merged into, and their audit trail.
  * Reports it to the apps' other threads. Takes the apps' locks.
- *
- * @param input.tables memories and their dependents.
  */
 export async function eraseNotes(
   tx: Connection,
-  input: {
-    readonly threads: readonly string[];
-    readonly scope: ErasureScope;
-    readonly tables: readonly ErasureTable[];
-  },
+  input: { threads: readonly string[]; scope: ErasureScope; tables: readonly ErasureTable[] },
 ): Promise<RowCounts> {
   const counts: RowCounts = {};
   for (const notes of await findNotesOf(tx, input.threads)) {

@@ -39,14 +39,6 @@ import {
   threadTables,
 } from "./erasure-tables.js";
 
-export interface Eraser {
-  /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
-  pass(scope: Scope, thread: ErasedThread | null): Promise<boolean>;
-  /** Writes that event when something is left. */
-  leaveTombstone(scope: Scope): Promise<void>;
-  result(): Omit<Forgotten, "complete">;
-}
-
 const threadsAtOnce = 20;
 
 interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
@@ -62,11 +54,12 @@ interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
 export function createEraser(
   db: Database,
   options: ForgetOptions & { readonly limit: number; readonly expected: number },
-): Eraser {
+) {
   const run: Run = { ...options, db, removed: {}, shared: new Set(), done: 0 };
   run.onProgress?.({ done: 0, total: run.expected });
   return {
-    async pass(requested, thread) {
+    /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
+    async pass(requested: Scope, thread: ErasedThread | null): Promise<boolean> {
       const scope = await findErasureScope(db, requested, thread);
       const exhausted = [
         await eraseMemories(run, scope),
@@ -76,7 +69,8 @@ export function createEraser(
       ];
       return exhausted.every(Boolean) && finish(run, requested, scope);
     },
-    leaveTombstone: (scope) => insertEvent(db, tombstone(scope, run.removed)),
+    /** Writes that event when something is left. */
+    leaveTombstone: (scope: Scope) => insertEvent(db, tombstone(scope, run.removed)),
     result: () => ({ removed: run.removed, total: run.done, sharedThreads: [...run.shared].sort() }),
   };
 }
@@ -212,8 +206,8 @@ export interface Forgotten {
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
   /**
-   * Threads whose LangGraph checkpoints stay: a checkpointer without tenants has written them for another tenant with
-   * the same thread id too. They go when the last of them is forgotten.
+   * Threads whose checkpoints stay: a checkpointer without tenants has written them for another tenant with the same
+   * thread id too. They go when the last of them is forgotten.
    */
   readonly sharedThreads: readonly string[];
   /** False after a dry run that found something, and when others kept writing to the scope: run it again. */

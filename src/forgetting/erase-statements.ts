@@ -45,7 +45,6 @@ export async function findErasableItems(
   return rows.map(({ ref }) => ref);
 }
 
-/** For the audit trail. */
 export interface Erasing {
   readonly actor: string;
   readonly reason?: string | undefined;
@@ -73,23 +72,15 @@ async function tellOfErased(
   if (found.length === 0) return;
   await recordChanges(tx, {
     ...{ ownerRef: Number(ownerRef), scope, actor, step: "forget" },
-    changes: found.map(({ id, category, importance, active }) => ({
-      ...{ memoryId: id, category, event: "DELETE", old: null, new: gone, similarity: null },
-      news: active
-        ? {
-            event: "deleted",
-            line: changeLine("deleted", { category, importance, text: "", seenCount: 1 }),
-            importance,
-          }
-        : null,
-    })),
+    changes: found.map(({ id, category, importance, active }) => {
+      const line = changeLine("deleted", { category, importance, text: "", seenCount: 1 });
+      const news = active ? ({ event: "deleted", line, importance } as const) : null;
+      return { memoryId: id, category, event: "DELETE", old: null, new: gone, news, similarity: null };
+    }),
   });
 }
 
-/**
- * Removes from memories, proposals and decisions that stay the thread and the words they came from. The audit trail keeps
- * who decided what.
- */
+/** Removes the thread, and the words said there, from what stays. The audit trail keeps who decided what. */
 export async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
   const { ownerRef } = scope;
   if (ownerRef === null) return;
@@ -115,7 +106,6 @@ export async function forgetWords(tx: Connection, scope: ErasureScope, threadId:
       and ${threadId} in (h.new #>> '{evidence,threadId}', h.new #>> '{source,threadId}')`);
 }
 
-/** Subtracts memories about to go from their locked owner's counts. One statement. */
 async function discountMemories(
   tx: Connection,
   { ownerRef, memories }: { ownerRef: string; memories: readonly string[] },
@@ -134,10 +124,7 @@ async function discountMemories(
     where o.id = ${ownerRef}`);
 }
 
-/**
- * Deletes at most `limit` messages of locked threads with their terms, and subtracts them from the counts of their
- * threads and owner. One statement.
- */
+/** Deletes at most `limit` messages of locked threads, and subtracts them from the counts. One statement. */
 export async function eraseMessages(
   tx: Connection,
   { threads, limit }: { threads: readonly string[]; limit: number },
@@ -183,7 +170,6 @@ export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<bo
   return rows.length > 0;
 }
 
-/** Whether the scope has neither memories nor threads, also none written meanwhile. */
 export async function isErased(tx: Connection, scope: ErasureScope): Promise<boolean> {
   const [row] = await tx.query<{ left: boolean }>(sql`
     select exists (select from ${tx.schema}.memory x where ${hasMemory(tx, scope)})

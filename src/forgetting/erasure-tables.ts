@@ -58,9 +58,7 @@ export const memoryRecordTables: readonly ErasureTable[] = [
 
 /** Memories after their dependents. */
 export const memoryTables: readonly ErasureTable[] = [
-  ofMemory("memory_embedding"),
-  ofMemory("memory_term"),
-  ofMemory("memory_source"),
+  ...["memory_embedding", "memory_term", "memory_source"].map(ofMemory),
   {
     table: "relation",
     rows: ({ memories }) => sql`(x.from_ref = any (${memories}) or x.to_ref = any (${memories}))`,
@@ -72,11 +70,7 @@ export const checkpointTables: readonly ErasureTable[] = checkpointTableNames.ma
 
 export const messageTables: readonly ErasureTable[] = [ofThread("message_term"), ofThread("message")];
 
-export const threadTables: readonly ErasureTable[] = [
-  ofThread("summary"),
-  ofThread("shown"),
-  ofThread("work"),
-];
+export const threadTables: readonly ErasureTable[] = ["summary", "shown", "work"].map(ofThread);
 
 /** These rows find the notes of a thread, and go with them or with the thread. */
 export const noteSourceTables: readonly ErasureTable[] = [
@@ -109,9 +103,7 @@ export const eventTables: readonly ErasureTable[] = [
 ];
 
 export const recordTables: readonly ErasureTable[] = [
-  ofOwner("history"),
-  ofOwner("change_log"),
-  ofOwner("consent_request"),
+  ...["history", "change_log", "consent_request"].map(ofOwner),
   // All of the owner's, where the scope is a part of it: prompts held words of every part.
   { table: "compared_pair", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
   { table: "work", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },

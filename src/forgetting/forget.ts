@@ -101,11 +101,9 @@ const mostPasses = 3;
  *
  * `{ userId }`: all of the user, in every app, and the notes that apps made of the user's conversations; `{ userId,
  * appId }`: the user's memories and threads in that app; `{ appId }`: what the app has of its own. Works in
- * transactions of bounded size; what finds the rest goes last, so that the next run finishes an interrupted one. One
- * event without content or user stays in the tenant. Later writes to the scope are new and stay. A running graph cannot
- * write its state again to `memory.checkpointer()`: it fails.
- *
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * transactions of bounded size; the next run finishes an interrupted one. One event without content or user stays in
+ * the tenant. Later writes to the scope stay. A running graph cannot write its state again to `memory.checkpointer()`:
+ * it fails. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function forget(
   db: Database,
@@ -118,9 +116,8 @@ export async function forget(
 
 /**
  * Deletes one thread with all that depends on it: messages, summaries, waiting work, checkpoints, episodes, its events;
- * with `memories: "remove"` also what was learned there, which other threads are notified of. Works as `forget`;
- * another call finishes an interrupted one. @throws MemoryError `NOT_FOUND` when the scope has no such thread;
- * `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * with `memories: "remove"` also what was learned there. Works as `forget`. @throws MemoryError `NOT_FOUND` when the
+ * scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
   const asked = parseScoped(deleteThreadSchema, input, "thread to delete");

@@ -23,7 +23,7 @@ export interface MemoryAppOptions {
   readonly maxBodyBytes?: number;
   /** Longest import, in bytes. @default 1000000000: it is read line by line */
   readonly maxImportBytes?: number;
-  /** Milliseconds until an answer begins; imports may take longer while their bodies go on, and late work goes on. @default 60000 */
+  /** Milliseconds until an answer begins, imports excepted; late work goes on. @default 60000 */
   readonly timeoutMs?: number;
   /** Serves a debugging page at `/inspector/`; cross-site requests with cookies are refused. @default false */
   readonly inspector?: boolean;

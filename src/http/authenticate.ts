@@ -13,15 +13,8 @@ export function bearerTokenOf(request: Request): string | null {
 const fewestCharacters = 16;
 
 /**
- * Authenticates by fixed bearer tokens, compared in constant time.
- *
+ * Authenticates by fixed bearer tokens, compared in constant time: see `createMemoryApp`.
  * @param callers by token; tokens of at least 16 characters, such as `openssl rand -hex 32` makes.
- * @example
- * ```ts
- * const app = createMemoryApp(memory, {
- *   authenticate: bearerTokens({ [process.env.ADMIN_TOKEN!]: { role: "operator" } }),
- * });
- * ```
  * @throws MemoryError `INVALID_INPUT` for a short token or an invalid caller; `SCOPE_REQUIRED`
  */
 export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authenticate {

@@ -52,7 +52,6 @@ type Together<Union> = (Union extends unknown ? (one: Union) => void : never) ex
 
 /**
  * The app, for Hono's client.
- *
  * @example
  * ```ts
  * const client = hc<MemoryApp>("https://memory.example.com", { headers: { authorization: `Bearer ${token}` } });

@@ -24,7 +24,6 @@ export interface JwtScopes {
 
 /**
  * Authenticates by JSON Web Tokens, as bearer tokens. Refuses those without `exp`. Needs the package `jose`.
- *
  * @example
  * ```ts
  * const authenticate = jwtScopes({

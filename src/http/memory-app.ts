@@ -25,7 +25,6 @@ import {
 /**
  * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
  * itself at `/openapi.json`.
- *
  * @example
  * ```ts
  * const app = createMemoryApp(memory, {
@@ -69,7 +68,6 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
   return app as unknown as MemoryApp;
 }
 
-/** Answers 405 where a path is known and the method is not. */
 function refuseOtherMethods(app: Hono): void {
   const routes = app.routes.filter(({ method }) => method !== "ALL");
   for (const path of new Set(routes.map((route) => route.path))) {
@@ -105,14 +103,12 @@ async function answerOperation(
   return operation.lines === "in" ? work() : within(timeoutMs, work);
 }
 
-/** @throws HttpProblem `UNAUTHENTICATED`, `FORBIDDEN`, `RATE_LIMITED` */
 async function admit(options: MemoryAppOptions, context: Context, operation: string): Promise<Caller> {
   const { authenticate, inspector } = options;
   const request = context.req.raw;
   // The page's user may have a cookie, which browsers send for other sites too.
-  if (inspector && request.headers.has("cookie") && !isFromPage(request)) {
+  if (inspector && request.headers.has("cookie") && !isFromPage(request))
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
-  }
   const local = isLocal(request, context.env) ? ({ role: "operator" } as const) : null;
   const caller = authenticate ? await authenticate(request) : local;
   const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;
@@ -122,7 +118,6 @@ async function admit(options: MemoryAppOptions, context: Context, operation: str
   return known;
 }
 
-/** @throws HttpProblem `RATE_LIMITED` */
 async function limitRate({ rateLimit }: MemoryAppOptions, asked: LimitedRequest): Promise<void> {
   const limited = await rateLimit?.(asked);
   if (!limited) return;
@@ -152,7 +147,6 @@ async function answerMcp(
   });
 }
 
-/** `/healthz`: the process answers. `/readyz`: its database answers too. */
 function addProbes(app: Hono, memory: Memory): void {
   app.get("/healthz", (context) => context.json({ status: "ok" }));
   app.get("/readyz", async (context) => {
@@ -166,7 +160,6 @@ function addProbes(app: Hono, memory: Memory): void {
   });
 }
 
-/** JSON, with the revision as ETag and the next page as Link. */
 function jsonResponse({ versioned, method }: Operation, request: Request, answer: unknown): Response {
   const headers = new Headers({ "cache-control": "no-store" });
   const { revision, nextCursor } = (answer ?? {}) as Readonly<Record<string, unknown>>;

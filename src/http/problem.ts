@@ -54,7 +54,7 @@ const toldDetails: Partial<Record<Problem["code"], string>> = {
 
 const internalDetail = "The server could not do it. Its log says why.";
 
-/** Hides internal messages, which may quote memories, and whose a thread is. */
+/** Hides the owners of threads, and internal messages, which may quote memories. */
 export function problemOf(error: unknown): { problem: Problem; headers: Record<string, string> } {
   if (error instanceof HttpProblem) {
     const { code, message, retryAfterSeconds } = error;

@@ -21,7 +21,6 @@ export function requestParts(operation: Operation): Readonly<Record<"path" | "qu
   return { path: inPath, query: isInQuery ? others : nothing, body: isInQuery ? nothing : others };
 }
 
-/** @throws MemoryError `INVALID_INPUT`; HttpProblem `TOO_LARGE`, `UNSUPPORTED_MEDIA_TYPE` */
 export async function readRequest(
   operation: Operation,
   request: Request,
@@ -85,7 +84,6 @@ async function readJson(request: Request, maxBodyBytes: number): Promise<unknown
   return parseJson(text, "The body");
 }
 
-/** @throws HttpProblem `TOO_LARGE` */
 export async function readBytes(request: Request, maxBytes: number): Promise<Uint8Array> {
   const pieces: Uint8Array[] = [];
   for await (const piece of bodyWithin(request, maxBytes)) pieces.push(piece);

@@ -20,14 +20,12 @@ export interface InsightCandidate {
   readonly evidence: readonly number[];
 }
 
-/** A memory as evidence: a fact or an episode, never an insight. */
 export interface InsightSource {
   readonly id: string;
   readonly kind: "fact" | "episode";
   readonly category: string;
   readonly text: string;
   readonly saidAt: Date;
-  /** Null where that is not known. */
   readonly threadId: string | null;
 }
 
@@ -36,7 +34,6 @@ export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importan
   /** Null: the category of insights. */
   readonly category: string | null;
   readonly evidence: readonly InsightSource[];
-  /** Whether it was longer than an insight may be, and was cut after a whole sentence. */
   readonly trimmed: boolean;
 }
 
@@ -49,17 +46,10 @@ export type InsightProblem =
   | "duplicate"
   | "run_cap";
 
-/**
- * The insights that may be written, in order, and why the others may not. Evidence is numbers of memories in the
- * prompt; one number that does not exist rejects the insight.
- */
+/** The insights that may be written, in order, and why the others may not. Evidence that does not exist rejects one. */
 export function chooseInsights(
   candidates: readonly InsightCandidate[],
-  rules: {
-    readonly sources: readonly InsightSource[];
-    readonly most: number;
-    readonly categories: readonly string[];
-  },
+  rules: { sources: readonly InsightSource[]; most: number; categories: readonly string[] },
 ): { chosen: ChosenInsight[]; rejected: InsightProblem[] } {
   const { sources, most, categories } = rules;
   const known = new Set(sources.map(({ text }) => contentHash(text)));

@@ -19,10 +19,7 @@ export interface Understood {
   outcomes: WriteOutcome[];
 }
 
-/**
- * Insights into a user: load → insights → validate → save. At most one run a day, and only after something was said or
- * learned.
- */
+/** Insights into a user, at most one run a day, and only after something was said or learned. */
 export function defineInsights(deps: InsightsRuntime) {
   const { insights, upkeep } = deps.config;
   return defineWork<"insights", InsightsWork, Understood>(

@@ -5,8 +5,7 @@ export const insightsOptionsSchema = z.strictObject({
   /**
    * Whether a model infers in the background what users did not say: how they like to be met, and how their preferences
    * change. Needs a model. One call of some 1,500 tokens per user and day of use. An insight ranks below what was said,
-   * is listed by `memories.list({ scope, kinds: ["insight"] })`, and is forgotten and erased like other memories.
-   * @default true
+   * and is listed by `memories.list({ scope, kinds: ["insight"] })`. @default true
    */
   enabled: z.boolean().default(true),
 });

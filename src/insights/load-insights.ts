@@ -41,10 +41,7 @@ const mostChanges = 1_000;
 const mostSaidCharacters = 1_000;
 const mostSaid = 12;
 
-/**
- * The work behind `claim`, or how it ended. Without anything new, or any evidence, the claim is given back and the run
- * does not count; before its time it is deferred.
- */
+/** The work behind `claim`, or how it ended: without anything new, a run does not count; an early one is deferred. */
 export async function loadInsights(deps: InsightsRuntime, claim: Claim): Promise<InsightsWork | JobStatus> {
   const { db, config } = deps;
   const found = await findInsightsWork(db, claim, config);
@@ -68,23 +65,15 @@ interface Row extends ScopeRow, Record<string, unknown> {
   said_in: string | null;
 }
 
-interface FoundWork extends InsightsWork {
-  readonly isNew: boolean;
-  /** End of the rest since the last run; null for now. */
-  readonly restsUntil: Date | null;
-}
-
 /**
- * One round trip; null when the claim was lost.
- *
- * Untrusted memories are no evidence, since an insight would vouch for them. Nor are memories of one app, since an
- * insight is visible in all.
+ * Null when the claim was lost. Untrusted memories are no evidence, since an insight would vouch for them. Nor are
+ * memories of one app, since an insight is visible in all.
  */
 async function findInsightsWork(
   db: Connection,
   claim: Claim,
   { insights, policy }: { readonly insights: InsightsOptions; readonly policy: CategoryPolicy },
-): Promise<FoundWork | null> {
+): Promise<(InsightsWork & { readonly isNew: boolean; readonly restsUntil: Date | null }) | null> {
   const { schema, now } = db;
   const usable = sql`m.state = 'active' and ${unexpired(db)} and m.valid_from <= ${now()} and m.app_id = ''
       and m.trust <> 'untrusted'`;

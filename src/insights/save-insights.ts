@@ -11,14 +11,12 @@ import type { ChosenInsight, InsightProblem } from "./choose-insights.rule.js";
 import type { InsightsRuntime, InsightsWork } from "./load-insights.js";
 
 const analyst = "worker:insights";
-
 /** The threshold of links by similarity: evidence need not be similar. */
 const evidenceStrength = 0.6;
 
 /**
- * Writes the chosen insights and completes the task in one transaction, with an event for each insight and each
- * rejection. Outcomes in the order of `chosen`. @throws LeaseLost when another worker took the task over; nothing is
- * written then. `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Writes the chosen insights and completes the task in one transaction. Outcomes in the order of `chosen`. @throws
+ * LeaseLost when another worker took the task over; `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function saveInsights(
   deps: InsightsRuntime,
@@ -64,10 +62,7 @@ function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft 
   };
 }
 
-/**
- * Links insights to existing evidence, and records it in the audit trail. A link by similarity between the two becomes
- * one of evidence.
- */
+/** Links insights to existing evidence. A link by similarity between the two becomes one of evidence. */
 async function linkEvidence(
   tx: Connection,
   { ownerRef, scope }: InsightsWork,

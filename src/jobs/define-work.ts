@@ -10,7 +10,6 @@ import type { JobAddress } from "./settle-failure.js";
 import type { Job, WorkKind } from "./work-kinds.rule.js";
 import { type Claim, findDueWork, markWork, takeWork, type WorkKey } from "./work-table.js";
 
-/** How a piece of work ended, and whose it was. */
 export type WorkEnd = Pick<JobState<JobAddress>, "status" | "work">;
 
 export type Within = (
@@ -18,7 +17,6 @@ export type Within = (
   piece: () => Promise<WorkEnd>,
 ) => Promise<unknown>;
 
-/** A kind of background work, as runners know it. */
 export interface Work<Kind extends WorkKind = WorkKind> {
   readonly kind: Kind;
   readonly enabled: boolean;
@@ -37,7 +35,6 @@ export interface Work<Kind extends WorkKind = WorkKind> {
 
 /** Work without a row in `work`: found anew each time, and safe to do twice. */
 export interface FoundWork<Kind extends WorkKind> extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
-  /** @default true */
   readonly counted?: boolean;
   run(ref: number): Promise<void>;
 }
@@ -86,13 +83,9 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   const { kind, of, enabled, mark, step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
 
-  /**
-   * Claims the work of a thread, or of its scope's owner, due or not; null when there is no such thread or owner,
-   * another worker has it, or it waits for its next try. @throws MemoryError `MODEL_REQUIRED`, `SCOPE_REQUIRED`,
-   * `INVALID_INPUT`, `THREAD_FORBIDDEN`
-   */
+  /** Claims work, due or not; null without a thread or owner, or where a worker has it or it waits for its next try. */
   const claimNow = async (address: ThreadAddress): Promise<Claim | null> => {
-    // Throws before anything is claimed.
+    // Throws `MODEL_REQUIRED` before anything is claimed.
     deps.model();
     const scope = parseScope(address.scope);
     const ref = await (of === "thread" ? findThreadRef(deps, address) : findOwner(db, scope));
@@ -100,16 +93,13 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
     await markWork(db, { kind, of, ref }, { from });
     return takeWork(db, { kind, of, ref }, tries.leaseMs);
   };
-  const steps = guardedSteps(
-    deps,
-    definition,
-    definition.claim?.bind(definition) ?? claimNow,
-    ({ scope, threadId }) => deps.usage.charging({ scope, threadId, kind: charge }),
-  );
+  const claim = definition.claim?.bind(definition) ?? claimNow;
+  const chargeOf = ({ scope, threadId }: Found) => deps.usage.charging({ scope, threadId, kind: charge });
+  const steps = guardedSteps(deps, definition, claim, chargeOf);
   const graph = backgroundGraph(definition, steps);
   const traced = async (input: JobInput) =>
     (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Found> & Made;
-  // A graph's run takes as long as all statements of a short job together, and only a trace shows that it was one.
+  // A graph's run takes as long as all statements of a short job, and only a trace shows it.
   const step = (input: JobInput) => (isTraced() ? traced(input) : runSteps(steps, input));
   return {
     ...{ kind, enabled, mark, graph, step, needsModel: true, counted: true },

@@ -1,13 +1,10 @@
 import PQueue from "p-queue";
 import { currentTenancy } from "../postgres/isolation.js";
 
-/**
- * Runs at most `concurrency` jobs at once. Tenants take turns: a new job of one waits for one job of each other, however
- * many they have (start-time fair queueing).
- */
+/** At most `concurrency` jobs at once; a new one waits for one of each other tenant (start-time fair queueing). */
 export function createFairQueue(concurrency: number) {
   const queue = new PQueue({ concurrency });
-  /** Each tenant's last turn; one that has come is forgotten. */
+  /** Each tenant's last turn, until it has come. */
   const turns = new Map<string | undefined, number>();
   let current = 0;
   return {
@@ -26,19 +23,17 @@ export function createFairQueue(concurrency: number) {
   };
 }
 
-/** In seconds: what a job of the same tenant waits for another's. More than most take, so that they do not pile up. */
+/** In seconds: more than most jobs take, so that those of a tenant do not pile up. */
 const turnSeconds = 10;
 const longestLeadSeconds = 86_400;
 const mostTenants = 10_000;
 
-/** In seconds. Turns are 32-bit integers in the queue's table. */
+/** In seconds: turns are 32-bit integers in the queue's table. */
 const firstTurn = Date.UTC(2026, 0) / 1_000;
 
 /**
- * The same for a queue that several processes fill, which see no job begin: each tenant's turns are 10 s apart, beginning
- * now (a virtual clock).
- *
- * @returns the priority of a tenant's next job; the highest begins first.
+ * The same by a virtual clock, for a queue that several processes fill: each tenant's turns are 10 s apart, from now
+ * on. Returns the priority of a tenant's next job; the highest begins first.
  */
 export function createTurns(): (place?: number) => number {
   const turns = new Map<string | undefined, number>();

@@ -42,25 +42,17 @@ interface QueuedJob {
 
 /** The queues of one memory's background work: hints that may be lost, since the tables have what is due. */
 export interface JobQueue {
-  /**
-   * Queues it soon, with others in one statement. Never throws: sweeps find what cannot be queued.
-   *
-   * @param place among due work of all tenants. @default the next turn of the tenant that calls
-   */
+  /** Queues it soon. Never throws: sweeps find what cannot be queued. @param place @default the caller's next turn */
   add(job: Job, place?: number): void;
   /** Creates missing queues. @throws what pg-boss throws */
   prepare(): Promise<unknown>;
   work(kind: WorkKind, taking: Taking): void;
-  /** Takes no more jobs, and resolves when those taken have ended. */
   stopWork(): Promise<void>;
   flush(): Promise<void>;
   close(): Promise<void>;
 }
 
-/**
- * "short": one job of a key waits, and one more may run, since more may become due meanwhile. Retries are for processes
- * that died: work that fails says in the tables when it is due again.
- */
+/** "short": one job of a key waits while one runs. Retries are for processes that died, not for work that failed. */
 const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
 /** Each queue is a table: processes that create them at the same time deadlock, and one goes through. */
@@ -97,11 +89,10 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   };
   const insert = async (jobs: readonly QueuedJob[]) => {
     const boss = isPrepared ? await opening.open() : await prepare();
-    await boss.insert(
-      jobs.map(({ job, priority }) => {
-        return { name: nameOf(job.kind), data: job, singletonKey: `${job.ref}`, priority };
-      }),
-    );
+    const rows = jobs.map(({ job, priority }) => {
+      return { name: nameOf(job.kind), data: job, singletonKey: `${job.ref}`, priority };
+    });
+    await boss.insert(rows);
     for (const { job } of jobs) takers.get(job.kind)?.wake();
   };
   const send = async () => {
@@ -111,9 +102,8 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
       waiting.clear();
       await insert(jobs).catch((error: unknown) => {
         isPrepared = false;
-        logger.warn(
-          `${jobs.length} jobs could not be queued, workers find them by looking: ${errorLine(error)}`,
-        );
+        const detail = `workers find them by looking: ${errorLine(error)}`;
+        logger.warn(`${jobs.length} jobs could not be queued, ${detail}`);
       });
     }
     flushing = undefined;
@@ -127,20 +117,18 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
     flush: async () => flushing,
     prepare,
     work(kind, taking) {
-      const taker = createTaker(
-        taking.pollIntervalMs,
-        async () => {
-          const boss = await opening.open();
-          const jobs = await boss.fetch(nameOf(kind), { batchSize: taking.most });
-          if (jobs.length === 0) return false;
-          await taking.take(jobs.map(({ data }) => data));
-          const ids = jobs.map(({ id }) => id);
-          await boss.complete(nameOf(kind), ids);
-          return true;
-        },
-        (error) => logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`),
-      );
-      takers.set(kind, taker);
+      const take = async () => {
+        const boss = await opening.open();
+        const jobs = await boss.fetch(nameOf(kind), { batchSize: taking.most });
+        if (jobs.length === 0) return false;
+        await taking.take(jobs.map(({ data }) => data));
+        const ids = jobs.map(({ id }) => id);
+        await boss.complete(nameOf(kind), ids);
+        return true;
+      };
+      const failed = (error: unknown) =>
+        logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
+      takers.set(kind, createTaker(taking.pollIntervalMs, take, failed));
     },
     async stopWork() {
       const all = [...takers.values()];
@@ -153,12 +141,8 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
     },
   };
 }
-/**
- * Takes jobs in a loop: at once while there are some, else after an interval or `wake`.
- *
- * `boss.work` does not await the statement that completes jobs: where that fails, as while the database is away, the
- * process dies of an unhandled rejection (pg-boss 10.4).
- */
+
+/** Takes jobs at once while there are some. Not `boss.work`: its failed statement ends the process (pg-boss 10.4). */
 function createTaker(
   pollIntervalMs: number,
   take: () => Promise<boolean>,
@@ -238,10 +222,7 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
 /** pg-boss's statements take milliseconds, creating its tables seconds. */
 const queueTimeoutMs = 60_000;
 
-/**
- * Runs pg-boss's statements. It needs the driver's own errors: by their text it knows that another process created the
- * tables first. Such a statement leaves a transaction open, which ends here.
- */
+/** Keeps driver errors: pg-boss knows by their text that another process made the tables. Ends its transaction. */
 function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const statement = { text, values, query_timeout: queueTimeoutMs };
   return db.withClient(async (client) => {

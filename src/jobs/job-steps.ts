@@ -37,10 +37,7 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
   readonly fresh: Made;
   /** Returns the work behind `claim`, or how it ended. @throws LeaseLost */
   load(claim: Claim): Promise<Found | JobStatus>;
-  /**
-   * Limits `work` to one try, or says how it ended. Skipped for work that is given up: it may be what kills workers.
-   * @default all of it
-   */
+  /** Limits `work` to one try, or says how it ended. Not for work that is given up: it may be what kills workers. */
   prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
   /** Asks the model. Holds no connection meanwhile. */
   make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
@@ -54,12 +51,7 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
 
 type Step<Found, Made> = (state: JobState<Found> & Made) => Promise<Partial<JobState<Found>> | Partial<Made>>;
 
-/**
- * The steps of a kind of work, guarded: load → make → validate → save → follow. A failed try is recorded by `save`, and
- * what was stored before stays as it is.
- *
- * @param claimNow claims the work of a conversation, or of its user or app; null when there is none.
- */
+/** The steps of a kind of work: `save` records a failed try, and what was stored before stays as it is. */
 export function guardedSteps<Found extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: WorkSteps<Found, Made>,
@@ -143,6 +135,5 @@ export async function runSteps<Found extends JobAddress, Made extends object>(
 }
 
 /** A try that ended with the worker; found when one more would be too many. */
-const workerStopped: Failure = {
-  ...{ code: "UNEXPECTED", message: "The worker stopped before it was done.", output: null },
-};
+const stopped = "The worker stopped before it was done.";
+const workerStopped: Failure = { code: "UNEXPECTED", message: stopped, output: null };

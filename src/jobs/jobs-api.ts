@@ -47,10 +47,7 @@ interface ListJobs {
 
 /** Unfinished background work, for operators. */
 export interface JobsApi {
-  /**
-   * Jobs that wait, run or failed, ordered by id, with queues or without. Not ageing, expiry and purging, which are
-   * found anew each time. @throws MemoryError `INVALID_INPUT`
-   */
+  /** Jobs that wait, run or failed, by id; not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**
    * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a time.
@@ -78,7 +75,6 @@ const listSchema = z.strictObject({
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
 const ofSchema = z.strictObject({ tenantId: tenantField });
 
-/** Per call. */
 const mostRetried = 1_000;
 
 /** @param start does a job that has become due. */

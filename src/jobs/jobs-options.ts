@@ -26,15 +26,9 @@ export interface Tries {
 }
 
 export const taskOptionsSchema = z.strictObject({
-  /**
-   * Longest wait for one model call, and for the embeddings of each hundred texts that are written. Raise it for models
-   * on slow machines. @default 30_000
-   */
+  /** Longest wait for a model call, and for embeddings of each 100 texts. Raise it for slow models. @default 30_000 */
   timeoutMs: timerOption.min(1).default(30_000),
-  /**
-   * Tokens of conversation in one model call; more is worked on in pieces. An eighth of a 128k window: lower it for
-   * smaller ones. @default 16_000
-   */
+  /** Tokens of conversation in one call, an eighth of a 128k window: lower it for smaller ones. @default 16_000 */
   inputBudgetTokens: z.int().min(200).default(16_000),
 });
 
@@ -45,10 +39,7 @@ export const taskConstants = {
   leaseMs: 150_000,
   /** After the first failure; doubles each time, up to an hour. */
   retryDelayMs: 30_000,
-  /**
-   * Most calls for one piece of work: eight are half a megabyte of English. The middle of longer messages is omitted;
-   * further messages are further pieces of work.
-   */
+  /** Most calls for one piece of work: half a megabyte of English. The middle of longer messages is omitted. */
   mostPieces: 8,
   /** Tries, of two answers each, before unusable output becomes a dead letter. */
   maxAttempts: 3,

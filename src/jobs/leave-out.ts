@@ -23,10 +23,7 @@ Leave out what <forgotten> says as well, in whatever words a message or an earli
 /** They matter as long as their words are in a conversation. */
 const mostForgotten = 100;
 
-/**
- * What a model must leave out of what it makes of `messages`, and of texts made `before`: what the user had forgotten.
- * Ageing and merging are no requests.
- */
+/** What a model must leave out of `messages` and of texts made `before`: what the user had forgotten, not what aged. */
 export async function findLeaveOut(
   db: Connection,
   of: { readonly scope: Scope; readonly threadId?: string | undefined },
@@ -36,14 +33,11 @@ export async function findLeaveOut(
   const gone = await findForgotten(db, of.scope);
   if (gone.length === 0) return { instruction, input: "", repeats: async () => false };
   const textOf = (said: readonly { readonly text: string }[]) => said.map(({ text }) => text).join("\n");
-  const [own = none, material = none, ...facts] = await wordsOf(db, [
-    ...[instruction, [textOf(messages), ...before].join("\n")],
-    ...gone.flatMap(({ text, value, quote, request }) => [
-      `${text} ${value ?? ""}`,
-      quote ?? "",
-      request ?? "",
-    ]),
-  ]);
+  const texts = gone.flatMap(({ text, value, quote, request }) => {
+    return [`${text} ${value ?? ""}`, quote ?? "", request ?? ""];
+  });
+  const given = [textOf(messages), ...before].join("\n");
+  const [own = none, material = none, ...facts] = await wordsOf(db, [instruction, given, ...texts]);
   const { known, marked } = await findKept(db, of, [...new Set(facts.flatMap((words) => [...words]))]);
   const last = Math.max(-1, ...marked);
   const other = messages.filter(({ seq }) => !marked.has(seq));
@@ -52,15 +46,15 @@ export async function findLeaveOut(
   const forgotten = gone.map(({ text }, index) => {
     const [said = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
     const its = [...said].filter((word) => !own.has(word) && !known.has(word) && !saidSince.has(word));
-    // What was said of other things may be repeated, save what the request is about.
+    // What was said of other things may be repeated, except what the request is about.
     const words = its.filter((word) => request.has(word) || !elsewhere.has(word));
     const named = words.filter((word) => request.has(word) || quote.has(word));
     return { text, words, named, isThere: its.some((word) => material.has(word)) };
   });
-  const told = forgotten.filter(({ isThere }) => isThere).map(({ text }) => element("memory", {}, text));
+  const there = forgotten.filter(({ isThere }) => isThere).map(({ text }) => element("memory", {}, text));
   return {
     instruction,
-    input: told.length === 0 ? "" : block("forgotten", told),
+    input: there.length === 0 ? "" : block("forgotten", there),
     async repeats(texts) {
       const [said = none] = await wordsOf(db, [texts.join("\n")]);
       // Words that nobody said may be about nothing of it ("the customer"): more than half of them are.
@@ -73,10 +67,7 @@ export async function findLeaveOut(
   };
 }
 
-/**
- * Whether facts is reading messages of a thread until `endSeq`, or is to begin now: they may ask to forget. Nothing waits
- * for what failed, for a later time, or for what nobody has begun within a minute.
- */
+/** Whether facts reads messages until `endSeq`, or will at once: they may ask to forget. Not what failed or is late. */
 export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
   const rows = await db.query(sql`
     select from ${db.schema}.work k

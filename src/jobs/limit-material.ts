@@ -9,10 +9,8 @@ import type { TaskRuntime } from "./jobs-options.js";
 import type { ThreadWork } from "./settle-failure.js";
 
 /**
- * Cuts `messages` to what one job gives the model. The prompt, the log and an event say where something is omitted.
- *
+ * Cuts `messages` to one job; the prompt, the log and an event report it. `taken`: how many it covers.
  * @param beginsGroup where work may be split. @default nowhere
- * @returns `taken`: how many from the first on it covers; the others are for further jobs.
  */
 export async function limitMaterial<Message extends { text: string }>(
   { db, logger }: Pick<Runtime, "db" | "logger">,
@@ -37,13 +35,8 @@ export async function limitThread<Found extends ThreadWork & { readonly messages
   step: MemoryEvent["step"],
   work: Found,
 ): Promise<Found> {
-  const { scope, threadId } = work;
-  const { messages } = await limitMaterial(
-    deps,
-    { scope, threadId, step },
-    work.messages,
-    deps.config.upkeep,
-  );
+  const of = { scope: work.scope, threadId: work.threadId, step };
+  const { messages } = await limitMaterial(deps, of, work.messages, deps.config.upkeep);
   return { ...work, messages };
 }
 

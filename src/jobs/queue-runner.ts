@@ -71,10 +71,10 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     async start(job, others = []) {
       for (const each of [job, ...others]) if (works.some(({ kind }) => kind === each.kind)) queue.add(each);
     },
-    upkeep: async (which) =>
-      lookFor(ofKinds(works, which), { limit: queuedAtOnce, inTime: false }, (job, _, turn) =>
-        queue.add(job, turn),
-      ),
+    async upkeep(which) {
+      const how = { limit: queuedAtOnce, inTime: false };
+      return lookFor(ofKinds(works, which), how, (job, _, turn) => queue.add(job, turn));
+    },
     // A process without a worker looks for no jobs: workers do.
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
@@ -82,9 +82,8 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     async work(input) {
       const { kinds = workKinds, signal } = parseWork(input);
       if (stopped) throw new MemoryError("CLOSED", "This memory is closed.");
-      if (worker) {
+      if (worker)
         throw new MemoryError("INVALID_INPUT", "This memory works already: stop that worker first.");
-      }
       const mine = createWorker({ ...deps, works: ofKinds(deps.own, { kinds }) }, queue);
       worker = mine;
       const stop = async () => {
@@ -121,9 +120,8 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   const { db, logger, works, within, concurrency } = deps;
   const outside = new AsyncResource("mnemograph.worker");
   const lookFor = createLookout(db);
-  const counts = new Map(
-    works.map(({ kind }): [WorkKind, Counts] => [kind, { done: 0, failed: 0, running: 0 }]),
-  );
+  const none: Counts = { done: 0, failed: 0, running: 0 };
+  const counts = new Map(works.map(({ kind }) => [kind, { ...none }]));
   const places = new Map(works.map(({ kind }) => [kind, new PQueue({ concurrency })]));
   let sweeping: Promise<void> | undefined;
   let isWell = true;
@@ -186,11 +184,9 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
     status(): WorkerStatus {
       const sum = (count: keyof Counts) =>
         [...counts.values()].reduce((total, each) => total + each[count], 0);
-      return {
-        ready: isWell && !stopped,
-        ...{ done: sum("done"), failed: sum("failed"), running: sum("running") },
-        kinds: Object.fromEntries([...counts].map(([kind, each]) => [kind, { ...each }])),
-      };
+      const kinds = Object.fromEntries([...counts].map(([kind, each]) => [kind, { ...each }]));
+      const all = { done: sum("done"), failed: sum("failed"), running: sum("running") };
+      return { ready: isWell && !stopped, ...all, kinds };
     },
     async stop() {
       stopped = true;

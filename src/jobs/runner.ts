@@ -17,10 +17,7 @@ export interface UpkeepInput {
 
 /** Does the background work of one process, or queues it for others. */
 export interface Runner {
-  /**
-   * Resolves when `job` is under way or queued, or with inline jobs when it is done. Its error is logged. In this process
-   * `others` follow it.
-   */
+  /** Resolves when `job` runs or is queued (inline: is done); logs its error. In this process `others` follow it. */
   start(job: Job, others?: readonly Job[]): Promise<void>;
   /** Starts all that is due now. Returns how many jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;
@@ -59,10 +56,7 @@ export async function guarded(name: string, work: () => Promise<void>, logger: L
   }
 }
 
-/**
- * Looks for due work of all tenants and passes each job to `take`. Returns how many counted jobs it found: none where
- * tenants are isolated, no caller named one, and this process may not see them all.
- */
+/** Gives `take` the due work of all tenants, or none where this process may not see it. Returns the counted jobs. */
 export function createLookout(db: Database) {
   const lookedAt = new Map<object, number>();
   const isTime = (what: { readonly everyMs?: number | undefined }, inTime: boolean): boolean => {
@@ -74,7 +68,7 @@ export function createLookout(db: Database) {
   };
   return async (
     works: readonly Work[],
-    /** `limit`: jobs of each kind. `inTime`: skips work whose `everyMs` has not passed. */
+    /** `inTime` skips work whose `everyMs` has not passed; `limit`: jobs of each kind. */
     { limit, inTime }: { readonly limit: number; readonly inTime: boolean },
     /** `place`: from 0, the tenants taking turns. */
     take: (job: Job, work: Work, place: number) => unknown,

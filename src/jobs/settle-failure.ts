@@ -33,20 +33,13 @@ export function toFailure(error: unknown): Failure {
 /** Longest wait between two tries: an hour, so that a model back from an outage is found the same hour. */
 const longestDelayMs = 3_600_000;
 
-/**
- * Backoff after the `attempts`-th failed try: `firstDelayMs`, then twice as long each time.
- *
- * @param attempts 1 for the first failure.
- */
+/** Backoff after the `attempts`-th failed try, from 1: `firstDelayMs`, then twice as long each time. */
 export function retryDelayMs(attempts: number, firstDelayMs: number): number {
   // 2^22 ms is over an hour, and more doublings would only run into infinity.
   return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 }
 
-/**
- * How a job ended. "skipped": there was nothing to do; "failed": is tried again unless it was the last try;
- * "dead_letter": given up, and kept for people; "lost": another worker took it over.
- */
+/** How a job ended. "failed": is tried again unless that was the last; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
 /** A range of a thread's messages, both ends included. */
@@ -116,7 +109,7 @@ export interface FailedTry<Found> {
   readonly failure: Failure;
 }
 
-/** Records a failed try: the work is due again later, or is given up after the last try. An event says so. */
+/** Records a failed try: the work is due again later, or given up. An event says so. */
 export async function settleFailure<Found extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Found>,
@@ -138,10 +131,7 @@ export async function settleFailure<Found extends JobAddress>(
 /** How often it looks whether facts has read the messages. */
 const unreadWaitMs = 1_000;
 
-/**
- * Defers `work` until facts has read the messages, or while its tenant's energy is low; false where it goes
- * on. Of the second, a log line and an event say so. @throws LeaseLost
- */
+/** Defers work until facts has read the messages, or while energy is low; false where it goes on. @throws LeaseLost */
 export async function putOff<Found extends JobAddress>(
   { db, logger, usage, clock, onRetry }: JobRuntime,
   of: Attempts<Found>,
@@ -203,9 +193,8 @@ async function giveUp<Found extends JobAddress>(
     await insertEvent(tx, eventOf(of.step, work, "error", "DEAD_LETTER"));
   });
   const { name, fields } = described(of, claim, work);
-  deps.logger.error(`${name} was given up after ${claim.attempt} tries: ${failure.message}`, {
-    ...{ ...fields, code: failure.code },
-  });
+  const line = `${name} was given up after ${claim.attempt} tries: ${failure.message}`;
+  deps.logger.error(line, { ...fields, code: failure.code });
   return "dead_letter";
 }
 
@@ -219,10 +208,8 @@ function described<Found extends JobAddress>(
   const messages = work && range?.(work);
   if (!messages) return { name: jobName({ kind, ref }), fields: place };
   const { startSeq, endSeq } = messages;
-  return {
-    name: `${doing} messages ${startSeq}-${endSeq} for ${threadId}`,
-    fields: { ...place, startSeq, endSeq },
-  };
+  const name = `${doing} messages ${startSeq}-${endSeq} for ${threadId}`;
+  return { name, fields: { ...place, startSeq, endSeq } };
 }
 
 function eventOf(

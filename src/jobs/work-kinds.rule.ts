@@ -1,16 +1,8 @@
 import { z } from "zod";
 
 export const workKinds = [
-  "facts",
-  "summaries",
-  "episodes",
-  "notes",
-  "compaction",
-  "insights",
-  "consolidation",
-  "lifecycle",
-  "consent-expiry",
-  "purge",
+  ...(["facts", "summaries", "episodes", "notes", "compaction", "insights", "consolidation"] as const),
+  ...(["lifecycle", "consent-expiry", "purge"] as const),
 ] as const;
 
 export type WorkKind = (typeof workKinds)[number];
@@ -31,11 +23,7 @@ export function jobName({ kind, ref }: Job): string {
   return ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`;
 }
 
-const jobSchema = z.object({
-  kind: z.enum(workKinds),
-  ref: z.int().min(0),
-  lease: z.int().optional(),
-});
+const jobSchema = z.object({ kind: z.enum(workKinds), ref: z.int().min(0), lease: z.int().optional() });
 
 /** Null for a job that another version wrote in another form. */
 export function toJob(data: unknown): Job | null {

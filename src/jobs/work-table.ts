@@ -50,15 +50,11 @@ export function leaseEnd(db: Connection, leaseMs: number): Sql {
   return sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
 }
 
-/**
- * Marks work as due, unless it failed and waits for its next try, or is due before.
- *
- * @param due.from `doneUntil` before the first piece. @default 0
- * @param due.restMs least time since it was last done. @default 0
- */
+/** Marks work as due, unless it failed and waits for its next try, or is due before. */
 export async function markWork(
   db: Connection,
   key: WorkKey,
+  /** `from`: `doneUntil` before the first piece. `restMs`: least time since it was last done. */
   { from = 0, restMs = 0 }: { from?: number; restMs?: number } = {},
 ): Promise<void> {
   const { kind, of, ref } = key;
@@ -76,11 +72,7 @@ export async function markWork(
     end`);
 }
 
-/**
- * Takes due work; null where it is not due, or another worker has it. Of several workers one gets it.
- *
- * @param lease one that was held in a queue, valid unless another worker took the work over. @default a new one
- */
+/** Null where it is not due, or another worker has it. @param lease one held in a queue. @default a new one */
 export async function takeWork(
   db: Connection,
   key: WorkKey,
@@ -96,12 +88,9 @@ export async function takeWork(
     returning id, lease, attempts, done_until`,
     { prepare: true },
   );
-  return row
-    ? {
-        ...{ id: Number(row.id), ref: key.ref, lease: Number(row.lease), attempt: row.attempts },
-        doneUntil: Number(row.done_until),
-      }
-    : null;
+  if (!row) return null;
+  const [id, held, doneUntil] = [Number(row.id), Number(row.lease), Number(row.done_until)];
+  return { id, ref: key.ref, lease: held, attempt: row.attempts, doneUntil };
 }
 
 /** The row `k` of `work` still belongs to `claim`. */
@@ -109,12 +98,7 @@ export function isHeld({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
   return sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
 }
 
-/**
- * Writes `set` to the row `k` of `claim`, which stays taken.
- *
- * @param also a CTE that reads `fenced`: done in the same statement, or not at all.
- * @throws LeaseLost when another worker has taken the work over; nothing is written then.
- */
+/** Writes `set` to the row of `claim`; `also`, a CTE, in the same statement. @throws LeaseLost if nothing is written */
 async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Promise<void> {
   const fenced = await db.query(
     sql`
@@ -176,33 +160,20 @@ export async function failWork(
   claim: Claim,
   { error, retryMs }: { readonly error: string; readonly retryMs: number | null },
 ): Promise<void> {
-  const retryAt =
-    retryMs === null ? sql`null` : sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
+  const retryAt = sql`${db.now()} + ${retryMs}::float8 * interval '1 millisecond'`;
   await setHeld(db, claim, sql`error = ${error}, retry_at = ${retryAt}, lease_until = null`);
 }
 
-/**
- * Completes claimed work that was not done, and keeps it as a dead letter.
- *
- * @param range the messages that it was about.
- * @param output what the model answered.
- * @throws LeaseLost
- */
-export async function giveWorkUp(
-  tx: Connection,
-  claim: Claim,
-  {
-    done,
-    range,
-    error,
-    output,
-  }: {
-    readonly done: WorkDone;
-    readonly range: { readonly startSeq: number; readonly endSeq: number } | undefined;
-    readonly error: string;
-    readonly output: string | null;
-  },
-): Promise<void> {
+interface GivenUp {
+  readonly done: WorkDone;
+  readonly range: { readonly startSeq: number; readonly endSeq: number } | undefined;
+  readonly error: string;
+  readonly output: string | null;
+}
+
+/** Completes claimed work that was not done, and keeps it as a dead letter. @throws LeaseLost */
+export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): Promise<void> {
+  const { done, range, error, output } = given;
   await completeWork(tx, claim, done);
   const progress = JSON.stringify({ ...range, doneUntil: done.doneUntil });
   await tx.query(sql`

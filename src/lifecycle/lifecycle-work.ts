@@ -31,15 +31,10 @@ export const lifecycleOptionsSchema = z.strictObject({
 
 export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> {}
 
-/**
- * How long changes are kept for delta headers and `changes.since`: half a year. A thread used since has seen older
- * ones. The audit trail keeps everything.
- */
+/** Half a year: a thread used since has seen older changes. The audit trail keeps everything. */
 const keepChangesMs = 180 * dayMs;
-
 /** Both forgetting and purging are a matter of days. */
 export const intervalMs = 3_600_000;
-
 /** Most memories of one owner per transaction, which its writers wait for: some 50 ms. */
 export const batchSize = 500;
 
@@ -58,10 +53,7 @@ export interface LifecycleOwner {
 /** Rows read per owner: the memories of one owner tend to age together. */
 const rowsPerOwner = 50;
 
-/**
- * At most `limit` owners with expired memories, or memories to forget by age or purge now. Ordered by the indexes: else
- * a planner that expects many rows reads the whole table.
- */
+/** At most `limit` owners with work now. The order uses the indexes, or a planner may read the whole table. */
 export async function findLifecycleOwners(
   db: Connection,
   input: { options: LifecycleOptions; limit: number },
@@ -91,10 +83,7 @@ export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise
   return row ? { ref, scope: scopeOf(row) } : null;
 }
 
-/**
- * Neither said nor recalled for long, not important, not pinned. Notes are bounded by number, and procedures were asked
- * for: neither is forgotten by age.
- */
+/** Not used for long, not important, not pinned. Notes are bounded by number, and procedures were asked for. */
 function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
   const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
   // The index has the day; the time decides.
@@ -107,10 +96,7 @@ function isDueForPurge(db: Connection): Sql {
   return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
 }
 
-/**
- * A batch of a locked owner's memories to forget by age, or to purge. Locks their rows too, since access times are
- * written without the owner's lock.
- */
+/** A batch to forget by age, or to purge. Locks the rows: access times are written without the owner's lock. */
 export async function findDueMemories(
   tx: Connection,
   due: "aged" | "purge",
@@ -125,7 +111,6 @@ export async function findDueMemories(
   return rows.map((row) => memoryOf(row.memory));
 }
 
-/** At most `limit` owners with old changes. */
 export async function findOwnersToTrim(db: Connection, limit: number): Promise<OwnerRef[]> {
   const rows = await db.query<{ ref: OwnerRef }>(sql`
     select distinct c.owner_ref::float8 as ref from ${db.schema}.change_log c where ${isOld(db)} limit ${limit}`);

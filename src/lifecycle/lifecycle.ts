@@ -30,7 +30,8 @@ export function defineLifecycle(deps: LifecycleRuntime) {
     },
     async run(ref) {
       const owner = await findLifecycleOwner(deps.db, ref);
-      if (owner) await ageOwner(deps, owner);
+      if (!owner) return;
+      for (const age of [expire, softDelete, purge]) await inBatches(deps, ref, (tx) => age(deps, tx, owner));
     },
   });
 }
@@ -43,12 +44,6 @@ export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
     for (const ref of owners) await inBatches(deps, ref, (tx) => trimChanges(tx, ref));
     if (owners.length < trimmedAtOnce) return;
   }
-}
-
-async function ageOwner(deps: LifecycleRuntime, owner: LifecycleOwner): Promise<void> {
-  await inBatches(deps, owner.ref, (tx) => expire(deps, tx, owner));
-  await inBatches(deps, owner.ref, (tx) => softDelete(deps, tx, owner));
-  await inBatches(deps, owner.ref, (tx) => purge(deps, tx, owner));
 }
 
 async function inBatches(

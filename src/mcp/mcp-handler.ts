@@ -16,7 +16,6 @@ export type McpHandler = (request: Request, scope: Scope, actor: string) => Prom
 /**
  * Answers the Model Context Protocol over streamable HTTP: `createMemoryApp(memory, { mcp: mcpHandler(memory) })`.
  * Keeps no sessions, so any process can answer.
- *
  * @param options.agent as for `createMcpServer`.
  * @param options.origins pages that may ask, such as "https://chat.example.com"; others get 403. @default its own host
  * @throws MemoryError `INVALID_INPUT` for unknown options

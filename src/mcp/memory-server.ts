@@ -31,15 +31,12 @@ interface Served {
   readonly scope: Scope;
   readonly agent: string | undefined;
   readonly actor: string;
-  /** Those that the agent may read. */
   readonly categories: ReadonlySet<string>;
-  /** Whether there are others. */
   readonly restricted: boolean;
 }
 
 /**
  * A server of the Model Context Protocol for one scope's memory; no argument of a tool can widen the scope.
- *
  * @example
  * ```ts
  * const server = createMcpServer(memory, { scope: { userId: "ana" } });
@@ -67,7 +64,6 @@ const instructions =
 
 interface Tool {
   readonly operation: OperationName;
-  /** @default what the operation does */
   readonly description?: string;
   /** Fields of the operation's input that a model gives, with their descriptions. */
   readonly takes: Readonly<Record<string, string>>;
@@ -205,7 +201,6 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
   });
 }
 
-/** Resources of a page. */
 const pageSize = 100;
 
 function text(uri: string, words: string): ReadResourceResult {

@@ -48,8 +48,8 @@ const accessSchema = z.strictObject({
 });
 const changeSchema = accessSchema.extend({
   /**
-   * `revision` of the memory as you read it. After a change since, nothing is done: `STALE_REVISION` has the
-   * memory in `details.current`. Changes of other memories do not count. @default any
+   * `revision` of the memory as you read it. After a change since, nothing is done: `STALE_REVISION` has the memory in
+   * `details.current`. @default any
    */
   ifRevision: revisionNumber.optional(),
   /** The user's words that ask for it, for the audit trail. @default none */
@@ -73,7 +73,6 @@ export interface MemoriesApi {
   /**
    * Writes memories by the rules of slots and merging, in one transaction; outcomes in the order of the drafts.
    * Sensitive fields (`consent.sensitive`) are proposed and not written, unless `consent: "given"`.
-   *
    * @example
    * ```ts
    * const [written] = await memory.memories.add(
@@ -94,37 +93,29 @@ export interface MemoriesApi {
    */
   list(listing: MemoryListing | QuarantineListing): Promise<MemoryItem[]>;
   /**
-   * Changes an active memory.
-   *
-   * @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`,
-   *   `CONFLICT`
+   * Changes an active memory. @throws MemoryError `NOT_FOUND`, `INVALID_INPUT`, `CONSENT_REQUIRED`, `STALE_REVISION`,
+   * `WRONG_STATE`, `CONFLICT`
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Hides an active memory; for 30 days it can be restored. One in quarantine is deleted for good; the audit
-   * trail keeps it.
-   *
-   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
+   * Hides an active memory; for 30 days it can be restored. One in quarantine is deleted for good; the audit trail
+   * keeps it. @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Restores a removed memory, or a statement without a key that a later one closed.
-   *
    * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
    * Makes a memory in quarantine an ordinary one. For operators: no agent may reach it.
-   *
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE`, `CONFLICT`
    */
   approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Restores the content right after an entry of its history, and makes the memory active.
-   *
-   * @param access.to the entry's id.
+   * Restores the content right after the entry `to` of its history, and makes the memory active.
    * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
-   *   `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE` when it is in quarantine, `CONFLICT`
+   * `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE` when it is in quarantine, `CONFLICT`
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
   /** Changes of a memory, newest first. */
@@ -174,17 +165,11 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
       for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
+      // A program that brings the user's quote vouches that the user stated it.
+      const stated = new Set(memories.keys());
       return writeMemories(deps, {
         ...{ scope, drafts: memories },
-        // A program that brings the user's quote vouches that the user stated it.
-        origin: {
-          actor,
-          step: "api",
-          consent,
-          threadId,
-          call: randomUUID(),
-          stated: new Set(memories.keys()),
-        },
+        origin: { actor, step: "api", consent, threadId, call: randomUUID(), stated },
       });
     },
     get: async (id, access) =>

@@ -41,14 +41,10 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly leaveOut?: LeaveOut | undefined;
 }
 
-// Keeps background calls out of a user's run: no tokens in its streams, none of its callbacks. Under an
-// inherited streaming callback ChatOpenAI also parses structured output differently, or not at all.
+// No tokens in a user's streams, none of its callbacks: with one that streams ChatOpenAI parses answers differently.
 const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
-/**
- * The model's answer, read by the schema; an unreadable one is returned to the model once.
- * @throws MemoryError `MODEL_OUTPUT_INVALID` (see `malformedOutput`), `MODEL_FAILED`
- */
+/** An unreadable answer is returned to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
 ): Promise<Output> {
@@ -57,29 +53,21 @@ export async function callStructured<Output extends Record<string, unknown>>(
     new SystemMessage(call.instructions + instruction),
     new HumanMessage(input === "" ? call.input : `${call.input}\n${input}`),
   ];
+  const accepted = ({ value, dropped }: FittedAnswer<Output>) => {
+    if (dropped > 0) call.onDropped?.(dropped);
+    return value;
+  };
   const first = await askChecked(call, question);
-  if (first.valid) return accepted(call, first.answer);
-  const second = await askChecked(call, [
-    ...question,
-    new AIMessage(first.raw),
-    new HumanMessage(
-      `That answer cannot be used: ${first.problem}. Answer again as ${call.name}, with every field filled in.`,
-    ),
-  ]);
-  if (second.valid) return accepted(call, second.answer);
+  if (first.valid) return accepted(first.answer);
+  const again = `Answer again as ${call.name}, with every field filled in.`;
+  const objection = new HumanMessage(`That answer cannot be used: ${first.problem}. ${again}`);
+  const second = await askChecked(call, [...question, new AIMessage(first.raw), objection]);
+  if (second.valid) return accepted(second.answer);
   throw new MemoryError(
     "MODEL_OUTPUT_INVALID",
     `The model twice gave an answer that is not a valid ${call.name}: ${second.fault}.`,
     { cause: malformed(second.output) },
   );
-}
-
-function accepted<Output extends Record<string, unknown>>(
-  { onDropped }: StructuredCall<Output>,
-  { value, dropped }: FittedAnswer<Output>,
-): Output {
-  if (dropped > 0) onDropped?.(dropped);
-  return value;
 }
 
 type Answer<Output> =
@@ -157,10 +145,8 @@ function readAnswers<Output extends Record<string, unknown>>(
     const problem = "it is not complete JSON";
     return { ...wrong, problem, fault: problem };
   }
-  const answer = together<Output>(
-    schema,
-    values.map((value) => fitAnswer<Output>(schema, value)),
-  );
+  const fitted = values.map((value) => fitAnswer<Output>(schema, value));
+  const answer = together<Output>(schema, fitted);
   if (answer) return { valid: true, answer };
   if (values.length !== 1) {
     const problem = values.length === 0 ? "it is not the JSON that was asked for" : "it is several answers";

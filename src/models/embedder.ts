@@ -139,9 +139,7 @@ export function createEmbedder(
       try {
         const deadlineMs = timeoutMs * Math.max(1, Math.ceil(texts.length / textsInTime));
         const vectors = await inTime(deadlineMs, embedDocuments(texts));
-        if (vectors.length === texts.length) {
-          return embedded(await space.of(vectors), vectors);
-        }
+        if (vectors.length === texts.length) return embedded(await space.of(vectors), vectors);
       } catch (cause) {
         throw failed(cause, " If they take longer, raise upkeep.timeoutMs in the config.");
       }
@@ -159,10 +157,7 @@ export function createEmbedder(
       try {
         const vector = await inTime(timeoutMs, embeddings.embedQuery(text));
         const found = await space.of([vector]);
-        const measured =
-          found.unrelated === null
-            ? await space.measured(found, Math.max(0, endMs - performance.now()))
-            : found;
+        const measured = await space.measured(found, Math.max(0, endMs - performance.now()));
         return { space: measured, vector: toSql(unit(vector)) };
       } catch (cause) {
         throw failed(cause);

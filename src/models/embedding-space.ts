@@ -3,10 +3,7 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/**
- * `vectors`, in pgvector's text form, as one parameter of type `halfvec[]`. To take one for each row, index the texts and convert
- * that: the whole array would be converted again with every row.
- */
+/** As `halfvec[]`. Index the texts and convert one for each row, or the whole array is converted with every row. */
 export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | null)[]): Sql =>
   sql`${vectors}::text[]::${type}[]`;
 
@@ -64,15 +61,11 @@ export async function ensureEmbeddingSpace(
   if (row?.dimensions === dimensions) {
     const type = raw(`${row.extension}.halfvec`);
     const product = raw(`operator(${row.extension}.<#>)`);
-    const indexed =
-      dimensions > mostIndexed
-        ? empty
-        : raw(`and ${row.extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
-    const { mean, spread } = row;
-    return {
-      ...{ ref: row.id, name, dimensions, type, product, indexed },
-      unrelated: mean === null || spread === null ? null : { mean, spread },
-    };
+    const isIndexed = raw(`and ${row.extension}.vector_dims(e.embedding) <= ${mostIndexed}`);
+    const indexed = dimensions > mostIndexed ? empty : isIndexed;
+    const { id: ref, mean, spread } = row;
+    const unrelated = mean === null || spread === null ? null : { mean, spread };
+    return { ref, name, dimensions, type, product, indexed, unrelated };
   }
   throw new MemoryError(
     "DIMENSION_MISMATCH",
@@ -82,7 +75,7 @@ export async function ensureEmbeddingSpace(
   );
 }
 
-/** Stores the measurement of a space, unless another process has. */
+/** Keeps what another process measured. */
 export async function saveUnrelatedSimilarity(
   db: Connection,
   { ref }: EmbeddingSpace,

@@ -10,10 +10,8 @@ export interface FittedAnswer<Output> {
 type Fit = FittedAnswer<unknown> | null;
 
 /**
- * `answer` read as `schema`, in whatever shape models give it; null where it is something else.
- *
- * Reads each item of a list alone and drops those that do not fit, unless none does. Uses the default, or
- * null where the schema allows it, without a usable value.
+ * `answer` read as `schema`, in whatever shape models give it; null where it is something else. Drops list items that
+ * do not fit, unless none does. Uses the default, or null where the schema allows it, without a usable value.
  */
 export function fitAnswer<Output>(schema: z.ZodObject, answer: unknown): FittedAnswer<Output> | null {
   return fitWrapped(schema, answer, 2) as FittedAnswer<Output> | null;
@@ -123,7 +121,6 @@ function numberIn(text: string): number | undefined {
   return Number(digits.replace(",", ".")) / (percent ? 100 : 1);
 }
 
-/** Names of the fields without a default. */
 function needed(schema: z.ZodObject): string[] {
   return Object.entries(schema.shape)
     .filter(([, field]) => !(field instanceof z.ZodDefault || field instanceof z.ZodNullable))

@@ -45,28 +45,21 @@ const withheld =
 
 const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
 
-/**
- * Checks that `message` is a whole answer.
- * @throws MemoryError `MODEL_FAILED` where the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals and
- *   filters
- */
+/** @throws MemoryError `MODEL_FAILED` where the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals and filters */
 export function requireWhole(message: BaseMessage): void {
   const reasons = reasonsIn(message.response_metadata, 2);
   const cut = reasons.find((reason) => cutShort.test(reason));
   if (cut !== undefined) throw cutOff(cut);
-  const refused =
-    typeof message.additional_kwargs?.refusal === "string" && message.additional_kwargs.refusal !== "";
-  const filtered =
-    reasons.find((reason) => withheld.test(reason)) ??
-    (refused || hasRefusal(message) ? "refusal" : undefined);
-  if (filtered !== undefined) throw refusal(filtered, { cause: malformed(rawText(message)) });
+  const refused = hasRefusal(message) ? "refusal" : undefined;
+  const filtered = reasons.find((reason) => withheld.test(reason)) ?? refused;
+  if (filtered !== undefined) throw refusal(filtered, malformed(rawText(message)));
 }
 
 /** The limit or filter behind an `error` of a client; null for other errors. */
 export function stopError(error: unknown): MemoryError | null {
   const name = error instanceof Error ? error.constructor.name : "";
   if (name === "LengthFinishReasonError") return cutOff("length", error);
-  return name === "ContentFilterFinishReasonError" ? refusal("content_filter", { cause: error }) : null;
+  return name === "ContentFilterFinishReasonError" ? refusal("content_filter", error) : null;
 }
 
 function cutOff(reason: string, cause?: unknown): MemoryError {
@@ -77,12 +70,9 @@ function cutOff(reason: string, cause?: unknown): MemoryError {
   );
 }
 
-function refusal(reason: string, options: { cause: unknown }): MemoryError {
-  return new MemoryError(
-    "MODEL_OUTPUT_INVALID",
-    `The model did not answer, it was stopped by a filter or refused (${reason}).`,
-    options,
-  );
+function refusal(reason: string, cause: unknown): MemoryError {
+  const message = `The model did not answer, it was stopped by a filter or refused (${reason}).`;
+  return new MemoryError("MODEL_OUTPUT_INVALID", message, { cause });
 }
 
 /** Single words only: errors must not quote a conversation. */
@@ -96,7 +86,8 @@ function reasonsIn(metadata: unknown, depth: number): string[] {
   });
 }
 
-function hasRefusal({ content }: BaseMessage): boolean {
+function hasRefusal({ content, additional_kwargs: given }: BaseMessage): boolean {
+  if (typeof given?.refusal === "string" && given.refusal !== "") return true;
   return Array.isArray(content) && content.some((part) => part.type === "refusal");
 }
 
@@ -108,8 +99,7 @@ export interface GivenAnswers {
 
 /** The answers in `message`, which was asked to call the tool `name`. */
 export function answersIn(message: BaseMessage, name: string): GivenAnswers {
-  // In the model's own text, where a client keeps it: LangChain closes an interrupted stream, so that a list cut
-  // before its first item seems empty.
+  // The model's own text first: LangChain closes an interrupted stream, so a list cut at its start seems empty.
   const calls = callsIn(message);
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);
@@ -130,9 +120,8 @@ interface GivenCall {
 function callsIn(message: BaseMessage): readonly GivenCall[] {
   type Lists = "tool_call_chunks" | "tool_calls" | "invalid_tool_calls";
   const lists = message as Partial<Record<Lists, GivenCall[]>>;
-  const raw = (message.additional_kwargs?.tool_calls ?? []) as {
-    function?: { name?: string; arguments?: unknown };
-  }[];
+  type RawCall = { readonly function?: { readonly name?: string; readonly arguments?: unknown } };
+  const raw = (message.additional_kwargs?.tool_calls ?? []) as readonly RawCall[];
   const written = raw.map((call) => ({ name: call.function?.name, args: call.function?.arguments }));
   const parsed = [...(lists.tool_calls ?? []), ...(lists.invalid_tool_calls ?? [])];
   return [lists.tool_call_chunks ?? [], written, parsed].find((list) => list.length > 0) ?? [];
@@ -140,7 +129,5 @@ function callsIn(message: BaseMessage): readonly GivenCall[] {
 
 export function rawText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  return (
-    message.text || JSON.stringify(calls.map((toolCall: { args: unknown }) => toolCall.args)) || "(nothing)"
-  );
+  return message.text || JSON.stringify(calls.map(({ args }: { args: unknown }) => args)) || "(nothing)";
 }

@@ -14,10 +14,7 @@ interface LackingRow {
   readonly revision?: string;
 }
 
-interface EmbeddedRow {
-  readonly row: LackingRow;
-  readonly vectors: readonly string[];
-}
+type EmbeddedRow = { readonly row: LackingRow; readonly vectors: readonly string[] };
 
 /** A kind of rows with vectors. Each function is one statement. */
 export interface VectorRows {
@@ -168,13 +165,8 @@ async function* batches(
     if (!last) return;
     const texts = rows.flatMap((row) => row.texts);
     const vectors = texts.length > 0 ? (await embedder.documents(texts)).vectors : [];
-    let from = 0;
-    const embedded = rows.map((row) => {
-      const to = from + row.texts.length;
-      const of = { row, vectors: vectors.slice(from, to) };
-      from = to;
-      return of;
-    });
+    const left = [...vectors];
+    const embedded = rows.map((row) => ({ row, vectors: left.splice(0, row.texts.length) }));
     yield await kind.store(db, { space, rows: embedded });
     if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;

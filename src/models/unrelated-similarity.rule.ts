@@ -13,9 +13,8 @@ export interface SimilarityScale {
   readonly floor: number;
 }
 
-// Three deviations: one in a thousand unrelated texts exceeds them. At least a tenth of the way up to 1,
-// since a few probes are no full sample; at most half of it, which related texts exceed in spaces with little
-// contrast.
+// Three deviations: one in a thousand unrelated texts exceeds them. At least a tenth of the way up to 1, as a few probes
+// are no full sample; at most half of it, which related texts exceed in spaces with little contrast.
 const floorAt = { deviations: 3, least: 0.1, most: 0.5 } as const;
 
 /** No two unrelated texts are as similar: a space where they seem to be is measured wrongly. */
@@ -43,9 +42,7 @@ export function measureUnrelated(
   questions: readonly (readonly number[])[],
   statements: readonly (readonly number[])[],
 ): UnrelatedSimilarity | null {
-  const similarities = questions.flatMap((question) =>
-    statements.map((statement) => cosine(question, statement)),
-  );
+  const similarities = questions.flatMap((asked) => statements.map((stated) => cosine(asked, stated)));
   const count = similarities.length;
   const mean = similarities.reduce((sum, value) => sum + value, 0) / count;
   const spread = Math.sqrt(similarities.reduce((sum, value) => sum + (value - mean) ** 2, 0) / count);

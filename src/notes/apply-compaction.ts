@@ -24,17 +24,12 @@ export interface Applied {
 const compactor = "worker:compact";
 
 /**
- * Carries out `decision` unless its notes have changed: state, text, audit trail, change log and the task in one
- * transaction. The app's lock guards the count, so that two processes remove no note too many. @throws LeaseLost,
- * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
+ * Carries out `decision` in one transaction unless its notes have changed. The app's lock guards the count, so that two
+ * processes remove no note too many. @throws LeaseLost, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
  */
 export async function applyCompaction(
   deps: NotesRuntime,
-  input: {
-    readonly claim: Claim;
-    readonly work: CompactionWork;
-    readonly decision: CompactionDecision;
-  },
+  input: { readonly claim: Claim; readonly work: CompactionWork; readonly decision: CompactionDecision },
 ): Promise<Applied> {
   const { claim, work, decision } = input;
   const { scope, app, doneUntil } = work;
@@ -81,9 +76,7 @@ async function applyNow(deps: NotesRuntime, applying: Applying): Promise<void> {
     decision.action === "edit"
       ? await mergeNotes(deps, { ...applying, decision })
       : await deleteNote(deps, applying);
-  await recordChanges(tx, {
-    ...{ ownerRef: owner.ref, scope, actor: compactor, step: "compact", changes },
-  });
+  await recordChanges(tx, { ownerRef: owner.ref, scope, actor: compactor, step: "compact", changes });
   const detail = decision.by === "oldest" ? "oldest" : decision.action;
   await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });
 }

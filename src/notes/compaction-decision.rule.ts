@@ -14,18 +14,11 @@ export interface SaidDecision {
   readonly reason: string;
 }
 
-export type CompactionDecision = {
-  readonly reason: string;
-  readonly target: MemoryItem;
-} & (
+export type CompactionDecision = { readonly reason: string; readonly target: MemoryItem } & (
   | { readonly action: "delete"; readonly by: "model" | "oldest" }
   /** `merged` goes, and `text` replaces both. */
   | { readonly action: "edit"; readonly by: "model"; readonly merged: MemoryItem; readonly text: string }
 );
-
-export interface InvalidDecision {
-  readonly invalid: string;
-}
 
 const mostReasonCharacters = 300;
 
@@ -34,14 +27,11 @@ export function stays(note: Pick<MemoryItem, "pinned" | "trust">): boolean {
   return note.pinned || isOperators(note);
 }
 
-/**
- * A model's decision on `notes`, which were numbered oldest first. What `stays` is not touched, and an edit must merge
- * two: else as many notes would remain.
- */
+/** `notes` were numbered oldest first. An edit must merge two: else as many notes would remain. */
 export function readDecision(
   said: SaidDecision,
   notes: readonly MemoryItem[],
-): CompactionDecision | InvalidDecision {
+): CompactionDecision | { readonly invalid: string } {
   const reason = clipped(onOneLine(visibleText(said.reason)).trim(), mostReasonCharacters);
   const target = notes[said.target - 1];
   if (!target) return { invalid: `there is no note ${said.target}` };

@@ -20,21 +20,17 @@ export interface Compacted {
 
 /**
  * Removes one of an app's notes where there are too many: load → compact → validate → save. The lease of the app's work
- * lets one worker of all processes do it.
- *
- * A decision that is late or invalid falls back to deleting the oldest note that may go.
+ * lets one worker of all processes do it. After a late or invalid decision the oldest note that may go is deleted.
  */
 export function defineCompaction(deps: NotesRuntime) {
   const { notes, upkeep } = deps.config;
   return defineWork<"compaction", CompactionWork, Compacted>(
     {
-      ...{
-        ...ownerWork,
-        kind: "compaction",
-        enabled: leavesNotes(notes),
-        op: "delete",
-        charge: "compaction",
-      },
+      ...ownerWork,
+      kind: "compaction",
+      enabled: leavesNotes(notes),
+      op: "delete",
+      charge: "compaction",
       ...{ name: "compaction", step: "compact", doing: "Compacting notes", tries: upkeep },
       fresh: { decision: null, applied: null },
       load: (claim) => loadCompaction(deps, claim),

@@ -13,17 +13,11 @@ import { writeNote } from "./write-note.js";
 
 export interface Noted {
   said: SaidNote | null;
-  /** Null when nothing was worth noting. */
   content: NoteContent | null;
   memoryId: string | null;
 }
 
-/**
- * The memory sub-agent, which writes the note of a conversation that ended: load → note → validate → save → compact. It
- * keeps no checkpoints.
- *
- * @param compact brings an app's notes back to its limit.
- */
+/** Writes the note of a conversation that ended: load → note → validate → save → compact. Keeps no checkpoints. */
 export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promise<void>) {
   const { notes, upkeep } = deps.config;
   return defineWork<"notes", NoteWork, Noted>(
@@ -50,7 +44,6 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
 
 const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
-/** Logs an error of `step`. */
 async function told<Result>(
   { logger }: NotesRuntime,
   work: NoteWork,

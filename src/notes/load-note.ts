@@ -25,10 +25,7 @@ export interface NoteWork extends ThreadWork {
 /** More than calls hold, so that the middle is omitted anyway. */
 const mostMessages = 2_000;
 
-/**
- * The work behind `claim`, or how it ended: the conversation goes on, or nothing new was said. A conversation that was
- * silent for `idleMs` ends here.
- */
+/** The work behind `claim`, or how it ended. A conversation that was silent for `idleMs` ends here. */
 export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWork | JobStatus> {
   const { db, config } = deps;
   const thread = await findClaimedThread(db, claim);
@@ -39,17 +36,13 @@ export async function loadNote(deps: NotesRuntime, claim: Claim): Promise<NoteWo
   if (appId === undefined || lastSeq <= claim.doneUntil) return skipWork(db, claim, nothing);
 
   const { idleMs } = config.notes;
-  if (!(await endIdleThread(db, { threadRef: claim.ref, idleMs }))) {
+  if (!(await endIdleThread(db, { threadRef: claim.ref, idleMs })))
     return deferWork(db, claim, new Date(thread.lastActivityAt.getTime() + idleMs));
-  }
 
   const said = await findSaid(db, { ...claim, toSeq: lastSeq });
   if (said.length === 0) return skipWork(db, claim, nothing);
   const owner = { ...(tenantId !== undefined && { tenantId }), appId };
-  return {
-    ...{ scope, threadId, owner, messages: said, app: appNotes(config.notes, appId) },
-    doneUntil: lastSeq,
-  };
+  return { scope, threadId, owner, messages: said, app: appNotes(config.notes, appId), doneUntil: lastSeq };
 }
 
 async function findSaid(

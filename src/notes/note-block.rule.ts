@@ -13,10 +13,7 @@ export function isOperators({ trust }: Pick<MemoryItem, "trust">): boolean {
   return trust === "operator";
 }
 
-/**
- * An app's notes for a prompt, numbered, an operator's first; null without any. Each note and the name is one line, so
- * that neither can imitate another part of the prompt.
- */
+/** An operator's notes first; null without any. Each is one line, so that none can imitate a part of the prompt. */
 export function noteBlock(notes: readonly ShownNote[], appName: string): string | null {
   if (notes.length === 0) return null;
   const given = notes.filter(isOperators);

@@ -19,11 +19,7 @@ export interface SaidNote {
 const mostTags = 5;
 const mostTagCharacters = 40;
 
-/**
- * A model's note as it is stored, in one paragraph, cut after the last whole sentence, or word, that fits; null when
- * nothing is worth noting. Importance is clamped to the scale. @throws MemoryError `MODEL_OUTPUT_INVALID` for a text
- * that cannot be a note.
- */
+/** One paragraph, cut after the last whole sentence, or word, that fits; null when nothing is worth noting. */
 export function noteContent({ note, importance, tags }: SaidNote): NoteContent | null {
   const text = noteText(note);
   if (text === null) return null;

@@ -73,21 +73,11 @@ export interface NotesApi {
   /**
    * Deletes all notes of an app for good, removed and merged ones too, with their audit trail; an entry without words
    * says who did it. Its conversations stay, and new ones leave notes again.
-   *
-   * @example
-   * ```ts
-   * const { deletedCount } = await memory.notes.purge({ scope: { appId: "calendar" }, actor: "admin" });
-   * ```
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   purge(what: PurgeNotes): Promise<Purged>;
   /**
-   * The notes of an app as a part of a prompt, an operator's first, then the latest; null without any. `memory.recall` shows the same.
-   *
-   * @example
-   * ```ts
-   * const notes = await memory.notes.context({ scope: { appId: "calendar" } }); // "(memories for app: calendar)…"
-   * ```
+   * The notes of an app as `memory.recall` shows them, an operator's first, then the latest; null without any.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   context(of: NotesContext): Promise<string | null>;
@@ -127,7 +117,6 @@ export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   };
 }
 
-/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 function parseOfApp<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField },
   Config extends z.core.$ZodObjectConfig,

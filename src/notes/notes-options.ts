@@ -18,16 +18,14 @@ export const notesOptionsSchema = z.strictObject({
    */
   idleMs: spanOption.min(1).default(1_800_000),
   /**
-   * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. One user's conversations
-   * leave at most half of them. Set 0 where users of an app must not see what others said: conversations then leave no
-   * notes. Raise it for apps with many subjects. @default 10
+   * Most notes that an app keeps in a tenant; with one more, compaction decides which goes. Of a full app's notes
+   * one user's conversations leave at most half. Set 0 where users must not see what others said: then none are left. Raise it for apps with many subjects. @default 10
    */
   limit: z.int().min(0).max(mostNotes).default(10),
   /** Overrides by app id; set it to give an app a readable name. @default none */
   apps: z.record(z.string().min(1), appOptionsSchema).default({}),
 });
 
-/** How apps remember conversations that ended. */
 export interface NotesConfig extends z.input<typeof notesOptionsSchema> {}
 
 export type NotesOptions = z.output<typeof notesOptionsSchema>;
@@ -43,10 +41,7 @@ export function appNotes({ limit, apps }: NotesOptions, appId: string): AppNotes
   return { name: own?.name ?? appId, limit: own?.limit ?? limit };
 }
 
-/**
- * Most notes that one user's conversations leave with an app: half of them, so that no user, however many conversations
- * they end, takes the room of all others.
- */
+/** Half of an app's notes, so that no user, however many conversations they end, takes the room of all others. */
 export function shareOfUser({ limit }: AppNotes): number {
   return Math.ceil(limit / 2);
 }

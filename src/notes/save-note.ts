@@ -18,13 +18,7 @@ import { shareOfUser } from "./notes-options.js";
 
 const noteWriter = "worker:note";
 
-/**
- * Writes the note of an ended conversation and advances its cursor in one transaction. Returns the note's id, or that
- * of a note with the same text; null without a note.
- *
- * @param content null when nothing was worth noting.
- * @throws LeaseLost when another worker took the task over; nothing is written then.
- */
+/** In one transaction with its cursor. Returns the id of the note, or of one with the same text. @throws LeaseLost */
 export async function saveNote(
   deps: NotesRuntime,
   input: { readonly claim: Claim; readonly work: NoteWork; readonly content: NoteContent | null },
@@ -83,23 +77,39 @@ async function keepSource(
       set start_seq = least(s.start_seq, excluded.start_seq), end_seq = greatest(s.end_seq, excluded.end_seq)`);
 }
 
-/** Hides the oldest notes that conversations of this user alone left, where there are more than their share. */
+/**
+ * Where an app has more notes than it keeps, those of one user that are more than their share go first, the oldest, if
+ * conversations of others left some too.
+ */
 async function keepShare(deps: NotesRuntime, tx: Connection, { scope, owner, app }: NoteWork): Promise<void> {
   const { schema } = tx;
   if (scope.userId === undefined) return;
   const { ref: ownerRef } = await lockOwner(tx, owner);
   const rows = await tx.query<{ memory: MemoryJson }>(sql`
-    select ${memoryJson(tx)} as memory from ${schema}.memory m join lateral (
-      select bool_and(t.user_id = ${scope.userId}) as own
-      from ${schema}.note_source s join ${schema}.thread t on t.id = s.thread_ref
-      where s.owner_ref = ${ownerRef} and s.memory_id = m.id
-    ) source on source.own
-    where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and m.trust <> 'operator'
-      and not m.pinned
-    order by m.created_at desc, m.ref desc offset ${shareOfUser(app)}`);
+    with note as (
+      select m.ref, m.created_at, s.user_id, m.trust <> 'operator' and not m.pinned as may_go,
+        count(*) over () - ${app.limit} as too_many, count(s.user_id) over () as of_users,
+        count(*) over (partition by s.user_id) as of_user,
+        row_number() over (partition by s.user_id order by m.created_at desc, m.ref desc) as place
+      from ${schema}.memory m left join lateral (
+        select min(t.user_id) as user_id
+        from ${schema}.note_source s join ${schema}.thread t on t.id = s.thread_ref
+        where s.owner_ref = ${ownerRef} and s.memory_id = m.id having min(t.user_id) = max(t.user_id)
+      ) s on true
+      where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active'
+    ),
+    gone as (
+      select n.ref, n.too_many, row_number() over (order by n.created_at, n.ref) as place
+      from note n
+      where n.may_go and n.user_id is not null and n.place > ${shareOfUser(app)} and n.of_user < n.of_users
+    )
+    select ${memoryJson(tx)} as memory
+    from gone g cross join lateral (select * from ${schema}.memory where ref = g.ref limit 1) m
+    where g.place <= g.too_many
+    order by m.ref`);
   const { purgeAfterMs } = deps.config.lifecycle;
   const how = { ownerRef, purgeAfterMs, vectors: deps.embedder !== null, event: "DELETE" } as const;
-  const reason = `A user's conversations leave at most ${shareOfUser(app)} notes with this app.`;
+  const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const gone = rows.map(({ memory }) => memoryOf(memory));
   const changes = await hideMemories(tx, how, gone, () => ({ reason, by: "share" }));
   if (changes.length > 0)

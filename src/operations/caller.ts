@@ -50,11 +50,7 @@ export interface WhoseBy {
 
 export type Reach = keyof WhoseBy;
 
-/**
- * What a caller cannot reach looks missing.
- *
- * @throws MemoryError `NOT_FOUND`; `SCOPE_REQUIRED`, `INVALID_INPUT` where an operator must, or must not, name a scope
- */
+/** What a caller cannot reach looks missing. @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function whoseOf<Reached extends Reach>(
   reach: Reached,
   caller: Caller,

@@ -11,7 +11,6 @@ export const moment = z.iso
   .transform((text) => new Date(text))
   .register(described, { type: "string", format: "date-time" });
 
-/** A time in a request, passed on as text. */
 export const momentText = z.string().register(described, { type: "string", format: "date-time" });
 
 export const anyObject = z

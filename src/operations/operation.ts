@@ -8,7 +8,6 @@ export interface Asked<Reached extends Reach = Reach> {
   readonly memory: Memory;
   readonly caller: Caller;
   readonly whose: WhoseBy[Reached];
-  /** For the audit trail. */
   readonly actor: string;
   /** The expected revision; empty for any. */
   readonly match: { readonly ifRevision?: number };
@@ -18,7 +17,6 @@ export interface Asked<Reached extends Reach = Reach> {
   readonly stream: AsyncIterable<Uint8Array>;
 }
 
-/** Routes, commands and tools are made from these. */
 export interface Operation<
   Verb extends Method = Method,
   Path extends string = string,

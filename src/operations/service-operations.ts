@@ -74,14 +74,10 @@ const job = z.strictObject({
   leaseUntil: about(time.nullable(), "Another worker takes it over then, unless this one extends it."),
 });
 
-/** What memory did and took, and the work that operators ask for. */
 export const serviceOperations = {
   stats: operation("get", "/stats", "listed", {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
-    input: z.strictObject({
-      by: z.enum(["day", "app"]).optional(),
-      days: z.int().min(1).max(90).optional(),
-    }),
+    input: z.strictObject({ by: z.enum(["day", "app"]).optional(), days: z.int().min(1).max(90).optional() }),
     answer: stats,
     async call({ memory, whose }, input) {
       const found = await memory.stats({ ...whose, ...input } as StatsOf<undefined>);
@@ -119,9 +115,7 @@ export const serviceOperations = {
   }),
   listJobs: operation("get", "/jobs", "tenant", {
     does: "Background work that waits, runs or failed",
-    input: z.strictObject({
-      ...{ state: z.enum(jobStates).optional(), kind: jobKind.optional(), ...page },
-    }),
+    input: z.strictObject({ state: z.enum(jobStates).optional(), kind: jobKind.optional(), ...page }),
     answer: pageOf("jobs", job),
     call({ memory, whose }, { cursor: after, ...which }) {
       const listed = memory.jobs.list({ ...whose, ...which, after });
@@ -143,7 +137,6 @@ export const serviceOperations = {
   }),
 };
 
-/** What a job is about. */
 function keyOf({ threadId, scope: { userId, appId } }: ListedJob): string {
   return threadId ?? userId ?? appId ?? "";
 }

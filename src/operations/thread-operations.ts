@@ -18,7 +18,6 @@ import { operation } from "./operation.js";
 
 const thread = { threadId: z.string() };
 
-/** What was deleted for good. */
 export const forgotten = z
   .strictObject({
     ...{ removed: counts, total: z.number(), complete: z.boolean() },
@@ -37,7 +36,6 @@ const summary = z
   })
   .register(described, { id: "Summary" });
 
-/** Conversations, and their summaries. */
 export const threadOperations = {
   listThreads: operation("get", "/threads", "scope", {
     does: "Conversations, most recently active first",
@@ -56,10 +54,7 @@ export const threadOperations = {
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",
-    input: z.strictObject({
-      ...thread,
-      ...{ reason: z.string().optional(), afterRound: z.boolean().optional() },
-    }),
+    input: z.strictObject({ ...thread, reason: z.string().optional(), afterRound: z.boolean().optional() }),
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
     call: ({ memory, whose }, input) => memory.threads.end({ ...whose, ...input }),
   }),
@@ -123,7 +118,7 @@ export const threadOperations = {
   }),
 };
 
-/** What `listed` gives; of another's thread nothing, as of one that there is not. */
+/** Another's thread looks missing, and a missing one has no rows. */
 async function ofOwnThread<Row>(listed: Promise<Row[]>): Promise<Row[]> {
   try {
     return await listed;

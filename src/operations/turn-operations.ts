@@ -81,11 +81,9 @@ export const turnOperations = {
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is left out",
     input: z.strictObject({
-      ...{
-        query: text,
-        ...each(text.nullish(), "threadId", "agent", "timeZone"),
-        filters: filters.optional(),
-      },
+      query: text,
+      ...each(text.nullish(), "threadId", "agent", "timeZone"),
+      filters: filters.optional(),
       ...{ categories: z.array(text).nullish(), kinds: z.array(memoryKind).nullish() },
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
       ...{ return: z.enum(answerForms).nullish(), explain: z.boolean().optional() },

@@ -45,10 +45,9 @@ interface Row extends Omit<ListedOwner, "scope"> {
 export async function listOwners(
   db: Connection,
   which: "users" | "apps",
-  page: ListOwners | undefined,
+  page: ListOwners = {},
 ): Promise<ListedOwner[]> {
-  const input = page === undefined ? {} : page;
-  const { tenantId, limit, after = "0" } = parseInput(pageSchema, input, `page of ${which}`);
+  const { tenantId, limit, after = "0" } = parseInput(pageSchema, page, `page of ${which}`);
   const { schema } = db;
   const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
   const wanted = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint

@@ -16,10 +16,7 @@ export interface Uninstalled extends Purged {
 }
 
 const uninstallSchema = z.strictObject({
-  /**
-   * Whether the app's own memories and store items are deleted for good. Otherwise they are there when it is
-   * installed again. @default false
-   */
+  /** Whether the app's own memories and store items are deleted for good. @default false */
   purgeMemories: z.boolean().default(false),
   /** @default "api" */
   actor: storableText.default("api"),
@@ -61,7 +58,6 @@ export async function uninstallApp(
 /** So that no lock lasts long. */
 const itemsAtOnce = 1_000;
 
-/** With their vectors. Returns how many. */
 async function eraseAppItems(db: Connection, scope: AppScope): Promise<number> {
   const { tenantId, userId, appId } = scopeColumns(scope);
   for (let erased = 0; ; ) {

@@ -17,11 +17,9 @@ export interface AppsApi {
   /** As `users.list`. @throws MemoryError `INVALID_INPUT` */
   list(page?: ListOwners): Promise<ListedOwner[]>;
   /**
-   * Takes an app out of use: its conversations end with the reason "uninstalled" and leave their notes. All
-   * memories of the app stay, unless `purgeMemories` deletes them for good, with their audit trail; then no
-   * notes are left. Its users keep their conversations and memories. To delete the app's own conversations
-   * too: `memory.forget({ appId })`.
-   *
+   * Takes an app out of use: its conversations end with the reason "uninstalled" and leave their notes. All memories of
+   * the app stay, unless `purgeMemories` deletes them for good, with their audit trail; then no notes are left. Its
+   * users keep their conversations and memories. To delete the app's own conversations too: `memory.forget({ appId })`.
    * @example
    * ```ts
    * await memory.apps.uninstall({ appId: "calendar" }, { purgeMemories: true, actor: "admin" });

@@ -13,7 +13,6 @@ export interface Column<out Value> {
   readonly name: string;
   readonly type: string;
   readonly json: z.ZodType;
-  /** Only for the compiler. */
   readonly holds?: Value;
 }
 
@@ -108,10 +107,8 @@ export function assignments<Of extends Columns>(columns: Of, row: RowOf<Of>): Sq
 
 /** For `json_build_object`: `'id', x.id, 'validFrom', x.valid_from`; 50 at most. */
 export function pairs<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
-  return listed(
-    columns,
-    (field, { name }) => sql`${raw(`'${field}'`)}, ${instead[field] ?? raw(`${row}.${name}`)}`,
-  );
+  const value = (field: string, name: string) => instead[field] ?? raw(`${row}.${name}`);
+  return listed(columns, (field, { name }) => sql`${raw(`'${field}'`)}, ${value(field, name)}`);
 }
 
 /** The table's `row` as a JSON array for `readRow`, of at most 100 columns. */
@@ -154,8 +151,6 @@ export function readRow<Of extends Columns, More extends object = object>(
 }
 
 function listed(columns: Columns, each: (field: string, column: Column<unknown>) => Sql): Sql {
-  return join(
-    Object.entries(columns).map(([field, column]) => each(field, column)),
-    ", ",
-  );
+  const items = Object.entries(columns).map(([field, column]) => each(field, column));
+  return join(items, ", ");
 }

@@ -3,9 +3,8 @@ import { chmodSync, linkSync, mkdirSync, readFileSync, renameSync, rmSync, write
 import { hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
-import { MemoryError } from "../errors.js";
+import { MemoryError, type MemoryErrorCode } from "../errors.js";
 
-/** Distinguishes processes, also after their ids are reused. */
 const processIdentitySchema = z.object({
   pid: z.number().int(),
   host: z.string(),
@@ -25,7 +24,7 @@ function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
     process.kill(pid, 0);
   } catch (error) {
     // EPERM: it runs, as another user.
-    if (!(error instanceof Error && "code" in error && error.code === "EPERM")) return false;
+    if (codeOf(error) !== "EPERM") return false;
   }
   const now = procStat(pid);
   // A zombie still accepts signals.
@@ -46,13 +45,10 @@ function procStat(pid: number): { state: string; startedAt: string } | null {
 }
 
 /**
- * Locks the folder `dataDir`, which the embedded database itself does not, and returns what unlocks it.
- *
- * Node has no file lock that ends with its process, so a file names the holder, and the first process to
- * create `<lock>.next` succeeds a dead one, and so on. Removing its file first would be a race: the slower of
- * two processes could remove the faster one's.
- *
- * @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`, `PERMISSION_DENIED`
+ * Locks the folder `dataDir`, which the embedded database does not, and returns what unlocks it. Node has no lock that
+ * ends with its process, so a file names the holder. Whoever finds it dead creates `<lock>.next` first: two processes
+ * that replaced its file could remove each other's. @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`,
+ * `PERMISSION_DENIED`
  */
 export function lockDataDirectory(dataDir: string): () => void {
   const lock = join(dataDir, "mnemograph.lock");
@@ -150,25 +146,14 @@ function lockedError(dataDir: string, { pid, host, file }: Holder): MemoryError 
   );
 }
 
-/** An error for a folder that cannot be created or written. */
 export function folderError(dataDir: string, cause: unknown): unknown {
-  switch (codeOf(cause)) {
-    case "EEXIST":
-    case "ENOTDIR":
-      return new MemoryError(
-        "INVALID_INPUT",
-        `dataDir ${dataDir} is or lies in a file: it must be a folder.`,
-        { cause },
-      );
-    case "EACCES":
-    case "EPERM":
-    case "EROFS":
-      return new MemoryError("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`, {
-        cause,
-      });
-    default:
-      return cause;
+  const code = codeOf(cause);
+  const failed = (as: MemoryErrorCode, message: string) => new MemoryError(as, message, { cause });
+  if (code === "EEXIST" || code === "ENOTDIR") {
+    return failed("INVALID_INPUT", `dataDir ${dataDir} is or lies in a file: it must be a folder.`);
   }
+  if (code !== "EACCES" && code !== "EPERM" && code !== "EROFS") return cause;
+  return failed("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`);
 }
 
 function codeOf(error: unknown): unknown {

@@ -42,8 +42,7 @@ function makeClosed(dataDir: string): boolean {
 
 const ours = /^(?:base|global|pg_[\w.]+|PG_VERSION|postgresql\.\S+|postmaster\.\w+|mnemograph\.\S+)$/;
 
-// Some thousand files, 20 ms. The engine creates them with the process's default permissions, unlike
-// PostgreSQL.
+// Some thousand files, 20 ms. Unlike PostgreSQL, the engine creates them with the process's permissions.
 export function closeContents(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const names = readdirSync(dataDir).filter((name) => ours.test(name));

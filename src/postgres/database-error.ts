@@ -7,7 +7,6 @@ const networkCodes = new Set(["ECONNREFUSED", "ECONNRESET", "ENOTFOUND", "EPIPE"
 const lostConnection =
   /Connection terminated|connection error and is not queryable|timeout exceeded when trying to connect|Query read timeout/i;
 
-/** SQLSTATE or network code of a driver error, or "". */
 export function errorCodeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   if ("code" in error && typeof error.code === "string") return error.code;
@@ -27,8 +26,7 @@ export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
   // A protocol violation that leaves the session open is the statement's own fault; poolers end theirs with it.
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
-  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections, before
-  // any statement.
+  // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections.
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;
   const message = error instanceof Error ? error.message : "";
   return code === "" && lostConnection.test(message);
@@ -39,7 +37,6 @@ export function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === "timeout exceeded when trying to connect";
 }
 
-/** Whether the server exceeded `query_timeout`. */
 export function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
@@ -53,7 +50,6 @@ export function isTimeout(error: unknown): boolean {
 /** SQLSTATEs whose messages quote names of tables, roles and settings; others may quote data. */
 const quotesNames = /^(08|23|25006|28|3D|3F|53|54|55|57|42P01|42P07|42501|42703|42704|42883|MN)/;
 
-/** The database's message, up to where it may quote data. */
 export function databaseWords(error: unknown): string {
   const code = errorCodeOf(error);
   const message = error instanceof Error ? error.message : "";

@@ -32,9 +32,7 @@ export interface DatabaseSettings {
   readonly isolation?: "rls" | undefined;
   /** Longest time of a statement. @default none */
   readonly statementTimeoutMs?: number | undefined;
-  /** Whether large statements stay prepared on the server. @default true */
   readonly prepare?: boolean | undefined;
-  /** @default the caller's */
   readonly sessions?: SessionKind | undefined;
   /** Called when an outage begins and ends. */
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
@@ -45,8 +43,7 @@ export function createDatabase(
   settings: DatabaseSettings,
   end: () => Promise<void>,
 ): Database {
-  const { schemaName, language = "english", clock, isolation, prepare = true } = settings;
-  const { statementTimeoutMs } = settings;
+  const { schemaName, language = "english", clock, isolation, statementTimeoutMs, prepare = true } = settings;
   const isEmbedded = isEmbeddedPool(pool);
   const sessions = isEmbedded ? "embedded" : (settings.sessions ?? "callers");
   const probe = () => clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
@@ -56,9 +53,8 @@ export function createDatabase(
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const surroundings = { schemaName, schema, language, now, prepare };
   const common: Omit<Database, keyof Statements | "patient"> = {
-    ...{ schemaName, schema, language, now },
-    ...{ isEmbedded, withClient: clients.use, status: watch.status },
-    mayCrossTenants: clients.mayCrossTenants,
+    ...{ schemaName, schema, language, now, isEmbedded },
+    ...{ withClient: clients.use, status: watch.status, mayCrossTenants: clients.mayCrossTenants },
     close() {
       watch.stop();
       return clients.close();

@@ -13,7 +13,6 @@ export interface EmbeddedPoolOptions {
   readonly dataDir?: string;
   /** A dump of PGlite's `dumpDataDir` to start from. @default an empty database, made or shipped */
   readonly loadDataDir?: Blob;
-  /** Called before a database is created in an empty folder. */
   readonly onCreate?: ((dataDir: string) => void) | undefined;
 }
 
@@ -31,7 +30,6 @@ export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.
 
 const embeddedPools = new WeakSet<pg.Pool>();
 
-/** Whether `pool` is of the embedded database. */
 export function isEmbeddedPool(pool: pg.Pool): boolean {
   return embeddedPools.has(pool);
 }
@@ -57,7 +55,6 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
 }
 
 type Peers = ReturnType<typeof loadPeers>;
-
 type EngineHost = ReturnType<typeof engineHost>;
 
 function engineHost(
@@ -153,7 +150,6 @@ function loadPeers() {
   return { PGlite: Engine, createPgConfig, vector: loadVector(), version: engineVersion() };
 }
 
-/** Optional: only embeddings need it. */
 function loadVector() {
   try {
     return load<typeof import("@electric-sql/pglite-pgvector")>("@electric-sql/pglite-pgvector").vector;
@@ -162,7 +158,6 @@ function loadVector() {
   }
 }
 
-/** Undefined where the package has another layout. */
 function engineVersion(): string | undefined {
   try {
     const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));

@@ -16,7 +16,6 @@ export function acrossTenants<Result>(work: () => Result): Result {
   return running.run("*", work);
 }
 
-/** Runs `work` with the rows of a scope's tenant, a given tenant, or all. */
 export function asListed<Result>(
   of: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
   work: () => Result,
@@ -32,7 +31,6 @@ export function keepTenancy(): <Result>(work: () => Result) => Result {
   return (work) => (tenancy === undefined ? work() : running.run(tenancy, work));
 }
 
-/** The setting of this call; undefined where nobody set it. */
 export function currentTenancy(): string | undefined {
   return running.getStore();
 }

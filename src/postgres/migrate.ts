@@ -43,19 +43,21 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
   try {
     return await database.withClient(async (client) => {
       for (;;) {
-        const { done, concurrent } = await retryOn(
-          [],
-          () => migrateInOne(client, database, options, shipped),
-          {
-            ...{ most: lockTries, stepMs: 100 },
-            busy:
-              `A table of schema "${schemaName}" stayed locked by another transaction (pg_stat_activity shows which), so it was ` +
-              "not migrated and nothing was changed. Run it again when that has ended.",
-          },
-        );
+        const migrateOnce = () => migrateInOne(client, database, options, shipped);
+        const { done, concurrent } = await retryOn([], migrateOnce, {
+          ...{ most: lockTries, stepMs: 100 },
+          busy:
+            `A table of schema "${schemaName}" stayed locked by another transaction (pg_stat_activity shows which), so it was ` +
+            "not migrated and nothing was changed. Run it again when that has ended.",
+        });
         applied.push(...done);
         if (concurrent === undefined) return applied;
-        await retryOn([], () => buildConcurrently(client, schemaName, concurrent), {
+        const build = () =>
+          buildConcurrently(client, schemaName, concurrent).catch((error: unknown) => {
+            if (buildRaces.includes(errorCodeOf(error))) return collided;
+            throw error;
+          });
+        await retryOn([], build, {
           ...{ most: 5, stepMs: 200 },
           busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx mnemograph migrate\` once, and start them again.`,
         });
@@ -117,7 +119,8 @@ async function runMigrations(
     await client.query(`set local search_path to ${identifier(extensionSchema).text}`);
   }
   const runSets = async (...sets: MigrationSet[]) => {
-    for (const { set, statementsFor } of before) if (sets.includes(set)) await run(statementsFor(schemaName));
+    const chosen = before.filter(({ set }) => sets.includes(set));
+    await run(chosen.flatMap(({ statementsFor }) => statementsFor(schemaName)));
   };
   await runSets("core", "vector");
   if (state.is === "before") await run(shipped.upgrade.copy(schemaName));
@@ -129,7 +132,7 @@ async function runMigrations(
   await runSets("isolation");
   if (before.length > 0 || functionsVersion < shipped.functions.version || isNew) {
     const { version } = shipped.functions;
-    await recordVersions(client, schemaName, { before, state, functionsVersion: version, language });
+    await recordVersions(client, { schemaName, language }, state, before, version);
     await isolateTables(client, schemaName);
   }
   await client.query("set local search_path to default");
@@ -137,36 +140,22 @@ async function runMigrations(
   return { done: before.map(({ name }) => name), concurrent: pending[before.length] };
 }
 
-/** A statement that cannot run in a transaction, with the name of its index. */
+// Cannot run in a transaction; the group is the name of the index.
 const concurrently =
   /^(?:create (?:unique )?index|drop index) concurrently (?:if (?:not )?exists )?(?:"[^"]*"\.)?(\w+)/;
 
 function firstConcurrent(pending: readonly Migration[], schemaName: string): number {
-  const found = pending.findIndex(({ statementsFor }) =>
-    statementsFor(schemaName).some((s) => concurrently.test(s)),
-  );
+  const isConcurrent = (statement: string) => concurrently.test(statement);
+  const found = pending.findIndex(({ statementsFor }) => statementsFor(schemaName).some(isConcurrent));
   return found < 0 ? pending.length : found;
 }
 
+// An index that an earlier attempt left invalid goes first.
 async function buildConcurrently(
   client: ClientBase,
   schemaName: string,
   migration: Migration,
-): Promise<typeof collided | undefined> {
-  try {
-    return await runConcurrently(client, schemaName, migration);
-  } catch (error) {
-    if (buildRaces.includes(errorCodeOf(error) ?? "")) return collided;
-    throw error;
-  }
-}
-
-// An index that an earlier attempt left invalid goes first.
-async function runConcurrently(
-  client: ClientBase,
-  schemaName: string,
-  migration: Migration,
-): Promise<undefined> {
+): Promise<void> {
   const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);
   const { rows } = await client.query<{ name: string }>(
@@ -183,28 +172,22 @@ async function runConcurrently(
 
 async function recordVersions(
   client: ClientBase,
-  schemaName: string,
-  {
-    before,
-    state,
-    functionsVersion,
-    language,
-  }: { before: readonly Migration[]; state: SchemaState; functionsVersion: number; language: string },
+  { schemaName, language }: Pick<Database, "schemaName" | "language">,
+  state: SchemaState,
+  before: readonly Migration[],
+  functionsVersion: number,
 ): Promise<void> {
   const meta = `${identifier(schemaName).text}.meta`;
   if (state.is === "empty") {
-    await client.query(
-      `insert into ${meta} (version, functions_version, compatible_from, language) values (0, 0, 0, $1)`,
-      [language],
-    );
+    const columns = "version, functions_version, compatible_from, language";
+    await client.query(`insert into ${meta} (${columns}) values (0, 0, 0, $1)`, [language]);
   }
   const versions = migrationSets.flatMap((set) => {
     const last = before.findLast((migration) => migration.set === set);
     return last ? [`${versionColumns[set]} = ${last.version}`] : [];
   });
-  await client.query(
-    `update ${meta} set ${[...versions, `functions_version = ${functionsVersion}`, `compatible_from = ${compatibleFrom}`].join(", ")}`,
-  );
+  const all = [...versions, `functions_version = ${functionsVersion}`, `compatible_from = ${compatibleFrom}`];
+  await client.query(`update ${meta} set ${all.join(", ")}`);
 }
 
 /** Keeps one text search configuration for all words. @throws MemoryError `SCHEMA_DIFFERS` */
@@ -253,14 +236,9 @@ async function ensureVectorExtension(client: ClientBase): Promise<string> {
   try {
     await client.query("create extension vector");
   } catch (cause) {
-    const denied = errorCodeOf(cause) === "42501";
-    throw new MemoryError(
-      denied ? "PERMISSION_DENIED" : "PEER_MISSING",
-      denied
-        ? "Embeddings need the extension pgvector: have an administrator run `create extension vector` in this database."
-        : lacksPgvector,
-      { cause },
-    );
+    if (errorCodeOf(cause) !== "42501") throw new MemoryError("PEER_MISSING", lacksPgvector, { cause });
+    const how = "have an administrator run `create extension vector` in this database";
+    throw new MemoryError("PERMISSION_DENIED", `Embeddings need the extension pgvector: ${how}.`, { cause });
   }
   return (await findExtensionSchema(client)) ?? "public";
 }

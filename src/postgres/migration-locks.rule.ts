@@ -21,10 +21,8 @@ export function locksOf(statements: readonly string[], schema: string): LockedTa
   const locks = new Map<string, LockedTable>();
   for (const statement of statements) {
     const kind = kinds.find(([beginning]) => beginning.test(statement));
-    if (!kind)
-      throw new RangeError(
-        `A migration has a statement whose locks are not known: ${statement.slice(0, 80)}`,
-      );
+    const start = statement.slice(0, 80);
+    if (!kind) throw new RangeError(`A migration has a statement whose locks are not known: ${start}`);
     const [beginning, lock] = kind;
     const table = beginning.exec(statement)?.groups?.table?.replace(`${schema}.`, "");
     if (lock !== null && table !== undefined) locks.set(`${table} ${lock}`, { table, lock });

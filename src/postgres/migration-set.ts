@@ -1,9 +1,9 @@
 import { identifier } from "./connection.js";
 import { migrationFiles } from "./migration-files.js";
 
-export type MigrationSet = "core" | "vector" | "isolation";
+export const migrationSets = ["core", "vector", "isolation"] as const;
 
-export const migrationSets = ["core", "vector", "isolation"] as const satisfies readonly MigrationSet[];
+export type MigrationSet = (typeof migrationSets)[number];
 
 /** Columns of `meta` with the last migration of each set; null: not installed. */
 export const versionColumns = {
@@ -48,10 +48,9 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
       return [{ name, text, set: set as MigrationSet, version: Number(number ?? 1) }];
     })
     .sort((a, b) => a.version - b.version || migrationSets.indexOf(a.set) - migrationSets.indexOf(b.set))
-    .map(({ text, ...migration }) => ({
-      ...migration,
-      statementsFor: (schemaName: string) => statementsOf(text, schemaName),
-    }));
+    .map(({ text, ...migration }) => {
+      return { ...migration, statementsFor: (schemaName: string) => statementsOf(text, schemaName) };
+    });
   const functions = textOf("functions");
   return {
     migrations,
@@ -76,8 +75,7 @@ export function newestVersion({ migrations }: ShippedSchema): number {
   return Math.max(...migrations.map(({ version }) => version));
 }
 
-// One each, since a distributed table takes only one at a time. A statement ends with a semicolon before a
-// line that is not indented.
+// One each, as distributed tables require: up to a semicolon before a line that is not indented.
 function statementsOf(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;
   return text

@@ -3,8 +3,8 @@ import type { Database } from "./database.js";
 import { toMemoryError } from "./database-error.js";
 import type { MigrateOptions } from "./migrate.js";
 import { type LockedTable, locksOf } from "./migration-locks.rule.js";
-import { type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
-import { createdTables, findGap, type InstalledSchema } from "./schema-state.js";
+import { type Migration, type MigrationSet, migrationSets, shippedSchema } from "./migration-set.js";
+import { createdTables, findGap } from "./schema-state.js";
 
 export interface SetStatus {
   readonly set: MigrationSet;
@@ -31,21 +31,15 @@ export async function migrationStatus(
   try {
     return await database.withClient(async (client) => {
       const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
-      const versions: Partial<InstalledSchema["versions"]> =
-        state.is === "installed" ? state.installed.versions : {};
-      const schema = identifier(schemaName).text;
-      const locks = pending.flatMap((migration) =>
-        // An upgrade moves each table aside and copies its rows.
-        (state.is === "before"
-          ? createdTables([migration], schemaName).map((table) => ({
-              table,
-              lock: "ACCESS EXCLUSIVE" as const,
-            }))
-          : locksOf(migration.statementsFor(schemaName), schema)
-        )
-          .filter(({ table }) => state.tables.has(table))
-          .map((lock) => ({ migration: migration.name, ...lock })),
-      );
+      const versions = state.is === "installed" ? state.installed.versions : null;
+      // An upgrade moves each table aside and copies its rows.
+      const locksFor = (migration: Migration): LockedTable[] =>
+        state.is === "before"
+          ? createdTables([migration], schemaName).map((table) => ({ table, lock: "ACCESS EXCLUSIVE" }))
+          : locksOf(migration.statementsFor(schemaName), identifier(schemaName).text);
+      const locks = pending
+        .flatMap((migration) => locksFor(migration).map((lock) => ({ migration: migration.name, ...lock })))
+        .filter(({ table }) => state.tables.has(table));
       const { rows } = await client.query<{ table: string; rows: number }>(
         `select c.relname as table, c.reltuples::float8 as rows
          from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace and n.nspname = $1
@@ -55,7 +49,7 @@ export async function migrationStatus(
       const counted = new Map(rows.map(({ table, rows }) => [table, rows < 0 ? null : rows]));
       return {
         sets: migrationSets.map((set) => ({
-          ...{ set, version: versions[set] ?? null },
+          ...{ set, version: versions?.[set] ?? null },
           pending: pending.filter((migration) => migration.set === set).map(({ name }) => name),
         })),
         newer,

@@ -10,8 +10,7 @@ import { openEmbeddedPool } from "./embedded-pool.js";
 import { type Outage, probeEveryMs } from "./outage.js";
 import { prepareSession } from "./session-settings.js";
 
-// Without pg's declarations: those of two versions are different types, and without any every value would be
-// a pool.
+// Not pg's own type: it differs by version, and without pg's declarations every value would be a pool.
 interface PostgresPool {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
@@ -62,7 +61,6 @@ export function openDatabase(
   throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
 }
 
-// JavaScript callers can pass anything.
 function isDataDir(option: unknown): option is { dataDir: string } {
   const { dataDir } = (option ?? {}) as { dataDir?: unknown };
   return typeof dataDir === "string" && dataDir.trim() !== "";
@@ -116,16 +114,13 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   } catch (error) {
     // The error must not be the cause: it contains the whole string with its password.
     const detail = error instanceof Error ? error.message : "";
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `\`database\` is a connection string that cannot be used: ${detail}.`,
-    );
+    const message = `\`database\` is a connection string that cannot be used: ${detail}.`;
+    throw new MemoryError("INVALID_INPUT", message);
   }
   const pool = makePool(connectionString, settings, logger);
   const sessions = settings.prepare === false ? "lent" : "own";
-  return createDatabase(pool, { ...settings, sessions, onOutage: outageLines(settings, logger) }, () =>
-    pool.end(),
-  );
+  const onOutage = outageLines(settings, logger);
+  return createDatabase(pool, { ...settings, sessions, onOutage }, () => pool.end());
 }
 
 /** Longest wait for a connection. A distant server takes a second, one that starts some seconds. */
@@ -144,8 +139,7 @@ function makePool(
     // A pooler shares its sessions: set nothing in them.
     ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
   });
-  // Without listeners, a server restart would end the process: the pool reports lost idle connections, but
-  // only the client reports a loss between two statements of the checkpointer.
+  // Without listeners lost connections end the process: the pool's if idle, the client's between two statements.
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
   return pool;

@@ -40,7 +40,6 @@ export const probeEveryMs = 2_000;
 /** Of a server that stays silent, a probe may wait long for a connection; half of a pool is left to calls. */
 const mostProbes = 5;
 
-/** After three seconds without an answer to any statement, calls fail at once, until the database answers a probe. */
 export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   let answeredAt = performance.now();
   let silentSince: number | undefined;
@@ -93,9 +92,9 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
       outage.refused++;
       throw pausedError(silentMs() ?? 0, retryInMs() ?? 0, last);
     },
-    status: (): DatabaseStatus => ({
-      ...{ state: outage ? "paused" : "up", silentMs: silentMs(), retryInMs: retryInMs() },
-    }),
+    status(): DatabaseStatus {
+      return { state: outage ? "paused" : "up", silentMs: silentMs(), retryInMs: retryInMs() };
+    },
     stop,
   };
 }

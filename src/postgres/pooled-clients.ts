@@ -17,7 +17,6 @@ export interface ClientSettings {
   readonly schemaName: string;
   readonly isolation: "rls" | undefined;
   readonly sessions: SessionKind;
-  /** Longest time of a statement, which our own sessions have set. @default none */
   readonly statementTimeoutMs: number | undefined;
   readonly watch: Pick<OutageWatch, "answered" | "failed">;
   readonly end: () => Promise<void>;
@@ -86,7 +85,6 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     return status;
   };
   return {
-    /** `work` on one client; its errors pass through unchanged. @throws MemoryError `CLOSED` */
     use,
     /** Runs statements on `client`; each fails when the server does not answer in time. */
     asking(client: ClientBase, deadlineMs: number | undefined): Ask {
@@ -102,11 +100,9 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     async requireIsolated(client: ClientBase) {
       if (isolation === "rls") await isolated(client);
     },
-    /** Whether work across tenants is possible: always without isolation, else only for the tables' owner. */
     async mayCrossTenants() {
       return isolation !== "rls" || (await use(isolated)).owner;
     },
-    /** Refuses later calls, serves waiting ones, and ends the pool. */
     close() {
       // A pool that has ended never answers its queue.
       closing ??= Promise.allSettled(waiting).then(end);

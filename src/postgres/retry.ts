@@ -44,15 +44,13 @@ interface Retries {
   readonly when: (error: unknown) => boolean;
 }
 
-// At 0, 0.1, 0.3, 0.7, 1.5 and 3.1 s: long enough for a pooler or a fast restart. Only for what is idempotent
-// or guarded.
+// Tries at 0 to 3.1 s, as a pooler or a fast restart takes. Only for what is idempotent or guarded.
 export const reconnect: Retries = {
   most: 6,
-  waitMs: (failures: number) => 100 * 2 ** (failures - 1),
-  when: (error: unknown) => !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error),
+  waitMs: (failures) => 100 * 2 ** (failures - 1),
+  when: (error) => !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error),
 };
 
-/** The result of `work`, or its last error. */
 export async function retrying<Result>(
   work: () => Promise<Result>,
   { most, waitMs, when }: Retries,

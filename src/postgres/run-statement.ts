@@ -10,7 +10,6 @@ import { beginWith, queryWith } from "./session-settings.js";
 
 /** One client for a library that writes through a pool, as LangGraph's checkpointer. */
 export interface RepeatedClient {
-  /** Opens a transaction with the tenancy of this call. */
   begin(): Promise<void>;
   query(text: string, values?: unknown[]): Promise<QueryResult>;
 }

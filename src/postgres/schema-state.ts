@@ -11,8 +11,7 @@ import {
   versionColumns,
 } from "./migration-set.js";
 
-/** The row of `meta`. */
-export interface InstalledSchema {
+interface InstalledSchema {
   readonly versions: Readonly<Record<MigrationSet, number | null>>;
   readonly functionsVersion: number;
   readonly compatibleFrom: number;
@@ -104,7 +103,6 @@ async function rowsOf(client: Run, schemaName: string, table: string): Promise<R
   }
 }
 
-/** What a schema shall have. */
 export interface WantedSchema {
   /** Whether to set up pgvector's extension and tables; updates them wherever they exist. */
   readonly vectors: boolean;
@@ -114,7 +112,6 @@ export interface WantedSchema {
   readonly upgrade?: boolean;
 }
 
-/** What a schema has and lacks. */
 export interface SchemaGap {
   readonly state: SchemaState;
   /** Whether a newer, compatible package set it up: then nothing is pending. */
@@ -164,7 +161,6 @@ function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName:
   );
 }
 
-/** The tables that `migrations` create. */
 export function createdTables(migrations: readonly Migration[], schemaName: string): string[] {
   const beginning = `create table ${identifier(schemaName).text}.`;
   return migrations

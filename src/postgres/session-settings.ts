@@ -5,8 +5,7 @@ export type LocalSetting = QueryConfig;
 
 export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
 
-// "own": of a pool made here. "lent": the same behind a pooler. "callers": of the caller's pool. "embedded":
-// on this process's only thread, so nothing can stop a statement.
+// "own": of our pool; "lent": that behind a pooler; "callers": of theirs; "embedded": nothing can stop a statement.
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
 // Our own sessions need one only without a deadline, to restore the role's or connection string's timeout.
@@ -42,7 +41,7 @@ async function inOrder(
   ask: Ask,
   statements: readonly QueryConfig[],
 ): Promise<QueryResult[]> {
-  if (isPipelining(client)) {
+  if ("pipeline" in client && client.pipeline === true) {
     // After a failure the server refuses the rest, and takes "commit" for "rollback".
     const settled = await Promise.allSettled(statements.map(ask));
     const failed = settled.find((result) => result.status === "rejected");
@@ -60,21 +59,12 @@ async function inOrder(
   return results;
 }
 
-function isPipelining(client: ClientBase): boolean {
-  return "pipeline" in client && client.pipeline === true;
-}
-
 /**
- * Prepares a new session of our pool, for `onConnect`.
- *
- * Recall is one large statement: planning it takes longer than running it, and JIT hundreds of times longer.
- * So each prepared statement keeps one generic plan, which PostgreSQL would else avoid as slightly dearer.
- * Citus can distribute only custom plans. A server that checks its client stops a statement of a lost
- * connection.
- *
- * @param statementTimeoutMs no startup parameter, which some proxies refuse; the role's or connection
- *   string's wins.
- * @param answerTimeoutMs how long a connected server may be silent; undefined for the embedded one.
+ * Prepares a new session of our pool, for `onConnect`. Planning a recall takes longer than running it, and JIT hundreds
+ * of times longer: each prepared statement keeps one generic plan, except on Citus, which distributes only custom ones.
+ * A server that checks its client stops a statement of a lost connection.
+ * @param statementTimeoutMs the role's or connection string's wins. No startup parameter, which some proxies refuse
+ * @param answerTimeoutMs how long a connected server may be silent; undefined for the embedded one
  */
 export function prepareSession(
   statementTimeoutMs?: number,

@@ -58,7 +58,7 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
 interface ProcedureInput {
   readonly scope: Scope;
   readonly threadId: string;
-  /** What the steps are for. A procedure written again under the same title takes the old one's place. @default the model's */
+  /** What the steps are for. The same title again replaces the procedure. @default the model's */
   readonly title?: string | undefined;
   /** The agent that will need it. */
   readonly agentId?: string | undefined;
@@ -82,9 +82,8 @@ interface ProcedureInput {
 export interface ProceduresApi {
   /**
    * The steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
-   * against its user come back in quarantine.
-   * @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`, `INVALID_INPUT`, `FORGOTTEN`,
-   * `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
+   * against its user come back in quarantine. @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`,
+   * `INVALID_INPUT`, `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
 }
@@ -146,11 +145,7 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     origin: { actor: named.actor, step: "procedure" },
     async alongside(tx, [outcome]) {
       await requireSeen(tx, address, seen);
-      await insertEvent(tx, {
-        ...event,
-        ...classified(outcome, isTrimmed),
-        category: "procedural",
-      });
+      await insertEvent(tx, { ...event, ...classified(outcome, isTrimmed), category: "procedural" });
     },
   });
   return written?.id ? findMemory(deps.db, scope, written.id) : null;
@@ -188,14 +183,10 @@ async function makeSteps(
   const leaveOut = await findLeaveOut(deps.db, address, said);
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
-    (previous, piece) =>
-      writeProcedure(
-        deps.model(),
-        { title, previous, messages: piece, onDropped },
-        timeoutMs,
-        charge,
-        leaveOut,
-      ),
+    (previous, piece) => {
+      const input = { title, previous, messages: piece, onDropped };
+      return writeProcedure(deps.model(), input, timeoutMs, charge, leaveOut);
+    },
   );
   return steps ?? { title: title ?? "", steps: [] };
 }

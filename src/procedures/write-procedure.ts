@@ -96,21 +96,18 @@ export async function writeProcedure(
   charge?: Charge,
   leaveOut?: LeaveOut,
 ): Promise<ProcedureSteps> {
+  const goal = input.title === null ? "" : element("goal", {}, input.title);
   const { title, steps } = await callStructured({
     model,
     name: "procedure_steps",
     schema,
     instructions,
-    input: [goalBlock(input), previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
+    input: [goal, previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
     ...{ charge, leaveOut },
     ...(input.onDropped && { onDropped: input.onDropped }),
   });
   return { title: input.title ?? title, steps };
-}
-
-function goalBlock({ title }: ProcedureInput): string {
-  return title === null ? "" : element("goal", {}, title);
 }
 
 function previousBlock({ previous }: ProcedureInput): string {

@@ -29,7 +29,6 @@ import {
   type VisibleMemories,
 } from "../search/search-memories.js";
 
-/** What a recall looks for. */
 export interface RecallSearch {
   readonly address: ConversationAddress;
   readonly limits: ReadLimits;
@@ -63,7 +62,7 @@ export interface RecalledChange {
 }
 
 export interface RecallResult {
-  /** Undefined for a thread not seen before, null for another scope's: then nothing else was read. */
+  /** Undefined for a new thread, null for another scope's: then nothing else was read. */
   readonly conversation: Conversation | null | undefined;
   readonly revision: number;
   /** What the thread was last shown. */
@@ -74,9 +73,7 @@ export interface RecallResult {
   /** Open requests for consent, newest first. */
   readonly consents: readonly PendingConsent[];
   readonly broad: boolean;
-  /** What is always shown: pinned memories first, then most important first. */
   readonly profile: readonly MemoryItem[];
-  /** Fills the room that is left, most important first. */
   readonly rest: readonly MemoryItem[];
   /** How many memories might be shown unasked. */
   readonly knownCount: number;

@@ -6,12 +6,9 @@ import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
 import { memoryParts, noMemories, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /**
- * `found` cut to what its memory block holds within `budgetTokens`, headings included, the summary not.
- *
- * In this order: changes and consents, pinned memories, what fits the question best (a third of the budget), the
- * profile, the other parts; insights last. What is too long is skipped, but the best hit is cut. Counts what is
- * omitted.
- * @param asked ids of those in the profile that fit the question, best first. @default none
+ * `found` cut to `budgetTokens`, headings included, the summary not. In this order: changes and consents, pinned
+ * memories, what fits the question best (a third of the budget), the profile, the other parts; insights last. What is
+ * too long is skipped, but the best hit is cut. @param asked ids of those in the profile that fit the question, best first
  */
 export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
   if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;

@@ -152,10 +152,7 @@ function summaryText({ text }: Summary): string {
   return contained(withoutHeadings(text));
 }
 
-/**
- * What a round was shown of memory, for `remember`: then it counts as seen, and `threads.shown` tells of it. What only
- * fills the block does not count as used.
- */
+/** What a round was shown, for `remember`: it counts as seen, and as used unless it only filled the block. */
 export function shownBy(recalled: Recalled): ShownRound {
   const { memories, changes, summary } = recalled;
   const parts = Object.fromEntries(
@@ -178,10 +175,7 @@ export function contextPrefix(recalled: Recalled): string {
   return `[Previous context: ${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
 }
 
-/**
- * What was said in a message of a graph's state; null also for one that a node brought from the transcript. A user's
- * words change only where they have a mark, or begin with what this round was shown.
- */
+/** Null for recalled messages. A user's words change only with a mark, or behind what this round was shown. */
 export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
   const isUsers = message.getType() === "human" && !bearsMark(message);

@@ -42,11 +42,7 @@ type Api = typeof import("@opentelemetry/api");
 let api: Api | null | undefined;
 let loading: Promise<Api | null> | undefined;
 
-/**
- * Runs `work` within a span of OpenTelemetry's provider; without `@opentelemetry/api`, or a provider, just `work` with null.
- *
- * A failure is `mnemograph.status` "error" and its code, never its message: providers quote prompts in theirs.
- */
+/** Runs `work` in an OpenTelemetry span, if there is a provider. Reports codes of errors: messages quote prompts. */
 export async function withSpan<Result>(
   name: string,
   work: (set: SetAttributes | null) => Promise<Result>,
@@ -72,16 +68,12 @@ export async function withSpan<Result>(
 }
 
 export const spansOptionsSchema = z.strictObject({
-  /**
-   * Whether spans carry the ids of thread, tenant, app and agent, to find a conversation in a trace store. Forgetting
-   * does not reach them there. @default false
-   */
+  /** Whether spans carry ids of thread, tenant, app and agent, which forgetting does not reach. @default false */
   ids: z.boolean().default(false),
 });
 
 export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
 
-/** Whose work a span is. */
 type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
 
 /** Counts, names and numbers of a result, never texts. */
@@ -114,7 +106,7 @@ export type Observe = <Result>(
 
 /**
  * Spans `mnemograph.<name>` with the attributes `mnemograph.op`, `.node`, `.step`, `.status`, `.round_trips`,
- * `.input_tokens`, `.output_tokens` and those of the report; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
+ * `.input_tokens`, `.output_tokens` and the report's; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
  */
 export function createObserve(db: Database, { ids }: z.output<typeof spansOptionsSchema>): Observe {
   // Callers' input is not checked yet.

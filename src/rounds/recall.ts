@@ -28,16 +28,12 @@ import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
-/** Which round memory is asked about. */
 export interface RecallInput {
   readonly scope: Scope;
   readonly threadId: string;
   /** Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
-  /**
-   * What the user says now, of which 10,000 characters are read: memories that fit it go before others. @default nothing,
-   * so that the most important are shown
-   */
+  /** What the user says now, up to 10,000 characters. @default nothing: the most important memories are shown */
   readonly query?: string | undefined;
   /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | undefined;
@@ -67,9 +63,8 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * All that memory knows for a round, in one round trip after the embedding. Makes no thread.
- *
- * A search that takes longer than two seconds is stopped, and a second round trip reads the rest.
+ * All that memory knows for a round, in one round trip after the embedding; makes no thread. A search is stopped after
+ * two seconds, and a second round trip reads the rest.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` when the thread is another scope's
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
@@ -190,7 +185,8 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
   const statement = statementOf(deps, asks);
   try {
     const question = { ...asks.question, vector: await questionVector(deps, asks.query) };
-    const found = await findRecall(db, withVector(statement, question), timeoutMs);
+    const asked = statement.asked && { ...statement.asked, question };
+    const found = await findRecall(db, { ...statement, asked }, timeoutMs);
     return { found, question, timedOut: false };
   } catch (error) {
     if (statement.asked === null || !MemoryError.is(error, "DATABASE_TIMEOUT")) throw error;
@@ -203,8 +199,4 @@ async function findInTime(deps: RecallRuntime, asks: ReadRecall) {
     logger.error(`an event could not be kept: ${messageOf(error)}`);
   });
   return { found, question: asks.question, timedOut: true };
-}
-
-function withVector(search: RecallSearch, question: EmbeddedQuestion): RecallSearch {
-  return search.asked === null ? search : { ...search, asked: { ...search.asked, question } };
 }

@@ -19,11 +19,11 @@ export interface RecalledMemories {
   readonly episodes: readonly MemoryHit[];
   /** Linked to the best of those. */
   readonly related: readonly MemoryItem[];
-  /** What else is known, as far as there is room: most important first, then latest. */
+  /** What else is known, within the budget: most important first, then latest. */
   readonly rest: readonly MemoryItem[];
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
-  /** Known memories over budget, or beyond the `rag_length` of their category; episodes and notes only where found. */
+  /** Memories over budget, or beyond the `rag_length` of their category; episodes and notes only where found. */
   readonly leftOut: number;
   /** Set where there are more: counting stops at some two hundred free statements of a category. */
   readonly leftOutAtLeast?: boolean;
@@ -31,7 +31,7 @@ export interface RecalledMemories {
   readonly timedOut?: boolean;
 }
 
-/** What memory knows at the start of a round: its memories, changes and consents as far as the token budget goes. */
+/** What memory knows at the start of a round: memories, changes and consents within the token budget. */
 export interface Recalled {
   /** "passive": memories, changes and consents were not looked for. */
   readonly mode: RecallMode;
@@ -41,11 +41,11 @@ export interface Recalled {
   readonly processing: Conversation["processing"];
   /** The recorded messages after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
-  /** The oldest of them that are left out, since they are more than 400 or so; else null. */
+  /** The oldest of them, omitted where there are more than some 400; else null. */
   readonly leftOut: Conversation["leftOut"];
   /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
   readonly recent: readonly BaseMessage[];
-  /** Ids of those of them whose text is not whole: they alone are longer than 2,000 tokens. */
+  /** Ids of recent messages with shortened texts: a single round was longer than 2,000 tokens. */
   readonly shortened: readonly string[];
   /** The round that the summary ends with, where the gap holds no user's message. */
   readonly lastRound: readonly BaseMessage[];
@@ -55,9 +55,9 @@ export interface Recalled {
   /** Id of the last recorded message; null before the first. */
   readonly lastMessageId: string | null;
   readonly memories: RecalledMemories;
-  /** What the app is called that the notes are of (`notes.apps`). @default its id */
+  /** The name of the notes' app (`notes.apps`). @default its id */
   readonly appName?: string;
-  /** Changes to the owner's memories that this thread was not told of. */
+  /** Changes to the owner's memories that this thread was not shown. */
   readonly changes: {
     readonly since: number;
     /** The revision this recall saw. */
@@ -95,10 +95,7 @@ export function partOf(memories: RecalledMemories, part: ShownPart): readonly Me
   return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
 }
 
-/**
- * Chooses what is shown unasked. A category's `rag_length` goes to pinned memories first, then to what fits.
- * @returns `asked`: ids of those in the profile that fit the question, best first
- */
+/** A category's `rag_length` goes to pinned memories, then to what fits. `asked`: ids of the profile, best first. */
 export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);

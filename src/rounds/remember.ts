@@ -24,10 +24,7 @@ export interface DueJob extends Job {
   readonly inMs?: number;
 }
 
-/**
- * Ends a turn: records its messages, claims the next summary window when it is time, and marks due facts, episodes and
- * notes. One round trip, one more when a summary starts, and one more for an episode. The caller starts the work.
- */
+/** One round trip, one more when a summary starts, and one more for an episode. The caller starts the work in `due`. */
 export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;

@@ -1,14 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { delegatedMark, type Scope } from "./scope.js";
-import {
-  isId,
-  ownerColumns,
-  ownerIs,
-  type ScopeColumns,
-  scopeColumns,
-  withinScope,
-} from "./scope-predicates.js";
+import { findOwner, isId, type ScopeColumns, scopeColumns, withinScope } from "./scope-predicates.js";
 
 /** One thread, and which of the memories learned in it are erased with it. */
 export interface ErasedThread {
@@ -26,18 +19,15 @@ export interface ErasureScope extends ScopeColumns {
   readonly whole: boolean;
 }
 
-/** `scope`, or one thread of it, with its owner's row. */
 export async function findErasureScope(
   db: Connection,
   scope: Scope,
   thread: ErasedThread | null = null,
 ): Promise<ErasureScope> {
   const columns = scopeColumns(scope);
-  const [row] = await db.query<{ id: string }>(
-    sql`select o.id from ${db.schema}.owner o where ${ownerIs(ownerColumns(scope))}`,
-  );
+  const owner = await findOwner(db, scope);
   const whole = thread === null && (columns.userId === "" || columns.appId === "");
-  return { ...columns, thread, ownerRef: row?.id ?? null, whole };
+  return { ...columns, thread, ownerRef: owner === null ? null : String(owner), whole };
 }
 
 /** Whether the row `x`, with the columns of a scope and a thread id, belongs to it. */

@@ -20,11 +20,7 @@ export function ownerColumns(scope: Scope): ScopeColumns {
   return { ...columns, appId: columns.userId === "" ? columns.appId : "" };
 }
 
-export type ScopeRow = {
-  readonly tenant_id: string;
-  readonly user_id: string;
-  readonly app_id: string;
-};
+export type ScopeRow = { readonly tenant_id: string; readonly user_id: string; readonly app_id: string };
 
 /** Whether `column` is this tenant; always true without one. */
 export function ofTenant(column: Sql, tenantId: string | undefined): Sql {
@@ -51,17 +47,14 @@ export function isId(column: Sql, id: Sql | string | null): Sql {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-/** `id` if it is a UUID, else null. */
 export function uuidOf(id: string): string | null {
   return uuid.test(id) ? id : null;
 }
 
+type Columns = Readonly<Record<keyof ScopeColumns, string | Sql>>;
+
 /** Whether the row `o` of `owner` is this one, by its index. */
-export function ownerIs({
-  tenantId,
-  userId,
-  appId,
-}: Readonly<Record<keyof ScopeColumns, string | Sql>>): Sql {
+export function ownerIs({ tenantId, userId, appId }: Columns): Sql {
   return sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
 }
 
@@ -70,15 +63,8 @@ export function threadIs(tenantId: string | Sql, threadId: string | Sql | null):
   return sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
 }
 
-/**
- * Whether `t` of `thread` is this one, and a source that a memory of this scope may name: a thread of its
- * user, or of its app itself, whose memories all users see.
- */
-export function isSourceThread(
-  memory: Readonly<Record<keyof ScopeColumns, string | Sql>>,
-  threadId: string | Sql | null,
-): Sql {
-  const { tenantId, userId, appId } = memory;
+/** Whether `t` is a source that a memory of this scope may name: a thread of its user, or of its app itself. */
+export function isSourceThread({ tenantId, userId, appId }: Columns, threadId: string | Sql | null): Sql {
   return sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
 }
 
@@ -89,16 +75,10 @@ export function ofSource(column: Sql, userId: string | Sql): Sql {
 
 /** Whether a row of an event (`e`), thread (`t`), owner (`o`) or any (`x`) is in the scope, by index. */
 export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "o" | "x"): Sql {
-  const is = (column: "tenant_id" | "user_id" | "app_id", value: string) =>
-    isId(raw(`${row}.${column}`), value);
-  return join(
-    [
-      is("tenant_id", tenantId),
-      ...(userId === "" ? [] : [is("user_id", userId)]),
-      ...(appId === "" ? [] : [is("app_id", appId)]),
-    ],
-    " and ",
-  );
+  const is = (column: keyof ScopeRow, value: string) => isId(raw(`${row}.${column}`), value);
+  const user = userId === "" ? [] : [is("user_id", userId)];
+  const app = appId === "" ? [] : [is("app_id", appId)];
+  return join([is("tenant_id", tenantId), ...user, ...app], " and ");
 }
 
 /** Selects `columns` of the owners `o` that `scope` sees: its user and its app. */
@@ -109,10 +89,10 @@ export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): S
     ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
   ];
   // One lookup each: an "or" would scan all owners.
-  return join(
-    owners.map((owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`),
-    "\nunion all\n",
+  const selects = owners.map(
+    (owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`,
   );
+  return join(selects, "\nunion all\n");
 }
 
 /** Whether `scope` sees a row of a memory (`m`), consent (`c`) or the audit trail (`h`), also of the app. */

@@ -10,10 +10,8 @@ export interface Scope {
   readonly appId?: string;
 }
 
-/** A `bigint` key of `owner`, never public; drivers give it as text, which `Number` reads. */
+/** `bigint` keys of `owner` and `thread`, never public; drivers give them as text, which `Number` reads. */
 export type OwnerRef = number;
-
-/** The same of `thread`. */
 export type ThreadRef = number;
 
 const id = (name: string) =>
@@ -25,12 +23,8 @@ const id = (name: string) =>
 
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
 
-/**
- * `input` as a scope; ids are opaque and compared exactly. `{ userId: undefined, appId }` is refused: it
- * would be everybody in the app. @throws MemoryError `SCOPE_REQUIRED`
- */
+/** Refuses `{ userId: undefined, appId }`, which would be everybody in the app. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScope(input: unknown): Scope {
-  // The schema accepts undefined like a missing key.
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
@@ -67,7 +61,6 @@ export function parseAppScope(input: unknown): AppScope {
 }
 
 export const scopeField = z.unknown().optional();
-
 export const threadField = z.unknown().optional();
 
 /** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */

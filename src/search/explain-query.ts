@@ -12,7 +12,6 @@ import { type EmbeddedQuestion, embedQuestion } from "./read-question.js";
 import type { SearchRuntime } from "./retrieval-options.js";
 import { type VisibleMemories, visibleArguments } from "./search-memories.js";
 
-/** A hit with what each signal adds to its score. */
 interface ExplainedHit extends RankedHit {
   /** From 1. */
   readonly rank: number;
@@ -41,7 +40,6 @@ interface LeftOutMemory {
   readonly score: number | null;
 }
 
-/** What a query finds, and why. */
 export interface Explanation {
   readonly question: {
     readonly text: string;
@@ -54,7 +52,6 @@ export interface Explanation {
   /** Least evidence of a hit: the `threshold`, or the floor of each and of the best. */
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
-  /** As `query` finds them, in its order. */
   readonly hits: readonly ExplainedHit[];
   /** Best first; at most 50, and 20 of those that are not in use. */
   readonly leftOut: readonly LeftOutMemory[];
@@ -63,10 +60,7 @@ export interface Explanation {
 const mostLeftOut = 50;
 const mostHidden = 20;
 
-/**
- * What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns.
- * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
- */
+/** What `queryMemories` finds and leaves out, with scores taken apart. Four round trips: for people, not for turns. */
 export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Promise<Explanation> {
   const query = readQuery(deps, input);
   const { search, threshold, floor, shape } = query;
@@ -106,7 +100,6 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   };
 }
 
-/** Ids of the hits that the budget holds. */
 function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
     form === null
@@ -129,9 +122,8 @@ function notSelected(
   { config: { policy } }: SearchRuntime,
 ): LeftOut {
   const { category, kind } = scored.memory;
-  if (!readableCategories(policy, agent).has(category)) {
+  if (!readableCategories(policy, agent).has(category))
     return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
-  }
   if (!search.categories.includes(category))
     return left(scored, "category", `${category} was not asked for.`);
   if (!search.kinds.includes(kind))

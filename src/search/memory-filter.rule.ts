@@ -6,7 +6,6 @@ import { dateOrMoment, parseInput, storableText } from "../text/parse-input.js";
 
 const optionalText = storableText.nullish();
 
-/** The filters of `memory.query`, as a model or a caller writes them. */
 export const memoryFilterSchema = z.strictObject({
   /** May name the scope's own user, no other. */
   user_id: optionalText,

@@ -42,8 +42,8 @@ export interface MemoryQuery {
   readonly topK?: number | null | undefined;
   readonly top_k?: number | null | undefined;
   /**
-   * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and nothing at all when even the best hit is below 0.1; vectors
-   * count from where they stand out from what is unrelated in their space
+   * Least similarity of a hit, 0 to 1. @default 0.05, with `return` 0.1, and no hits when the best is below 0.1; vectors
+   * count from where they differ from unrelated texts
    */
   readonly threshold?: number | null | undefined;
   /**
@@ -92,10 +92,7 @@ export interface FoundHits extends AnswerShape {
   readonly hits: readonly MemoryHit[];
 }
 
-/**
- * The most important ones for a question for everything. One round trip after the embedding, which may fail.
- * @throws MemoryError `CATEGORY_DENIED` when a category is not in the agent's allowlist, `INVALID_INPUT`
- */
+/** One round trip after the embedding, which may fail. @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
 export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Promise<FoundHits> {
   const query = readQuery(deps, input);
   const { ordered, candidates } = await findHits(deps, query, await embedQuestion(deps, query));
@@ -103,7 +100,6 @@ export async function queryMemories(deps: SearchRuntime, input: MemoryQuery): Pr
   return { hits: withRelated(hits, candidates), ...query.shape };
 }
 
-/** All that a query finds, best first, and what it was chosen from. */
 export async function findHits(
   deps: SearchRuntime,
   { search, threshold, floor }: ReadQuery,
@@ -120,7 +116,6 @@ export async function findHits(
   return { ordered, candidates: isBroad ? [] : candidates, weighed, isBroad };
 }
 
-/** @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT` */
 export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQuery) {
   const { scope, ...asks } = parseScoped(querySchema, input, "query");
   const most = sameOf(asks, "topK", "top_k") ?? 5;

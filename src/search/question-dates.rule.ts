@@ -16,10 +16,7 @@ const readers: Readonly<Record<string, Reader>> = {
 const mostCharacters = 1_000;
 const mostSpans = 8;
 
-/**
- * The days, weeks, months and years that `question` names, at most eight, in the calendar of `timeZone`. Of a date without
- * a year the last one begun.
- */
+/** Days, weeks, months and years that `question` names, at most eight. A date without a year is the last one begun. */
 export function questionDates(
   question: string,
   { language, now, timeZone }: { readonly language: string; readonly now: Date; readonly timeZone: string },
@@ -27,7 +24,7 @@ export function questionDates(
   const text = headOf(normalValue(headOf(question, mostCharacters)), mostCharacters);
   const clock = zoneClock(timeZone);
   const here = new Date(clock(now.getTime()));
-  // Chrono reckons by the clock of this process, which is made to show the user's time.
+  // Chrono uses the clock of this process, which is made to show the user's time.
   const reference = new Date(
     here.getUTCFullYear(),
     here.getUTCMonth(),
@@ -71,7 +68,7 @@ function daysOf(named: chrono.ParsedComponents, text: string, here: Date): Days 
 
 function unitOf(named: chrono.ParsedComponents): "day" | "week" | "month" | "year" | null {
   if (named.isCertain("weekday")) return "day";
-  // Chrono says of a week only which weekday it reckoned from.
+  // Of a week, Chrono names only the weekday that it counted from.
   if (named.isCertain("day")) return named.get("weekday") === null ? "day" : "week";
   return (["month", "year"] as const).find((unit) => named.isCertain(unit)) ?? null;
 }

@@ -52,7 +52,6 @@ export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
   return beside;
 }
 
-/** A memory with the signals of its rank. */
 export interface MemorySignals {
   readonly memory: MemoryItem;
   /** How well its own words fit the question, 0 to 1: comparable between questions. */
@@ -67,7 +66,6 @@ export interface MemorySignals {
   readonly relation: number;
 }
 
-/** A memory that was found. */
 export interface MemoryHit {
   readonly memory: MemoryItem;
   /**
@@ -77,7 +75,6 @@ export interface MemoryHit {
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
   readonly score: number;
-  /** Why it was found. */
   readonly reason: string;
   /** What it is most strongly linked to, of what is no hit itself: in a query one or two for all hits together. */
   readonly related?: readonly MemoryItem[];
@@ -97,15 +94,11 @@ export interface RankedFor {
 
 /** What each signal adds to a score, which is their sum. */
 export interface ScoreParts {
-  /** The question's words in the memory. */
   readonly words: number;
-  /** How near its vector is. */
   readonly vector: number;
   /** The question's words in the messages it was learned from. */
   readonly sourceMessage: number;
-  /** An identifier of the question in it. */
   readonly identifier: number;
-  /** Its strongest link to another candidate. */
   readonly relation: number;
   /** It became true on a day that the question names, or near it. */
   readonly date: number;

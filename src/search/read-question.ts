@@ -58,10 +58,7 @@ export async function embedQuestion(
   runtime: SearchRuntime,
   { text, timeZone }: { readonly text: string; readonly timeZone: string | null | undefined },
 ): Promise<EmbeddedQuestion> {
-  return {
-    ...readQuestion(runtime, text, timeZone),
-    vector: await questionVector(runtime, text),
-  };
+  return { ...readQuestion(runtime, text, timeZone), vector: await questionVector(runtime, text) };
 }
 
 /** Null without embeddings, or where they fail: words alone are better than no answer. */

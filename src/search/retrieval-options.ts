@@ -4,9 +4,9 @@ import type { Runtime } from "../runtime.js";
 import { timeZoneField } from "./time-span.rule.js";
 
 /**
- * All constants of the ranking. A score is a share of the best possible one, so scores compare between questions. A gain is
- * in points of evidence recall at 10, the mean of LoCoMo (people's chats), REALTALK (real chats) and BEAM (a user with an assistant):
- * what the ranking loses without it, measured with this formula in another program before it was built here.
+ * All constants of the ranking. A score is a share of the best possible one, so scores compare between questions. A gain
+ * is what the ranking loses without it, in points of evidence recall at 10, the mean of LoCoMo (people's chats), REALTALK
+ * (real chats) and BEAM (a user with an assistant), measured with this formula in another program.
  * `npm run bench:retrieval` measures the whole.
  */
 export const retrievalWeights = {
@@ -15,7 +15,7 @@ export const retrievalWeights = {
   b: 0.75,
   /** A long question tells a story and asks one thing: no answer has more of its terms. */
   expectedTerms: 6,
-  /** What a message's term counts for in the one after and before it, halved with each further one, among people. Gain 6.1. */
+  /** Weight of a message's term in the next and the previous one, halved with each further one, among people. Gain 6.1. */
   neighbour: 0.4,
   /** What an assistant's message counts, of one by a person. Gain 3.4. */
   assistant: 0.5,
@@ -37,7 +37,6 @@ export const retrievalWeights = {
   insight: 0.5,
 } as const;
 
-/** Half-life of the recency boost, in days. */
 export const recencyHalfLifeDays = 30;
 
 /**
@@ -56,8 +55,7 @@ export type RecallMode = z.output<typeof recallModeSchema>;
 export const retrievalOptionsSchema = z.strictObject({
   /**
    * A text search configuration of PostgreSQL; "simple" where there is none for the language. Set it before the first
-   * setup where users do not write English.
-   * @default "english"
+   * setup where users do not write English. @default "english"
    */
   language: z.string().min(1).default("english"),
   /** Of the days that a question names, where neither it nor its run says another, as "Europe/Lisbon". @default "UTC" */
@@ -70,20 +68,17 @@ export const retrievalOptionsSchema = z.strictObject({
   /** Most hits shown unasked. Raise it for models with long windows. @default 8 */
   topK: z.int().min(1).default(8),
   /**
-   * Episodes nearer than this are shown, with embeddings; farther ones where the question has their words. A cosine distance:
-   * raise it for models whose vectors of a question and its answer are far apart.
-   * @default 0.4
+   * Episodes nearer than this are shown, with embeddings; farther ones where the question has their words. A cosine
+   * distance: raise it for models whose vectors of a question and its answer are far apart. @default 0.4
    */
   maxEpisodeDistance: z.number().min(0).max(2).default(0.4),
   /**
-   * Tokens of memory shown unasked, headings and all, the conversation's summary apart: headings take some 110 of them.
-   * What is left of them is filled with what else is known, most important first. Lower it to make turns cheaper.
-   * @default 1_500
+   * Tokens of memory shown unasked, headings (some 110) included, the conversation's summary not. What is left is filled
+   * with what else is known, most important first. Lower it to make turns cheaper. @default 1_500
    */
   budgetTokens: z.int().min(50).default(1_500),
 });
 
-/** How memories are found. */
 export interface RetrievalConfig extends z.input<typeof retrievalOptionsSchema> {}
 
 /** Constants, not settings. */
@@ -97,7 +92,6 @@ export const retrievalConstants = {
   timeoutMs: 2_000,
 };
 
-/** How memories are found. */
 export type RetrievalOptions = z.output<typeof retrievalOptionsSchema> & Readonly<typeof retrievalConstants>;
 
 export type SearchRuntime = Runtime<{

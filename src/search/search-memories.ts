@@ -18,7 +18,6 @@ export interface VisibleMemories {
   readonly filter: StoreFilter;
 }
 
-/** A memory with the signals of its rank, and the ids of what it is linked to. */
 export interface MemoryCandidate extends MemorySignals {
   readonly linked: readonly MemoryItem[];
 }
@@ -62,7 +61,6 @@ export function asksForAll(db: Connection, terms: string): Sql {
   return sql`to_tsvector(${db.language}::regconfig, ${terms}::text) = ''::tsvector`;
 }
 
-/** A candidate as `foundMemories` gives it. */
 export type FoundMemory = readonly [
   ref: number,
   words: number,
@@ -73,13 +71,9 @@ export type FoundMemory = readonly [
   linked: readonly number[],
 ];
 
-/** A memory as `memoriesOf` gives it. */
 export type MemoryEntry = readonly [ref: number, memory: MemoryJson];
 
-/**
- * The rows of `candidate`, which `foundMemories` and `candidateRefs` read.
- * @param owners an expression: the refs of the owners whose memories are searched
- */
+/** The rows of `candidate`. @param owners an expression: the refs of the owners whose memories are searched */
 export function candidateRows(
   db: Connection,
   owners: Sql,
@@ -102,7 +96,6 @@ export function candidateRows(
 export const noCandidates = sql`select 0::bigint as ref, 0 as words, 0 as source, 0 as similarity,
         false as has_identifier, 0 as relation, '{}'::bigint[] as linked where false`;
 
-/** JSON of the candidates, for `candidatesOf`. */
 export const foundMemories = sql`(
       select coalesce(json_agg(json_build_array(
         ref, words, source, similarity, has_identifier, relation, linked
@@ -131,7 +124,6 @@ export function visibleArguments(db: Connection, { scope, kinds, categories, fil
   return sql`${scopeColumns(scope).appId}, ${kinds}::text[], ${categories}::text[], ${filters}::jsonb, ${db.now()}`;
 }
 
-/** The candidates in the order of their refs. */
 export function candidatesOf(
   found: readonly FoundMemory[],
   memories: ReadonlyMap<number, MemoryItem>,

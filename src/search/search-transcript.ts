@@ -10,7 +10,6 @@ import { type Question, readQuestion } from "./read-question.js";
 import { type SearchRuntime, retrievalWeights as weights } from "./retrieval-options.js";
 import { nearnessInTime, rangesOf, timeZoneField } from "./time-span.rule.js";
 
-/** A message that may answer a question. */
 export interface TranscriptCandidate {
   readonly threadId: string;
   readonly seq: number;
@@ -45,7 +44,6 @@ export function rankTranscript<Candidate extends Omit<TranscriptCandidate, "mess
   return aboveFloor(ranked, threshold).toSorted((first, second) => second.score - first.score);
 }
 
-/** What to look for in what was said. */
 export interface TranscriptQuery {
   readonly scope: Scope;
   /** At most 10,000 characters. */
@@ -60,7 +58,6 @@ export interface TranscriptQuery {
   readonly threshold?: number | undefined;
 }
 
-/** A message that was found. */
 export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit"> {
   /**
    * Share of the question's words that it has or that were said around it, 0 to 1; rare ones count more. At least 0.3
@@ -69,7 +66,6 @@ export interface TranscriptHit extends Omit<TranscriptCandidate, "fit" | "ownFit
   readonly similarity: number;
   /** What it is ranked by; comparable within one search. */
   readonly score: number;
-  /** Why it was found. */
   readonly reason: string;
 }
 
@@ -99,7 +95,6 @@ export async function searchTranscript(
     .map(({ ownFit: _, fit: __, ...hit }) => hit);
 }
 
-/** Messages that fit the question, or were said on a day that it names or near it. */
 function findCandidates(
   db: Connection,
   { terms, spans }: Question,

@@ -27,7 +27,7 @@ function nearnessTo({ from, before }: TimeSpan, at: Date): number {
 /** Milliseconds since 1970 on the clock of a time zone, as if that clock showed UTC. */
 export type ZoneClock = (instantMs: number) => number;
 
-/** By time zone: making one takes longer than all else of reading a date. Names come from callers, in letters of any case. */
+/** By time zone: making one takes longest of reading a date. Bounded: callers write names in letters of any case. */
 const formats = new Map<string, Intl.DateTimeFormat>();
 const mostFormats = 500;
 

@@ -49,7 +49,7 @@ const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
   ...{ $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" },
 };
 
-/** A number as text, of no more digits than PostgreSQL reckons with. */
+/** A number as text, with no more digits than PostgreSQL computes with. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
 
 /** Texts that say numbers compare as numbers, as in LangGraph; others by bytes, so that ISO 8601 times sort. */
@@ -62,9 +62,8 @@ function compares(stored: Sql, operator: FilterOperator, operand: number | strin
     typeof operand === "string"
       ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text`
       : sql``;
-  if (typeof operand === "string" && !new RegExp(numeral).test(operand)) {
+  if (typeof operand === "string" && !new RegExp(numeral).test(operand))
     return sql`case ${asText} else false end`;
-  }
   const number = String(operand).trim();
   return sql`case when ${isNumber} then ${text}::numeric ${comparison} ${number}::numeric ${asText} else false end`;
 }

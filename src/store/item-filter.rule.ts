@@ -16,15 +16,11 @@ export interface FilterCondition {
   readonly operand: Json;
 }
 
-/**
- * LangGraph's `filter`, all of which must hold: `{ status: "open", score: { $gt: 3 } }`.
- * @throws MemoryError `INVALID_INPUT` also for a condition without a value: left out, it would widen the search
- */
+/** All conditions must hold. @throws MemoryError `INVALID_INPUT`, also without a value, which would widen the search */
 export function parseFilter(filter: unknown): FilterCondition[] {
   if (filter === undefined || filter === null) return [];
-  if (!z.record(z.string(), z.unknown()).safeParse(filter).success) {
+  if (!z.record(z.string(), z.unknown()).safeParse(filter).success)
     throw invalid('it must be an object of fields, as in { status: "open" }.');
-  }
   const conditions = Object.entries(filter).flatMap(([field, condition]) => conditionsOn(field, condition));
   if (conditions.length <= mostConditions) return conditions;
   throw invalid(`it has ${conditions.length} conditions, and ${mostConditions} are accepted.`);
@@ -55,12 +51,10 @@ function checkOperand(field: string, operator: FilterOperator, operand: Json): v
   const isList = operator === "$in" || operator === "$nin";
   if (isList && !Array.isArray(operand)) throw invalid(`${operator} on "${field}" takes a list.`);
   const isOrder = ["$gt", "$gte", "$lt", "$lte"].includes(operator);
-  if (isOrder && typeof operand !== "number" && typeof operand !== "string") {
+  if (isOrder && typeof operand !== "number" && typeof operand !== "string")
     throw invalid(`${operator} on "${field}" takes a number or a text.`);
-  }
-  if (operator === "$exists" && typeof operand !== "boolean") {
+  if (operator === "$exists" && typeof operand !== "boolean")
     throw invalid(`${operator} on "${field}" takes true or false.`);
-  }
 }
 
 function unknownOperator(name: string): MemoryError {

@@ -6,7 +6,6 @@ import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts } from "./indexed-texts.rule.js";
 import { isKept } from "./written-items.js";
 
-/** Vectors of items of LangGraph's store. */
 export const itemVectors: VectorRows = {
   async count(db, space) {
     const [row] = await db.query<{ count: number }>(sql`

@@ -22,9 +22,9 @@ type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
 /** Which store. What it leaves out is as `config.store` says. */
 export interface StoreInput extends StoreConfig {
   /**
-   * Whose the items are: each scope has its own, seen from no other. Or a function that tells whose by the namespace, for one
-   * store that serves many users. Without it namespaces alone keep users apart, and `forget` and `export` cannot tell whose
-   * an item is. @default `defaultScope`, else nobody's
+   * The owner of the items: each scope sees only its own. Or a function that finds the owner by the namespace, for one
+   * store that serves many users. Without it namespaces alone keep users apart, and `forget` and `export` reach no item
+   * of a user. @default `defaultScope`, else nobody's
    */
   readonly scope?: Scope | ScopeOfNamespace | undefined;
 }
@@ -45,10 +45,7 @@ const inputSchema = storeOptionsSchema
   .partial()
   .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
 
-/**
- * @param defaults scope where `input` names none: null for a store of nobody's, "refuse" where one must be named
- * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
- */
+/** @param defaults scope where `input` names none: null for nobody's store, "refuse" where a scope must be named */
 export function createStore(
   runtime: StoreRuntime,
   input: StoreInput = {},

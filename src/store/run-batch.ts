@@ -21,11 +21,7 @@ export interface BatchedOperation {
   readonly operation: StoreOperation;
 }
 
-/**
- * Finds what the reads of one scope ask for; each sees the writes before it. One round trip after the embeddings.
- * @param scope null: a store that names none
- * @throws MemoryError `EMBEDDING_FAILED`, `REDACTION_FAILED`, `BUSY`, and database errors; then nothing is written
- */
+/** One round trip after the embeddings; each read sees the writes before it. Nothing is written when it throws. */
 export async function runBatch(
   runtime: StoreRuntime,
   scope: Scope | null,

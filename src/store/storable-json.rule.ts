@@ -15,9 +15,8 @@ export function storableJson(value: unknown, what: string): Json {
   const text = written(value, what);
   if (text.length > mostCharacters) throw invalid(what, `it is longer than ${mostCharacters} characters.`);
   if (isDeeper(text, mostDepth)) throw invalid(what, `it is nested deeper than ${mostDepth} levels.`);
-  if (unstorable.test(text)) {
+  if (unstorable.test(text))
     throw invalid(what, "it has characters that PostgreSQL cannot hold: NUL, or half of a surrogate pair.");
-  }
   return JSON.parse(text) as Json;
 }
 

@@ -47,9 +47,8 @@ const listSchema = z.strictObject({
 
 /** Told apart as LangGraph's stores do. @throws MemoryError `INVALID_INPUT` */
 export function parseOperation(operation: Operation, options: StoreOptions): StoreOperation {
-  if (typeof operation !== "object" || operation === null) {
+  if (typeof operation !== "object" || operation === null)
     throw new MemoryError("INVALID_INPUT", "Invalid operation of the store: it must be an object.");
-  }
   if ("namespacePrefix" in operation) return parseSearch(operation);
   if ("value" in operation) return parsePut(operation, options);
   if ("key" in operation) return parseGet(operation);
@@ -95,7 +94,7 @@ export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
 
 export type StoreOperation = Get | Put | Search | ListNamespaces;
 
-/** Where namespaces begin or end with these labels; "*" stands for any label. */
+/** Where namespaces begin or end with these labels; "*" matches any label. */
 export type LabelMatch = ListNamespaces["matches"][number];
 
 function parseList(operation: ListNamespacesOperation) {

@@ -8,19 +8,16 @@ export const ttlMinutes = z.number().positive().max(mostMinutes);
 
 export const indexFields = z.array(storableText.min(1).max(1_000)).max(100);
 
-/** All of the value. */
 export const allFields: readonly string[] = ["$"];
 
 export const storeOptionsSchema = z.strictObject({
   /**
-   * How long an item is kept where its `put` does not say, in minutes, as LangGraph counts them; reading it begins its time
-   * anew. Set it when agents write more than anybody deletes.
-   * @default for good
+   * Minutes that an item is kept where its `put` does not say; reading it extends its time. Set it when agents write more
+   * than anybody deletes. @default for good
    */
   ttlMinutes: ttlMinutes.optional(),
 });
 
-/** How LangGraph's store keeps items. */
 export interface StoreConfig extends z.input<typeof storeOptionsSchema> {}
 
 export type StoreOptions = z.output<typeof storeOptionsSchema>;

@@ -4,7 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 /** Rows deleted in one statement, so that no lock lasts long. */
 const atOnce = 1_000;
 
-/** Deletes the items of all scopes that have expired. Those that somebody is writing at the moment are left for the next time. */
+/** Deletes expired items of all scopes. Skips locked ones until the next time. */
 export async function sweepItems(db: Connection): Promise<void> {
   for (;;) {
     const rows = await db.query(sql`

@@ -106,14 +106,11 @@ export interface ClaimedSummary {
 }
 
 /**
- * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one.
- *
- * The row begins before `window` at the first message that no summary has covered, as in a thread that was long before
- * its first summary. After such a long row, the next ones drop twice as many messages as are new, until they are as
- * short as `window`.
- *
- * A `processing` row whose lease ran out fails. Null when another process has a live claim, or has summarised the same
- * messages meanwhile: the row in `work` decides races, and the index `summary_processing` those of rows.
+ * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one. The row
+ * begins before `window` at the first message that no summary has covered, as in a thread that was long before its first
+ * summary. After such a long row, the next ones drop twice as many messages as are new, until they are as short as
+ * `window`. A `processing` row whose lease ran out fails. Null when another process has a live claim, or has summarised
+ * the same messages: the row in `work` decides races, and the index `summary_processing` those of rows.
  */
 export async function claimSummary(
   db: Connection,
@@ -173,10 +170,7 @@ export async function claimSummary(
     ...{ id: Number(row.work), ref: threadRef, lease: Number(row.lease), attempt: 1 },
     doneUntil: Number(row.done),
   };
-  return {
-    ...{ summaryId: Number(row.id), claim },
-    window: { startSeq: row.start_seq, endSeq: window.endSeq },
-  };
+  return { summaryId: Number(row.id), claim, window: { startSeq: row.start_seq, endSeq: window.endSeq } };
 }
 
 export async function failSummary(db: Connection, { ref }: Claim): Promise<void> {
@@ -184,12 +178,7 @@ export async function failSummary(db: Connection, { ref }: Claim): Promise<void>
     update ${db.schema}.summary set status = 'failed' where thread_ref = ${ref} and status = 'processing'`);
 }
 
-/**
- * Completes a claimed summary and writes `event`.
- *
- * @param result.window the window claimed, or its beginning.
- * @throws LeaseLost when another worker has taken it over; nothing is written then.
- */
+/** Completes a summary with the window claimed, or its beginning. @throws LeaseLost before anything is written */
 export async function completeSummary(
   db: Connection,
   claim: Claim,

@@ -71,9 +71,7 @@ export function defineSummaries(deps: SummaryRuntime) {
         deps.logger.debug(`${rowOf(work)} status updated to completed`, of);
         deps.logger.info(
           `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
-          {
-            ...{ ...of, durationMs: generationTimeMs },
-          },
+          { ...of, durationMs: generationTimeMs },
         );
         if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
         return {};

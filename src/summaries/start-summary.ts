@@ -18,10 +18,7 @@ export interface ToolCallLinks {
   readonly tool_call_id?: string | undefined;
 }
 
-/**
- * Whether the last message that calls tools still waits for a result and nothing was said since. Providers refuse a
- * tool result without its call, so no transcript may be cut there.
- */
+/** Whether the last calls wait for a result. Providers refuse a result without its call, so no summary ends there. */
 export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
   const answered = new Set<string>();
   for (const message of messages.toReversed()) {
@@ -60,10 +57,7 @@ export async function startSummary(
   return { started: true, ...claimed };
 }
 
-/**
- * Whether a thread's last turn waits for results of tools: then no summary may end there. Reads the transcript where
- * `messages`, recorded just now, do not say.
- */
+/** Whether a thread's last turn waits for tools: by `messages`, just recorded, else by the transcript. */
 export async function isRoundOpen(
   db: Connection,
   threadRef: number,

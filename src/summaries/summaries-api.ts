@@ -27,10 +27,7 @@ interface SummaryPage {
 }
 
 export interface SummariesApi {
-  /**
-   * Every version of a thread's summary, oldest first, failed ones too. `baseId` is the version that each was made
-   * from. The last completed one is in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
+  /** All versions, oldest first; the last completed is in use. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   list(thread: ThreadAddress & SummaryPage): Promise<Summary[]>;
 }
 

@@ -5,10 +5,7 @@ import { bytesPerToken } from "../text/estimate-tokens.js";
 import { smallCount } from "../text/parse-input.js";
 
 export const summaryOptionsSchema = z.strictObject({
-  /**
-   * Messages that a summary covers: seven turns of plain chat. Raise it where users return to older subjects.
-   * @default 14
-   */
+  /** Messages that a summary covers: seven plain turns. Raise it where users return to older subjects. @default 14 */
   windowMessages: smallCount.min(2).default(14),
   /**
    * First seq after which a turn's end starts a summary: three turns of plain chat. Raise it where most conversations
@@ -29,15 +26,9 @@ export const summaryOptionsSchema = z.strictObject({
 });
 
 export const summaryConstants = {
-  /**
-   * Tokens without a summary after which a turn's end starts one, however few the messages: one model call. Turns of
-   * ordinary chat have some hundred.
-   */
+  /** Tokens after which a turn's end starts a summary, however few messages. Ordinary turns have some hundred. */
   afterTokens: 16_000,
-  /**
-   * Most tokens of the messages shown beside the summary. Older turns are omitted first; of a single longer turn the
-   * tool calls, then the middle of its texts.
-   */
+  /** Most tokens shown beside the summary: omits older turns first, then tool calls, then the middle of texts. */
   keepRecentTokens: 2_000,
   /** A window of 14 messages needs far less. */
   maxCharacters: 4_000,
@@ -45,7 +36,6 @@ export const summaryConstants = {
   maxAttempts: 5,
 };
 
-/** How summaries are made. */
 export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
 
 export type SummaryOptions = z.output<typeof summaryOptionsSchema> &
@@ -90,11 +80,8 @@ export interface SummaryWindow {
 }
 
 /**
- * The window of a summary made after `lastSeq` was recorded.
- *
- * It has at most `windowMessages` messages and starts at the start of a turn, so that no turn is cut and no tool call
- * is parted from its result. The last turn is always whole, even when it alone is longer.
- *
+ * At most `windowMessages` messages from the start of a turn, so that no tool call is parted from its result. The last
+ * turn is always whole.
  * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.
  * @param earliestSeq seq of the first of the last `windowMessages`; system messages do not count.
  */

@@ -22,7 +22,6 @@ export interface Gate {
  * gate.open();
  * await summary;
  * ```
- *
  * @param options.open whether it starts open. @default false
  */
 export function createGate(options: { readonly open?: boolean } = {}): Gate {

@@ -45,7 +45,6 @@ export interface ScriptedChatModelParams extends StandInParams {
  * ```
  *
  * Every binding of the model (`bindTools`, `withConfig`, `withStructuredOutput`) continues the same script.
- *
  * @throws Error when the script has ended; the errors of the script.
  */
 export class ScriptedChatModel extends StandInChatModel {

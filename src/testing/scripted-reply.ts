@@ -2,7 +2,6 @@ import { randomUUID } from "node:crypto";
 import type { BindToolsInput } from "@langchain/core/language_models/chat_models";
 import { AIMessage, type BaseMessage } from "@langchain/core/messages";
 
-/** A call of a bound tool. */
 export interface ScriptedToolCall {
   readonly name: string;
   readonly args: Record<string, unknown>;
@@ -84,7 +83,6 @@ function copyOf(message: BaseMessage): AIMessage {
   });
 }
 
-/** The name of a bound tool, in whichever of the accepted shapes. */
 export function toolName(tool: BindToolsInput): string {
   const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
   if (isNamed(named)) return named.name;

@@ -16,7 +16,6 @@ import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
 import { type Gate, pause } from "./gate.js";
 
-/** Parameters of every stand-in for a chat model. */
 export interface StandInParams extends BaseChatModelParams {
   /** Every call waits at it before the answer. */
   readonly gate?: Gate;
@@ -30,7 +29,6 @@ export interface StandInCallOptions extends BaseChatModelCallOptions {
   readonly runConfig?: RunnableConfig;
 }
 
-/** The options as a model gets them. */
 export type StandInOptions = StandInChatModel["ParsedCallOptions"];
 
 /** What stand-ins share. Bindings share the model's state, as those of providers' models do. */
@@ -60,8 +58,7 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
     return this.withConfig({ ...kwargs, tools });
   }
 
-  // Core's `withStructuredOutput` accepts chunks only, but core itself returns an `AIMessage` under
-  // LangGraph's v3 event stream.
+  // `withStructuredOutput` accepts chunks only, but core returns an `AIMessage` under LangGraph's v3 event stream.
   override async invoke(
     input: BaseLanguageModelInput,
     options?: Partial<StandInCallOptions>,

@@ -7,7 +7,7 @@ const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\
 
 const ending = /[\p{Sentence_Terminal}\u2026]["'\p{Pe}\p{Pi}\p{Pf}]*\s*$/u;
 
-/** The longest words in dictionaries are shorter. */
+/** Words in dictionaries are shorter. */
 const wordCharacters = 40;
 
 const endMark = /[\p{Sentence_Terminal}\u2026]/u;
@@ -43,10 +43,9 @@ export function wholeSentences(text: string, mostCharacters: number): string | u
   }
   if (whole.trimEnd().length <= mostCharacters) return whole.trimEnd();
   const head = text.slice(0, mostCharacters);
-  const ends = Array.from(head.matchAll(/\p{Sentence_Terminal}(?=\s|$)/gu), ({ index }) =>
-    head.slice(0, index + 1),
-  );
-  return ends.findLast((end) => !doubtful.test(end));
+  const ends = Array.from(head.matchAll(/\p{Sentence_Terminal}(?=\s|$)/gu), ({ index }) => index + 1);
+  const end = ends.findLast((place) => !doubtful.test(head.slice(0, place)));
+  return end === undefined ? undefined : head.slice(0, end);
 }
 
 const pairs = ["“”", "«»", "()", "[]", "「」", "『』"] as const;
@@ -56,7 +55,7 @@ function isOpen(text: string): boolean {
   return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
 }
 
-/** Characters on either side of a place that are segmented. Words are shorter. */
+/** Segmented on either side of a place. Words are shorter. */
 const windowCharacters = 200;
 
 const words = new Intl.Segmenter("und", { granularity: "word" });
@@ -64,10 +63,7 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 type Boundary = ReturnType<typeof boundariesAround>[number];
 
-/**
- * The end of a part of `text` from `start` to `end` at most: after a line that ends in its last quarter, else
- * after a word, else (within 200 characters) after a mark (JSON, addresses), else between two characters.
- */
+/** The end of a part: after a line in its last quarter, else a word, else a mark nearby (JSON), else a character. */
 export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
   const lastQuarter = end - Math.floor((end - start) / 4);

@@ -7,10 +7,7 @@ const figure =
 /** A number whose thousands are apart, of which the last group has three digits: "1,234.5", "12.34.567". */
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
-/**
- * The numbers, dates and times that `text` writes in digits of any script, sorted. "1,000", "1.000" and "1 000" are one,
- * so are "1,5" and "1.5", and "09:30" and "9:30".
- */
+/** Numbers, dates and times in any digits, sorted: "1,000", "1.000" and "1 000" are one, so are "1,5" and "1.5". */
 export function figuresOf(text: string): string[] {
   return (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
 }
@@ -31,7 +28,7 @@ export function haveSameFigures(first: string, second: string): boolean {
   return figuresOf(first).join(" ") === figuresOf(second).join(" ");
 }
 
-/** A figure of `text` that none of `sources` has: whoever wrote it made it up. */
+/** A figure of `text` that none of `sources` has. */
 export function newFigure(text: string, sources: readonly string[]): string | undefined {
   const known = new Set(sources.flatMap(figuresOf));
   return figuresOf(text).find((each) => !known.has(each));

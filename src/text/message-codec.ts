@@ -26,8 +26,8 @@ export interface PlainMessage {
 
 type Form = (value: Json | undefined) => Json | undefined;
 
-const text: Form = (value) =>
-  ["number", "boolean", "string"].includes(typeof value) ? `${value}` : undefined;
+const isText = (value: unknown) => ["number", "boolean", "string"].includes(typeof value);
+const text: Form = (value) => (isText(value) ? `${value}` : undefined);
 const object: Form = (value) => (isJsonObject(value) ? value : undefined);
 const objects: Form = (value) => (Array.isArray(value) ? value.filter(isJsonObject) : undefined);
 
@@ -49,7 +49,7 @@ export function plainMessage(message: BaseMessage): PlainMessage {
   return { type: typeOf(message), data: dataOf(message) };
 }
 
-/** A new message made of `plain`. Keeps its text even where its class cannot be made of the rest. */
+/** Keeps the text even where its class cannot be made of the rest. */
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
   const make = (given: JsonObject) => {
     const stored = { type, data: { ...types[type], ...given } } as unknown as StoredMessage;
@@ -66,7 +66,6 @@ export function messageOf({ type, data }: PlainMessage): BaseMessage {
   }
 }
 
-/** `message` in LangChain's stored form, as text. */
 export function encodeMessage(message: BaseMessage): string {
   return JSON.stringify(plainMessage(message));
 }
@@ -77,10 +76,8 @@ export function decodeMessage(serialised: string): BaseMessage {
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
     return messageOf({ type, data: dataOf(data) });
   }
-  throw new MemoryError(
-    "DATABASE_ERROR",
-    "A message of the transcript cannot be read: its content was altered.",
-  );
+  const message = "A message of the transcript cannot be read: its content was altered.";
+  throw new MemoryError("DATABASE_ERROR", message);
 }
 
 function parsed(serialised: string): JsonObject {

@@ -1,5 +1,5 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { jsonReader } from "./plain-json.js";
+import { isJsonObject, jsonReader } from "./plain-json.js";
 
 export type MessageRole = "user" | "assistant" | "system" | "tool" | "other";
 
@@ -35,23 +35,15 @@ export function withFields<Message extends BaseMessage>(message: Message, fields
 export function textOfParts(content: unknown): string {
   if (typeof content === "string") return content;
   if (!Array.isArray(content)) return "";
-  return content
-    .map((part: unknown) =>
-      typeof part === "object" && part !== null ? (part as { text?: unknown }).text : part,
-    )
-    .filter((text) => typeof text === "string")
-    .join("");
+  const texts = content.map((part: unknown) => (isJsonObject(part) ? part.text : part));
+  return texts.filter((text) => typeof text === "string").join("");
 }
 
 /** The text of `message`, with its tool calls written out. */
 export function spokenText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
-  const lines = [
-    messageText(message),
-    ...calls.map(
-      (call: { name: string; args: unknown }) =>
-        `[calls ${call.name} ${JSON.stringify(jsonReader()(call.args))}]`,
-    ),
-  ];
-  return lines.filter((line) => line !== "").join("\n");
+  const called = calls.map(({ name, args }: { name: string; args: unknown }) => {
+    return `[calls ${name} ${JSON.stringify(jsonReader()(args))}]`;
+  });
+  return [messageText(message), ...called].filter((line) => line !== "").join("\n");
 }

@@ -68,13 +68,11 @@ export const pageRows = z.int().min(1).max(1_000).default(100);
 
 export const spanMs = z.number().min(0).max(longestSpanMs);
 
-/** A number that a column of 4 bytes holds. */
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
 /** Most conditions of a filter: each is asked of each row. */
 export const mostConditions = 100;
 
-/** `MemoryItem.revision`. */
 export const revisionNumber = z.int().min(1);
 
 export const listener = <Listener>() =>
@@ -85,10 +83,7 @@ export const abortSignal = z.custom<AbortSignal>(
   "must be an AbortSignal",
 );
 
-/**
- * For `error` of `safeParse`: names the keys that an unknown one probably means. All schemas of the package
- * are strict: a misspelt filter would otherwise widen what it was meant to narrow.
- */
+/** Names the keys that an unknown one probably means. All schemas are strict, or misspelt filters would widen. */
 export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
   const known = Object.keys(shape);

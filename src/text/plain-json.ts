@@ -48,13 +48,12 @@ export type JsonObject = { [key: string]: Json };
 export const mostDepth = 40;
 /** The largest messages of people and tools have some millions of characters. */
 const mostCharacters = 16_000_000;
-/** Counted for each value as well: an object that refers to the same parts many times takes 100 ms at most. */
+/** Counted for each value: an object that refers to the same parts many times takes 100 ms at most. */
 const valueCharacters = 64;
 
 /**
- * Makes JSON of any value, of all its values together at most 16,000,000 characters; a note replaces the
- * rest. Never throws, constructs nothing. Undefined for what JSON omits; maps and sets become arrays, bytes
- * base64, large integers and errors text.
+ * Makes JSON of any value, at most 16,000,000 characters in all; a note replaces the rest. Never throws, constructs
+ * nothing. Maps and sets become arrays, bytes base64, large integers and errors text, what JSON omits undefined.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
   let left = mostCharacters;
@@ -122,7 +121,6 @@ function readScalar(value: unknown, readText: (text: string) => string): Json | 
   return typeof value === "boolean" || value === null ? value : undefined;
 }
 
-/** Not an array. */
 export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }

@@ -11,15 +11,11 @@ const unspaced = new RegExp(`[${unspacedScripts}\\p{scx=Mymr}${prefixingScripts}
 const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
 const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
-/** Whether the script of `word` does not show where words begin. */
 export function isUnspaced(word: string): boolean {
   return unspaced.test(word);
 }
 
-/**
- * The source of a pattern (flag "u") that finds any of the stems, separated by white space, in `plainWords`;
- * "_" is a space within one, "*" any ending.
- */
+/** The source of a pattern (flag "u") for any of the stems in `plainWords`; "_" is a space, a final "*" any ending. */
 export function anyStem(stems: string): string {
   const groups = { anywhere: [] as string[], begun: [] as string[], entire: [] as string[] };
   for (const stem of plainWords(stems).split(/\s+/)) {

@@ -23,10 +23,9 @@ function written(attributes: Attributes): string {
     .join("");
 }
 
-/** In characters: names and titles are shorter, and accompany every message. */
 const longestAttribute = 200;
 
-/** `text` escaped for an attribute between double quotes, cut to 200 characters. */
+/** Between double quotes, cut to 200 characters: names and titles are shorter, and accompany every message. */
 export function escapeAttribute(text: string): string {
   return escapeMarkup(clipped(text, longestAttribute)).replaceAll('"', "&quot;");
 }

@@ -2,9 +2,8 @@
 type Stretch = readonly [from: number, to: number];
 
 /**
- * For `text`, whether a part of it is shown or quoted by its writer, as the form tells: a word of it stands in a closed code
- * fence, on a line that begins with ">" or between lines of dashes, or all its words stand in quotation marks.
- * Apostrophes, and what is opened but not closed, quote nothing.
+ * For `text`, whether a part is quoted: a word of it in a closed code fence, after ">" or between lines of dashes, or
+ * all its words in quotation marks. Apostrophes, and what is opened but not closed, quote nothing.
  */
 export function quotedIn(text: string): (start: number, end: number) => boolean {
   if (!mayQuote.test(text)) return () => false;
@@ -39,9 +38,8 @@ const rules = /^[ \t]*([-*_=])\1{2,}[ \t]*$/gm;
 const quotedLines = /^[ \t]{0,3}[>＞].*$/gm;
 
 function blocksIn(text: string): Stretch[] {
-  const found = [...text.matchAll(quotedLines)].map(({ 0: line, index }): Stretch => {
-    return [index, index + line.length];
-  });
+  const found: Stretch[] = [];
+  for (const { 0: line, index } of text.matchAll(quotedLines)) found.push([index, index + line.length]);
   let open: { readonly mark: string; readonly at: number } | null = null;
   for (const { 0: line, 1: mark = "", 2: rest = "", index } of text.matchAll(fences)) {
     if (open === null) open = { mark, at: index };

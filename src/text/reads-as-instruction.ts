@@ -2,7 +2,6 @@ import { anyStem, isUnspaced, joinedLetters, plainWords, undisguised } from "./p
 import data from "./screening.json" with { type: "json" };
 
 const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
-
 const rows = (table: readonly string[]) => table.map((row) => row.split(" | "));
 
 /** Patterns written as `/source/flags`, with the shared parts by their names: `{{name}}`. */
@@ -30,15 +29,7 @@ const patterns = () => {
 function makePatterns() {
   const columns = rows(data.overrideWords);
   const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
-  const leave = anyOf(column(1), "gu");
   const told = anyOf(column(2));
-  const which = anyOf(column(3));
-  const all = anyOf(column(4));
-  const order = anyOf(column(5));
-  const opener = new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(data.openers)})\\s?$`, "u");
-  const names = anyOf(data.promptNames);
-  const show = anyOf(data.showWords);
-  const become = anyOf(data.becomeWords);
   const hide = rows(data.hideWords).map(
     ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
   );
@@ -50,10 +41,19 @@ function makePatterns() {
     "u",
   );
   return {
-    ...{ leave, told, which, all, order, opener, names, show, become, hide, somebodys },
+    ...{
+      leave: anyOf(column(1), "gu"),
+      told,
+      which: anyOf(column(3)),
+      all: anyOf(column(4)),
+      order: anyOf(column(5)),
+    },
+    opener: new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(data.openers)})\\s?$`, "u"),
+    ...{ names: anyOf(data.promptNames), show: anyOf(data.showWords), become: anyOf(data.becomeWords) },
+    ...{ hide, somebodys },
     always: compiled(Object.values(data.always).flat()),
-    ...{ personas: compiled(data.personas), misuse: compiled(data.misuse) },
-    ...{ orders: compiled(data.orders), joined: compiled(data.joined) },
+    ...{ personas: compiled(data.personas), misuse: compiled(data.misuse), orders: compiled(data.orders) },
+    joined: compiled(data.joined),
   };
 }
 
@@ -86,10 +86,8 @@ function isOrder(sentence: string, verb: RegExpExecArray): boolean {
 }
 
 function showsPrompt(sentence: string): boolean {
-  return (
-    patterns().names.test(sentence) &&
-    (patterns().show.test(sentence) || sentence.search(patterns().leave) >= 0)
-  );
+  const { names, show, leave } = patterns();
+  return names.test(sentence) && (show.test(sentence) || sentence.search(leave) >= 0);
 }
 
 /** Characters matched together, and their overlap: no pattern matches more. */
@@ -106,11 +104,7 @@ export interface ScreenOptions {
 /** Judges a text before it is written: true for one that reads as instructions to a model. */
 export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
 
-/**
- * The `Screen` of a user's `classifier`, or of the patterns. It fails closed: what cannot be judged counts as instructions.
- *
- * @param warn is told of failures, without the error's message, which may quote the text.
- */
+/** The `Screen` of a user's `classifier`, or of the patterns. What cannot be judged counts as instructions. */
 export function createScreen(
   classifier: ((text: string) => unknown) | undefined,
   warn: (line: string) => void,

@@ -48,7 +48,7 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   return { type, data: Object.fromEntries(entries) };
 }
 
-/** Records of this package's own: their keys, and which of these hold references. */
+/** The keys that this package stores beside the fields of memories, and which of these hold references. */
 interface OwnRecords {
   readonly names: ReadonlySet<string>;
   readonly references: ReadonlySet<string>;
@@ -174,20 +174,13 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
   };
 }
 
-/** Keys that this package stores beside the fields of memories: versions, sources, consents, signals, spans. */
-const ownRecords: OwnRecords = {
-  names: knownNames,
-  references: setOf("threadId messageId"),
-};
+const ownRecords: OwnRecords = { names: knownNames, references: setOf("threadId messageId") };
 
 /** Texts redacted at once: concurrent calls of a service take less time. */
 const textsAtOnce = 100;
 
 /** Calls `rewriteAll` twice: to collect the texts, and for the result. Each text is redacted once. */
-async function rewritten<Result>(
-  redact: Redact,
-  rewriteAll: (rewrite: (text: string) => string) => Result,
-): Promise<Result> {
+async function rewritten<Result>(redact: Redact, rewriteAll: (rewrite: Rewrite) => Result): Promise<Result> {
   const results = new Map<string, string>();
   rewriteAll((text) => {
     if (/\S/.test(text)) results.set(text, text);
@@ -208,10 +201,9 @@ async function redacted(redact: Redact, whole: string): Promise<string> {
   try {
     result = await redact(whole);
   } catch (cause) {
-    // Without the cause's message, which may quote what was to be redacted.
-    throw new MemoryError("REDACTION_FAILED", "The function `redact` failed, so nothing was stored.", {
-      cause,
-    });
+    // Without the cause's message, which may quote the text.
+    const message = "The function `redact` failed, so nothing was stored.";
+    throw new MemoryError("REDACTION_FAILED", message, { cause });
   }
   if (typeof result === "string") return result;
   throw new MemoryError("REDACTION_FAILED", "The function `redact` returned no text, so nothing was stored.");

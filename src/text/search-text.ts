@@ -4,7 +4,6 @@ import { headOf } from "./storable-text.js";
 /** `to_tsvector` skips words of 2,048 bytes, and fails for texts with more than 1 MB of different words. */
 const most = {
   characters: 100_000,
-  /** Characters decomposed at once. */
   part: 5_000,
   /** Characters of scripts without spaces: each makes two words, so 4,000 different ones come sooner. */
   unsegmented: 20_000,
@@ -44,15 +43,10 @@ function withOneForm(text: string): string {
   );
 }
 
-/**
- * `text` for `to_tsvector`, in indexing and queries alike: without accents, with other spellings (Wi-Fi, wifi), scripts
- * without spaces as pairs.
- */
+/** `text` for `to_tsvector`: without accents, with other spellings (Wi-Fi, wifi), scripts without spaces as pairs. */
 export function searchText(text: string): string {
-  const latin = decomposed(headOf(text, most.characters).replaceAll("\u0000", " ")).replace(
-    /(?<=\p{Script=Latin})\p{M}+/gu,
-    "",
-  );
+  const letters = decomposed(headOf(text, most.characters).replaceAll("\u0000", " "));
+  const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
   const plain = normalForm(withOneForm(latin), "NFC").toLowerCase();
   let left = most.unsegmented;
   const spaced = plain.replace(unsegmented, (run) => {

@@ -40,10 +40,7 @@ const hidden = new RegExp(
   "gu",
 );
 
-/**
- * `text` without what people do not see, line breaks as "\n". All that memory stores or puts into prompts
- * passes through: people who look at a memory must see what a model sees.
- */
+/** Without what people do not see. All that memory stores or prompts passes through: people see what models see. */
 export function visibleText(text: string): string {
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");

@@ -1,13 +1,9 @@
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-/** What stands between spaces, in stretches that are segmented quickly: one text may be joined of a million letters. */
+/** Between spaces; short, since one text may be joined of a million letters. */
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 
-/**
- * Whether a user's message may contain a fact: two words or more.
- *
- * @param asked whether it may answer a question: then one word is enough. @default false
- */
+/** Whether a text may contain a fact: two words or more, or one that may answer a question (`asked`). */
 export function tellsSomething(text: string, asked = false): boolean {
   let said = 0;
   for (const [stretch] of text.matchAll(stretches)) {

@@ -39,7 +39,7 @@ export function textPieces<Item extends { text: string }>(
   return pieces;
 }
 
-/** Folds `items` group by group. @param input.between called before each group but the first */
+/** @param input.between called before each group but the first */
 export async function foldPieces<Item extends { text: string }, Result>(
   input: {
     readonly items: readonly Item[];
@@ -78,9 +78,8 @@ export interface Bounded<Item> {
 const leastTokens = 40;
 
 /**
- * The first groups of `items` that fit `bounds`, or all of them. An item too long by itself keeps its head
- * and tail, half of the bounds in all, around a mark. In a first group that is too long the longest items are
- * cut first; of too many items the first and the last are kept.
+ * The first groups of `items` that fit `bounds`. An item too long by itself keeps its head and tail, half of the bounds
+ * in all. In a first group that is too long the longest items are cut first; of too many the first and last stay.
  * @param beginsGroup where a group may begin. @default nowhere
  */
 export function withinBounds<Item extends { text: string }>(
@@ -100,10 +99,8 @@ export function withinBounds<Item extends { text: string }>(
   // Groups have gaps at their ends: shrinking the total leaves room for them.
   for (let total = most; ; total *= 0.8) {
     const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
-    const share = fairShare(
-      kept.map(({ text }) => readTokens(text, 0, total).tokens + 1),
-      total,
-    );
+    const sizes = kept.map(({ text }) => readTokens(text, 0, total).tokens + 1);
+    const share = fairShare(sizes, total);
     const cut = kept.map((item) => ({ ...item, text: withoutMiddle(item.text, share) }));
     if (fits(cut)) return { items: cut, taken, isCut: true };
   }
@@ -127,11 +124,8 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   const head = items.slice(0, Math.ceil(most / 2));
   const tail = items.slice(items.length - Math.floor(most / 2));
   const mark = leftOut(items.length - most, "messages");
-  return [
-    ...head.slice(0, -1),
-    ...head.slice(-1).map((item) => ({ ...item, text: item.text + mark })),
-    ...tail,
-  ];
+  const marked = head.slice(-1).map((item) => ({ ...item, text: item.text + mark }));
+  return [...head.slice(0, -1), ...marked, ...tail];
 }
 
 /** The largest share such that all `sizes`, each cut to it, are at most `total`. */

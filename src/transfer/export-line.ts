@@ -3,7 +3,6 @@ import { checks, column, type RowOf } from "../postgres/columns.js";
 import { nonBlank } from "../text/parse-input.js";
 import { type RecordName, records } from "./records.js";
 
-/** The version of the format that `export` writes and `import` reads. */
 export const exportVersion = 1;
 
 const id = nonBlank.optional();
@@ -27,7 +26,6 @@ export type ExportLine = z.output<typeof header> | RecordLine | z.output<typeof 
 
 export type ExportLineOf<Type extends ExportLine["type"]> = Extract<ExportLine, { type: Type }>;
 
-/** One line of an export. */
 export const exportLineSchema = z.discriminatedUnion("type", [
   header,
   end,

@@ -13,14 +13,9 @@ import {
   records,
 } from "./records.js";
 
-/** Rows read in one statement. */
 const pageRows = 500;
 
-/**
- * What a person may ask for of `scope`, line by line; import makes vectors and indexes anew. Read in pages without a
- * snapshot: concurrent writes may be in it or not. For an exact copy export while nobody writes.
- * @throws MemoryError `SCOPE_REQUIRED`
- */
+/** Read in pages without a snapshot. Import makes vectors and indexes anew. @throws MemoryError `SCOPE_REQUIRED` */
 export function exportScope(
   db: Connection,
   requested: Scope,

@@ -21,9 +21,8 @@ import { lineError, linesOf, type NumberedLine, readExport } from "./read-export
 import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
-/** How to import. */
 export interface ImportOptions {
-  /** Whose the memories become. It has the ids that the exported scope has: a user becomes a user. @default whose they were */
+  /** The new owner, with the same ids as the exported scope: a user becomes a user. @default the exported scope */
   readonly scope?: Scope | undefined;
   /** Called after each batch with the lines read. */
   readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
@@ -31,10 +30,8 @@ export interface ImportOptions {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** What an import did. */
 export interface Imported {
   readonly scope: Scope;
-  /** Lines read. */
   readonly lines: number;
   /** Lines written, by type: none that an earlier run of the same import wrote. */
   readonly written: Readonly<Record<string, number>>;
@@ -47,13 +44,7 @@ export interface Imported {
 const batchLines = 500;
 const batchCharacters = 4_000_000;
 
-/**
- * Restores an export into an empty scope, one transaction a batch. Import the same file again to continue after the
- * last batch. For operators: ids, times, trust and consent stay as the file has them; `reembed` makes vectors.
- * @throws MemoryError `WRONG_STATE` when the scope has data of another source; `INVALID_INPUT` that names the line;
- * `ID_TAKEN` when ids belong to another scope; `REDACTION_FAILED`, `FORGOTTEN`, `BUSY`. Only the batches before the
- * failed one are written then.
- */
+/** One transaction a batch; the same file again continues after the last batch. Ids, times, trust and consent stay. */
 export async function importLines(
   runtime: Pick<Runtime<object>, "db" | "logger" | "redactor" | "screen">,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
@@ -190,13 +181,11 @@ async function writeBatch(
   const [first, last] = [lines[0] as ImportableLine, lines.at(-1) as ImportableLine];
   const { ref: ownerRef } = await lockOwner(tx, scope);
   const done = await findProgress(tx, source);
-  if (done === null && begun) {
+  if (done === null && begun)
     throw new MemoryError("FORGOTTEN", "The scope was forgotten while it was imported: import it again.");
-  }
   if (done === null) await requireEmpty(tx, scope);
-  if (done !== null && done >= first.number) {
+  if (done !== null && done >= first.number)
     throw new MemoryError("BUSY", "Another call imports the same file at the moment.");
-  }
   // The apps of notes, which need not have any of their own yet.
   const apps = new Set(linesOf(lines, "noteSource").flatMap(({ line }) => scope.appId ?? line.appId ?? []));
   const { userId: _, ...tenant } = scope;

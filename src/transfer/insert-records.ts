@@ -28,9 +28,8 @@ export async function insertRecords(
     const parts = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
     for (const part of parts) await tx.query(insertOf(tx, name, target, part));
   }
-  if (linesOf(lines, "memory").some(({ line }) => line.kind === "note")) {
+  if (linesOf(lines, "memory").some(({ line }) => line.kind === "note"))
     await markWork(tx, { kind: "compaction", of: "owner", ref: target.ownerRef });
-  }
 }
 
 function insertOf(tx: Connection, name: RecordName, target: ImportTarget, rows: readonly object[]): Sql {

@@ -3,7 +3,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 
-/** Whose the lines of an import become: a locked owner. */
+/** The owner that an import's lines get; locked. */
 export interface ImportTarget extends ScopeColumns {
   readonly ownerRef: OwnerRef;
 }

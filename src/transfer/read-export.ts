@@ -53,10 +53,7 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
-/**
- * The checked lines of an export, as text or objects; blank ones are skipped. The last one counts them.
- * @throws MemoryError `INVALID_INPUT` that names the line, also when the export was cut off
- */
+/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also where some are missing */
 export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
 ): AsyncGenerator<NumberedLine, void, undefined> {
@@ -69,9 +66,8 @@ export async function* readExport(
     if (last?.type === "end") throw lineError(number, "there is something after the end of the export.");
     const text = typeof given === "string" ? given : writeJson(number, given);
     const line = parseLine(number, text, last === undefined);
-    if (line.type === "end" && line.lines !== lines) {
+    if (line.type === "end" && line.lines !== lines)
       throw lineError(number, `${line.lines - lines} lines before it are missing. ${startAgain}`);
-    }
     last = line;
     lines++;
     yield { number, line, characters: text.length };
@@ -132,9 +128,8 @@ function isStorableJson(value: unknown): boolean {
 /** Before the rest: what another version wrote may look different. */
 function checkHeader(number: number, value: unknown): void {
   const { type, format, version } = (value ?? {}) as Readonly<Record<string, unknown>>;
-  if (type !== "header" || format !== "mnemograph" || typeof version !== "number") {
+  if (type !== "header" || format !== "mnemograph" || typeof version !== "number")
     throw lineError(number, "this is no export of mnemograph: it must begin with a header.");
-  }
   if (version === exportVersion) return;
   throw lineError(
     number,

@@ -18,7 +18,7 @@ import { decodeMessage } from "../text/message-codec.js";
 import { nonBlank } from "../text/parse-input.js";
 import { type ImportTarget, messageIndex } from "./message-index.js";
 
-/** What is exported: of a scope, and of messages and summaries one thread; the rows after the one with the key `after`. */
+/** Rows of a scope, of messages and summaries one thread's, after the row with the key `after`. */
 export interface ExportPage {
   readonly scope: ErasureScope;
   /** `id` of the thread's row. */
@@ -36,10 +36,9 @@ interface MadeField<out Value> extends Column<Value> {
 
 type LineFields = Readonly<Record<string, Column<unknown> | MadeField<unknown>>>;
 
-/** The lines of one type: of which rows they are, what they say, and how they become rows again. */
+/** The lines of one type: their rows, their fields, and how they become rows again. */
 export interface RecordType {
   readonly table: string;
-  /** The fields of a line, in their order. */
   readonly fields: LineFields;
   /** Those with what was said or remembered, which imports redact; the others are ids, times and numbers. */
   readonly words?: readonly string[];
@@ -53,25 +52,21 @@ export interface RecordType {
   readonly insert?: Insertion;
 }
 
-/** How lines are inserted. */
 interface Insertion {
-  /** Columns that say whose the row is. */
   readonly whose?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
-  /** What is stored of a line beside its fields: what it is, its columns, and what only the statement reads of it. */
+  /** Columns stored beside a line's fields, and others that only the statement reads. */
   readonly also?: (line: never) => object;
   readonly columns?: LineFields;
   readonly read?: string;
-  /** Rows that the lines `i` are joined with. */
   readonly joined?: (db: Connection, target: ImportTarget) => Sql;
   readonly returning?: string;
-  /** What stands at the end of the insert, and CTEs for what hangs on the rows `added` of `input`. */
+  /** The end of the insert, and CTEs that read the rows `added` of `input`. */
   readonly end?: Sql;
   readonly following?: (db: Connection, target: ImportTarget) => Sql;
   /** Whether lines name others of their type, which must be there before them. @default false */
   readonly oneByOne?: boolean;
 }
 
-/** A field whose column holds it in another form. */
 const made = <Value>(
   of: Column<Value>,
   out: Sql,
@@ -98,10 +93,7 @@ const ofSource = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, 
     (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
   );
 
-/**
- * The records of an export, in its order: each after those that it names. Reads of exports, inserts of imports, and the
- * check of each line are made of them.
- */
+/** The records of an export, each after those that it names. Exports, imports and checks are made from them. */
 export const records = {
   // First, so that an import counts on from its last revision.
   owner: {
@@ -130,14 +122,13 @@ export const records = {
     key: ["x.id"],
     insert: { whose: everyId },
   },
-  /** Before the messages: one of what was said meanwhile would be of messages that the export does not have. */
+  /** Before the messages: a later summary would cover messages that the export lacks. */
   summary: {
     table: "summary",
     parent: "thread",
     fields: {
       threadId,
       ...summaryName,
-      /** The summary that it was made from. */
       base: made(
         orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
         sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
@@ -255,7 +246,7 @@ export const records = {
       strength: column.real("strength"),
       createdAt: column.time("created_at"),
     },
-    // From the memory that the page before ended with, whose other links are left.
+    // From the last memory of the page before, which may have more links.
     rows: ({ schema }, { scope, after }) => sql`${schema}.memory m
       join ${schema}.relation x on x.from_ref = m.ref
       join ${schema}.memory o on o.ref = x.to_ref and o.owner_ref = m.owner_ref
@@ -269,10 +260,7 @@ export const records = {
         left join ${schema}.memory o on o.id = i."to" and o.owner_ref = ${ownerRef}`,
     },
   },
-  /**
-   * Of which conversation an app's note was made: whoever forgets that deletes the note. In the exports of both; an app is
-   * told a digest of the thread's id and no more.
-   */
+  /** Forgetting the conversation deletes an app's note. Both export it, with a digest of the thread's id alone. */
   noteSource: {
     table: "note_source",
     fields: {
@@ -375,10 +363,8 @@ export const records = {
   },
 } satisfies Readonly<Record<string, RecordType>>;
 
-/** The types of lines that stand for rows. */
 export type RecordName = keyof typeof records;
 
-/** Those types, in their order. */
 export const recordNames = Object.keys(records) as readonly RecordName[];
 
 /** SQL for those of `fields` that their columns hold in another form. */

@@ -9,17 +9,12 @@ import type { ExportLine, ExportLineOf } from "./export-line.js";
 import { lineError, type NumberedLine } from "./read-export.js";
 import { type RecordType, records } from "./records.js";
 
-/** A line as it is written. */
 export interface ImportableLine extends NumberedLine {
   /** Whether it is a memory that this import puts in quarantine. */
   readonly held: boolean;
 }
 
-/**
- * A line with its words redacted and screened.
- *
- * @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names the line of a message that cannot be read.
- */
+/** Redacted and screened. @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names an unreadable line */
 export async function importable(
   { redactor, screen }: { readonly redactor: Redactor; readonly screen: Screen },
   given: NumberedLine,
@@ -43,15 +38,14 @@ export async function importable(
   };
 }
 
-/** The error of a line whose message cannot be read. */
 export function unreadable(number: number, cause: unknown): MemoryError {
   return lineError(number, "serialised: this is no message as LangChain writes it.", cause);
 }
 
 /**
- * `line` as the ordinary screen lets it in: an active memory that reads as instructions to a model, and that no person
- * approved, waits in quarantine; its news have no words; a request for consent to it has expired; a summary loses those
- * sentences. Other states are screened when they are restored or reverted.
+ * As the ordinary screen does: an unapproved active memory that reads as instructions to a model goes into quarantine,
+ * its change loses its words, a request for consent to it expires, and a summary loses those sentences. Other states are
+ * screened when they are restored or reverted.
  */
 async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
   switch (line.type) {
@@ -80,7 +74,7 @@ async function screenedSummary(screen: Screen, line: ExportLineOf<"summary">): P
   return { ...line, status: "failed", text: null };
 }
 
-/** Longest line of news: those written here have 160 characters of the memory, and the name of its category. */
+/** Longest line of a change: 160 characters of the memory, and the name of its category. */
 const newsCharacters = 300;
 
 async function screenedNews(screen: Screen, line: ExportLineOf<"change">): Promise<ExportLine> {

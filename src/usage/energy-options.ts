@@ -5,19 +5,14 @@ const mostUnits = 1e12;
 
 export const energyOptionsSchema = z.strictObject({
   /**
-   * Units of a full tenant; a unit is 100 tokens of a model. A turn's background calls take some 3,000
-   * tokens, so the default is a burst of over 3,000 turns; spent units are back after two hours. Raise it for
-   * a tenant with more than some 1,600 turns an hour, which includes everybody without tenants. Null: calls
-   * are counted, and nothing waits.
-   *
-   * @default 100_000
+   * Units of a full tenant, each 100 tokens of a model. A turn's background calls take some 3,000 tokens, so the
+   * default is a burst of over 3,000 turns; spent units are back after two hours. Raise it for a tenant with more than
+   * some 1,600 turns an hour (all without a tenant are one). Null: nothing waits. @default 100_000
    */
   capacityUnits: z.number().min(1).max(mostUnits).nullable().default(100_000),
   /**
-   * Share of `capacityUnits` below which deferrable work waits: notes, compaction, insights, consolidation.
-   * The rest is for summaries and facts. Raise it when summaries come late at peak hours.
-   *
-   * @default 0.2
+   * Share of `capacityUnits` below which notes, compaction, insights and consolidation wait. The rest is for summaries
+   * and facts. Raise it when summaries come late at peak hours. @default 0.2
    */
   lowBelow: z.number().min(0).max(1).default(0.2),
 });

@@ -7,7 +7,6 @@ import { isId } from "../scope/scope-predicates.js";
 import { parseInput } from "../text/parse-input.js";
 import { type EnergyOptions, refillMs } from "./energy-options.js";
 
-/** The energy of a tenant. */
 export interface EnergyLevel {
   /** 0 to 100, in percent of the capacity; 100 without a budget. */
   readonly level: number;
@@ -45,7 +44,7 @@ export function createEnergyApi(db: Connection, options: EnergyOptions): EnergyA
   };
 }
 
-/** The energy after `spent` units since the last refill. */
+/** @param spent units since the last refill. */
 export function energyLevel(
   spent: number,
   { capacityUnits: capacity, lowBelow }: EnergyOptions,

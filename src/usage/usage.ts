@@ -21,18 +21,15 @@ export interface ProcessUsage extends Usage {
   energyConsumedSinceLastPoll(): number;
 }
 
-export function createUsage({
-  db,
-  options,
-  logger,
-  recordExhausted,
-}: {
+interface UsageDeps {
   readonly db: Connection;
   readonly options: EnergyOptions;
   readonly logger: Logger;
   /** Records that a tenant's energy is used up; false when that was recorded already. */
   readonly recordExhausted: (db: Connection, tenantId: string, detail: string) => Promise<boolean>;
-}): ProcessUsage {
+}
+
+export function createUsage({ db, options, logger, recordExhausted }: UsageDeps): ProcessUsage {
   let unpolledTokens = 0;
   /** Tenants whose budget was found empty, so that concurrent calls report it once. */
   const exhausted = new Set<string>();
@@ -63,10 +60,8 @@ export function createUsage({
           await reportExhausted(scope.tenantId ?? "");
         } catch (error) {
           const fields = { ...(threadId !== undefined && { threadId }), step: kind };
-          logger.error(
-            `What a call of a model took could not be written down (${kind}): ${errorLine(error)}`,
-            fields,
-          );
+          const line = `What a call of a model took could not be written down (${kind}): ${errorLine(error)}`;
+          logger.error(line, fields);
         }
       },
     pausedUntil: async ({ tenantId = "" }) => (await findSpent(db, tenantId, options)).until,

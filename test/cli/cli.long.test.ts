@@ -107,7 +107,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const lines = status.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
     expect(lines).toEqual([
       ...[`Database: ${place}`, "Schema: mnemograph"],
-      ...["Version of core: 2", "Version of vector: not installed", "Version of isolation: not installed"],
+      ...["Version of core: 3", "Version of vector: not installed", "Version of isolation: not installed"],
       ...["Threads: 1", "Messages: 6", "Memories: none"],
       ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none", "Due: none"],
       ...["Given up: none", "Waiting: 0 for consent, 0 in quarantine", "Expired: 0 not swept yet"],

@@ -184,7 +184,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
       const peanuts = facts(allergy) as StubBehaviour;
       stub.enqueue(
         ...[{ text: "Noted." }, peanuts],
-        ...[{ structured: { query: "allergies" } }, { text: "Peanuts." }, noFacts],
+        ...[{ structured: { query: "allergic" } }, { text: "Peanuts." }, noFacts],
         ...[{ text: "I will." }, noFacts],
       );
       const env = { MODEL: "openai:chat-model", OPENAI_API_KEY: "sk-test", OPENAI_BASE_URL: stub.baseURL };

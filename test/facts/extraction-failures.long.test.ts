@@ -37,7 +37,7 @@ describe("output that cannot be used", () => {
     const logger = recordingLogger();
     const memory = db.memory({ model, logger, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
     const thread = newAddress();
-    await say(memory, thread, "poison");
+    await say(memory, thread, "poison here");
     expect(await deadLettersOf(db, thread)).toEqual([
       {
         ...{ kind: "facts", start_seq: 0, end_seq: 0 },
@@ -109,19 +109,19 @@ describe("output that cannot be used", () => {
       model: taskModel({ fact_extraction: () => new Error("overloaded") }),
       config: configured({ retryDelayMs: 3_600_000 }),
     });
-    for (const says of ["I am Ana.", "poison", "I work in Porto."]) await say(failing, thread, says);
+    for (const says of ["I am Ana.", "poison here", "I work in Porto."]) await say(failing, thread, says);
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: -1, attempts: 1 });
 
     await db.pool.query(`update "${db.schema}".work set retry_at = now()`);
     const model = taskModel({
       fact_extraction: (prompt) => {
-        if (prompt.includes("poison")) return "no JSON";
+        if (prompt.split("<messages>")[1]?.includes("poison")) return "no JSON";
         const number = (words: string) => Number(/number="(\d+)"[^>]*>$/.exec(prompt.split(words)[0]!)?.[1]);
         return facts(
-          ...(prompt.includes("Ana")
+          ...(prompt.includes("I am Ana")
             ? [candidate("The user is Ana.", "I am Ana", { message: number("I am Ana") })]
             : []),
-          ...(prompt.includes("Porto")
+          ...(prompt.includes("I work in Porto")
             ? [
                 candidate("The user works in Porto.", "I work in Porto", {
                   message: number("I work in Porto"),

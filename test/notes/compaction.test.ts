@@ -165,13 +165,21 @@ describe("the eleventh note of an app", () => {
     const { scope } = talk;
     const [given] = await addNotes(memory, appOf(talk), texts(1), { origin: "operator" });
     await talkAndEnd(memory, newTalk(scope.appId));
-    for (let count = 0; count < 7; count++) await talkAndEnd(memory, { scope, threadId: randomUUID() });
+    for (let count = 0; count < 12; count++) await talkAndEnd(memory, { scope, threadId: randomUUID() });
     const subject = (number: number) => `Conversation ${number} was about subject ${number}.`;
-    expect(await notesOf(memory, talk)).toEqual([texts(1)[0], ...[0, 3, 4, 5, 6, 7].map(subject)]);
+    expect(await notesOf(memory, talk)).toEqual([
+      texts(1)[0],
+      ...[0, 5, 6, 7, 8, 9, 10, 11, 12].map(subject),
+    ]);
+    for (let count = 0; count < 2; count++) await talkAndEnd(memory, newTalk(scope.appId));
+    expect(await notesOf(memory, talk)).toEqual([
+      texts(1)[0],
+      ...[0, 7, 8, 9, 10, 11, 12, 13, 14].map(subject),
+    ]);
     const block = await memory.notes.context({ scope: appOf(talk) });
     const day = new Date().toISOString().slice(0, 10);
     expect(block).toContain(`notes of this app's operator:\n\n1. [Created: ${day}] ${texts(1)[0]}\n\nThe`);
-    expect(block).toContain(`conversations with this app:\n\n2. [Created: ${day}] ${subject(7)}`);
+    expect(block).toContain(`conversations with this app:\n\n2. [Created: ${day}] ${subject(14)}`);
     const { memories } = await memory.recall({ scope, threadId: randomUUID() });
     expect(memories.notes[0]?.id).toBe(given);
     const [gone] = await removedOf(memory, appOf(talk));

@@ -28,12 +28,10 @@ const mostRemembered = 10_000;
 const mostAtOnce = 1_000;
 
 /**
- * LangGraph's Postgres checkpointer, which gives a thread's checkpoints to its owner only.
- *
- * A run claims its thread before its first read or write; each later call checks the owner that `findRunScope`
- * reads. A run that names nobody has the default scope's threads, or unowned ones. The same thread id in another
- * tenant is another thread. A run does not write again what was forgotten meanwhile.
- *
+ * LangGraph's Postgres checkpointer, which gives a thread's checkpoints to its owner only. A run claims its thread
+ * before its first read or write; each later call checks the owner that `findRunScope` reads. A run that names nobody has
+ * the default scope's threads, or unowned ones. The same thread id in another tenant is another thread. A run does not
+ * write again what was forgotten meanwhile.
  * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the database
  */
 export class OwnedPostgresSaver extends PostgresSaver {
@@ -307,10 +305,8 @@ async function queryOrUndo(client: ClientBase, text: string, values: unknown[] |
 const fractions = 10 ** 12;
 
 /**
- * Adds a random fraction to the versions of each step, so that two branches of a thread share none.
- *
- * `PostgresSaver` stores one value for each version of a channel. With whole numbers, a fork or a concurrent run
- * would read the other branch's values. LangGraph and `PostgresSaver` still compare and count them as numbers.
+ * Adds a random fraction to the versions of each step: `PostgresSaver` stores one value for each version of a channel,
+ * so with whole numbers a fork or a concurrent run would read the other branch's values. They still compare as numbers.
  */
 function countVersionsApart(saver: PostgresSaver): void {
   const counted = saver.getNextVersion.bind(saver);
@@ -322,9 +318,8 @@ function countVersionsApart(saver: PostgresSaver): void {
 function versionsOfRun(counted: (current: number | undefined) => number) {
   let last: { readonly current: number | undefined; readonly next: number } | undefined;
   return (current: number | undefined): number => {
-    if (!last || last.current !== current) {
+    if (!last || last.current !== current)
       last = { current, next: Math.floor(counted(current)) + randomInt(1, fractions) / fractions };
-    }
     return last.next;
   };
 }

@@ -20,7 +20,6 @@ export type ConsentAnswer = z.output<typeof answerSchema>;
 /** For interfaces that render a form. */
 export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
 
-/** A proposal of a consent interrupt. */
 export interface AskedProposal {
   readonly id: string;
   /** "city: Porto (now: Rome)". */
@@ -29,7 +28,6 @@ export interface AskedProposal {
   readonly text: string;
   readonly value: string | null;
   readonly current: string | null;
-  /** The words that it was learned from. */
   readonly quote: string | null;
   readonly expiresAt: string;
 }
@@ -91,11 +89,7 @@ const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
-/**
- * Accepts decisions by id, one for all proposals, or LangChain's list in their order; text may be JSON.
- *
- * @returns `problem`, for the person who answers
- */
+/** Accepts decisions by id, one for all, or a list in their order; text may be JSON. `problem` is for who answers. */
 export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],

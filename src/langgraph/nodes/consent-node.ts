@@ -95,7 +95,6 @@ export interface ConsentQuestion {
  * "later", true or false for all, or as LangChain's human-in-the-loop (`{ decisions: [{ type: "approve" }] }`, in
  * order). Needs a checkpointer; without one the proposals wait. With `consent: { ask: "interrupt" }` also plain
  * statements wait.
- *
  * @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {

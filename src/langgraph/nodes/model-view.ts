@@ -11,7 +11,6 @@ import { fromState } from "../run/state-fields.js";
 
 /**
  * The messages that an agent sees: system messages, the memory block, recent messages and those after the summary.
- *
  * @param state the graph's messages, the current one last.
  * @param recalled from the recall node; without it, `state` is returned.
  * @param injectAs "user" changes a copy of the current user message; without one, as "system". @default "system"
@@ -24,16 +23,15 @@ export function modelView(
   parseInput(injectAsSchema, injectAs, "`injectAs`");
   const found = fromState(recalled);
   if (!found) return [...state];
-  // Nothing is omitted where LangChain's summary stands for it.
+  // LangChain's summary covers what is omitted.
   const known = state.some(isOthersSummary) ? { ...found, leftOut: null } : found;
   const { instructions, talk } = shownMessages(state, known);
   const block = memoryBlock(known);
   if (block === null) return [...instructions, ...talk];
 
   const current = talk.findLastIndex(opensTurn);
-  if (injectAs === "system" || current < 0) {
+  if (injectAs === "system" || current < 0)
     return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
-  }
   return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, known))];
 }
 

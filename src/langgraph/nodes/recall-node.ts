@@ -34,11 +34,7 @@ export interface RecallNodeOptions<Key extends string = "messages">
 
 const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
-/**
- * Does not compile in a graph whose state lacks `Key` or memory's key.
- *
- * @throws MemoryError in the run, `INVALID_INPUT` for the same, whatever `onError` says
- */
+/** Does not compile in a graph whose state lacks `Key` or memory's key; the run refuses it with `INVALID_INPUT`. */
 export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
   state: { readonly [K in Key]?: readonly BaseMessage[] },
   config: LangGraphRunnableConfig,
@@ -46,12 +42,9 @@ export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate
 
 /**
  * A node that recalls the run's thread into the state, for `modelView` and the remember node. Place it before the
- * agent. The state needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, in zod,
- * `memoryFields`.
- *
+ * agent. The state needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, in zod, `memoryFields`.
  * An unowned thread becomes the run's. Takes one round trip, two after time travel, and one more on a new thread
  * without `memory.checkpointer()`.
- *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN` whatever `onError` says
  */

@@ -38,12 +38,9 @@ export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpda
 ) => NodeUpdate<Update, Key>;
 
 /**
- * A node that ends a turn: records new messages and starts a summary when it is due.
- *
- * Takes one round trip, two when a summary starts. Place it after the agent, in the graph that owns `messages`:
- * what a subgraph removes stays in its parent's state.
- *
- * @throws MemoryError `INVALID_INPUT` for unknown options
+ * A node that ends a turn: records new messages and starts a summary when it is due. Takes one round trip, two when a
+ * summary starts. Place it after the agent, in the graph that owns `messages`: what a subgraph removes stays in its
+ * parent's state. @throws MemoryError `INVALID_INPUT` for unknown options
  */
 export function rememberNode<Key extends string = "messages">(
   memory: Memory,
@@ -85,7 +82,6 @@ export function remembering(
   };
 }
 
-/** Removes what was recalled and what is `covered`; adds what differs. */
 function stateUpdate(
   inState: readonly BaseMessage[],
   said: readonly BaseMessage[],

@@ -8,7 +8,6 @@ import { isMemory, wayIn } from "../../way-in.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
-/** As a system message, or in front of the current user message. */
 export type InjectAs = z.output<typeof injectAsSchema>;
 
 export type OnError = "continue" | "throw";
@@ -60,9 +59,8 @@ export const roundOptions = z.strictObject({
 
 /** Refuses unknown options: a misspelt allowlist would be ignored. @throws MemoryError `INVALID_INPUT` */
 export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown, what: string): void {
-  if (!isMemory(memory)) {
+  if (!isMemory(memory))
     throw new MemoryError("INVALID_INPUT", `${what} needs a memory: pass what createMemory returns.`);
-  }
   parseInput(schema, options, `options of ${what}`);
 }
 
@@ -80,10 +78,8 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
 ]);
 
 /**
- * Runs `step`; a failure that does not end the turn is logged and reported as an event.
- *
- * While the database is paused, steps are skipped with one event in the stream, and logged once for the pause.
- * Interrupts and other control flow of LangGraph always pass. @default onError "continue"
+ * Runs `step`; a failure that does not end the turn is logged and reported as an event. While the database is paused,
+ * steps are skipped with one event in the stream. Interrupts and other control flow of LangGraph always pass.
  */
 export async function continueOnError(
   memory: Memory,

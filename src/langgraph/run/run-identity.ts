@@ -14,23 +14,19 @@ export interface RunIdentity {
   readonly threadId: string;
 }
 
-/** @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
   return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
 }
 
 /**
- * The scope of a run or of a checkpointer's config, never from a model's tool arguments.
- *
- * Ids are read as `userId` or `user_id`, and so on, from `context` and `configurable`; user and tenant also from a
- * LangGraph server's user: `serverInfo.user`, `configurable.langgraph_auth_user`, `langgraph_auth_user_id`.
+ * The scope of a run or of a checkpointer's config, never from a model's tool arguments. Ids are read as `userId` or
+ * `user_id`, and so on, from `context` and `configurable`; user and tenant also from a LangGraph server's user:
+ * `serverInfo.user`, `configurable.langgraph_auth_user`, `langgraph_auth_user_id`.
  *
  * All places must agree, since a client may have set one of them. An authenticated user has the server's tenant or
  * none. Without authentication `langgraph_auth_user` is unchecked, like any other key. Null names nothing:
- * LangGraph's development server sets `user_id` in every run.
- *
- * A run without ids has the default scope, unless a server has authenticated its user.
- *
+ * LangGraph's development server sets `user_id` in every run. A run without ids has the default scope, unless a server
+ * has authenticated its user.
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
@@ -178,13 +174,9 @@ function named(place: string, values: Values, keys: readonly string[]): NamedId[
 }
 
 function authenticatedIds(place: string, user: Values) {
-  return {
-    user: named(place, user, ["identity"]),
-    tenant: named(place, user, ["tenantId", "tenant_id"]),
-  };
+  return { user: named(place, user, ["identity"]), tenant: named(place, user, ["tenantId", "tenant_id"]) };
 }
 
-/** @throws MemoryError `SCOPE_REQUIRED` where they differ */
 function agreed(name: string, ids: readonly NamedId[]): unknown {
   const [first, ...others] = ids;
   if (others.every(({ value }) => value === first?.value)) return first?.value;

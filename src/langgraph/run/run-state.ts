@@ -4,11 +4,7 @@ import { type EventNode, type EventStep, eventNode } from "../../events/event-lo
 import type { Recalled } from "../../rounds/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
-/**
- * Values of each run in this process, kept until the run ends; undefined for configs outside a run.
- *
- * They cannot be state, which is checkpointed: forgetting must reach everything stored.
- */
+/** A value of each run, until it ends; undefined outside. No state: that is checkpointed, out of reach of forgetting. */
 export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => Kept | undefined {
   const runs = new WeakMap<object, Kept>();
   return (config) => {

@@ -27,11 +27,7 @@ export const memoryAnnotation = Annotation.Root({
   [memoryKey]: () => new UntrackedValueChannel<Recalled | null | undefined>({ guard: false }),
 });
 
-/**
- * For zod states: `MessagesZodState.extend(memoryFields)` or `z.object({ …, ...memoryFields })`.
- *
- * A schema of zod 3 and 4: LangGraph's own state is of version 3, most others of version 4.
- */
+/** For zod 3 and 4: `MessagesZodState.extend(memoryFields)` or `z.object({ …, ...memoryFields })`. */
 export const memoryFields = { [memoryKey]: fieldOfBothVersions() };
 
 type InState = Recalled | null | undefined;

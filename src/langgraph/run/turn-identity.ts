@@ -7,16 +7,14 @@ import { opensTurn } from "../../text/inserted-message.js";
 import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
 import { keptByRun } from "./run-state.js";
 
-/** Turns of a run, by the namespaces of its graphs: the thread that the run names, and ids of what was said to the graph. */
+/** Turns of a run by their graphs' namespaces: the thread that the run names, and ids of what was said to the graph. */
 const turnsOf = keptByRun(
   () => new Map<string, { identity: RunIdentity; named: string; said: ReadonlySet<string | undefined> }>(),
 );
 
 /**
- * Whose turn a graph with memory takes. A graph that an agent's tool started, or that another graph with memory gave
- * a message of its own, was given a task: its turn belongs to a thread beside the conversation.
- *
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * The thread of a graph's turn. A graph that an agent's tool started, or that another graph with memory gave a message
+ * of its own, has a task: its turn belongs to a thread beside the conversation.
  */
 export function turnIdentity(
   config: LangGraphRunnableConfig,

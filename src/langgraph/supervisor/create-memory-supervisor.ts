@@ -120,7 +120,6 @@ const executorPrompt = "Carry out the task and report the result in a few senten
  *
  * Each agent reads the categories of its allowlist: "supervisor", "planner", "executor", and the others' names. See
  * `readableCategories` for what all of them read.
- *
  * @example
  * ```ts
  * const supervisor = await createMemorySupervisor({ model, memory });

@@ -31,11 +31,8 @@ const argumentsSchema = z.object({
 
 /**
  * A tool that records the user's answer about a pending consent, for chats without interrupts. Set `consent: { ask:
- * "tool" }`, so that the agent knows what waits.
- *
- * The run fixes whose proposals these are. The quote must be a whole sentence of the user's latest message, sent
- * after the assistant has spoken since the proposal. The audit trail keeps both.
- *
+ * "tool" }`, so that the agent knows what waits. The run fixes whose proposals these are. The quote, which the audit
+ * trail keeps, must be a whole sentence of the user's latest message, sent after the assistant has spoken since.
  * @param options.name on the wire. @default "memory_consent"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
@@ -74,7 +71,6 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
   });
 }
 
-/** @throws MemoryError `NOT_FOUND`, with a list of what waits */
 async function findProposal(memory: Memory, scope: Scope, named: string): Promise<ConsentRequest> {
   const wanted = named.trim().toLowerCase();
   const waiting = await memory.consents.list({ scope, rule: "consent", limit: 1_000 });

@@ -18,11 +18,6 @@ const argumentsSchema = z.object({
 /**
  * A tool that ends the conversation of the run. The note is made once the current turn is recorded; a later message
  * reopens the conversation.
- *
- * @example
- * ```ts
- * const agent = createAgent({ model, tools: [endConversationTool(memory)] });
- * ```
  * @param options.name on the wire. @default "end_conversation"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */

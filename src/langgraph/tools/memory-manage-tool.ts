@@ -54,12 +54,9 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 
 /**
  * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine, allowlists and the audit
- * trail apply.
- *
- * The run fixes whose memories these are. With a quote of the user's latest message the text is the user's own
- * word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
+ * trail apply. The run fixes whose memories these are. With a quote of the user's latest message the text is the user's
+ * own word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
  * quote, and so does forgetting anything: at most three memories a message. They can be restored until the purge.
- *
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
@@ -91,7 +88,6 @@ export function memoryManageTool(memory: Memory, options: ToolOptions = {}): Dyn
 interface Call extends RunIdentity {
   readonly memory: Memory;
   readonly agent: string | undefined;
-  /** Those that the agent may read. */
   readonly categories: ReadonlySet<string>;
   readonly config: LangGraphRunnableConfig;
 }
@@ -123,9 +119,8 @@ async function update(call: Call, input: Arguments): Promise<string> {
     return write(call, { category, key, text, ...(value && { value }), correction: quote !== null }, quote);
   }
   // A user's memories may hold the user's orders: no others may replace them.
-  if (!(await isOwnWord(call, text, quote)) && (await instructs(call, text))) {
+  if (!(await isOwnWord(call, text, quote)) && (await instructs(call, text)))
     throw invalid("That text reads as instructions that the user did not give.");
-  }
   const how = { ...access(call, quote), ifRevision: revision };
   const changed = await call.memory.memories.update(id, { text }, how);
   return `Updated: ${changed.text} (${id})`;
@@ -162,7 +157,6 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
   );
 }
 
-/** With a `quote`, as the user's word. */
 async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {
   const { memory, config, agent, threadId } = call;
   const isUsers = await isOwnWord(call, draft.text, quote);

@@ -45,11 +45,6 @@ const argumentsSchema = z
 /**
  * The tool `memory.query`. The binding and the run fix the agent and the scope; a model cannot widen either.
  * Refusals are messages for the model. Answers are JSON: `[{ id, category, similarity, text, … }]`.
- *
- * @example
- * ```ts
- * const tools = [memoryQueryTool(memory, { agent: "planner" })];
- * ```
  * @param options.agent limits the search to this agent's allowlist. @default no limit
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "memory_query"
@@ -101,9 +96,8 @@ function boundTo(agent: string | undefined, { agent: named, ...input }: z.output
       "INVALID_INPUT",
       `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`,
     );
-  if (named !== undefined && named !== null && named !== agent) {
+  if (named !== undefined && named !== null && named !== agent)
     throw refused("agent", agent === undefined ? "the tool" : `the tool to "${agent}"`);
-  }
   if ("scope" in input) throw refused("scope", "the run");
   return input;
 }

@@ -18,10 +18,9 @@ interface MemoryTool<Schema extends z.ZodObject> {
   readonly description: string;
   /** A strict one refuses unknown arguments; for a loose one `answer` does. */
   readonly schema: Schema;
-  /** Errors that the model is told. Others fail the call. */
+  /** Errors reported to the model. Others fail the call. */
   readonly refusals: ReadonlySet<MemoryErrorCode>;
   answer(input: z.output<Schema>, config: LangGraphRunnableConfig): Promise<string>;
-  /** @default the error's message */
   refused?(error: MemoryError, config: LangGraphRunnableConfig): string | Promise<string>;
 }
 
@@ -67,13 +66,10 @@ export const noOthers = { additionalProperties: false };
 /** None outside a graph. */
 export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
   // Newer tool nodes pass the state; older ones do not.
-  const state = config.state ?? currentInput(config);
+  const state =
+    config.state ?? (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);
   const messages = Array.isArray(state) ? state : (state as { messages?: unknown } | undefined)?.messages;
   return Array.isArray(messages) ? messages : [];
-}
-
-function currentInput(config: LangGraphRunnableConfig): unknown {
-  return config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined;
 }
 
 /** Only an agent that talks with the user can ask; one with a task reports to who gave it. */
@@ -88,16 +84,13 @@ export interface UserWords {
 
 /** The user's words at the start of the turn: the last human messages, without what is not the user's. */
 export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
+  // In an agent within a tool another agent speaks.
+  if (isWithinTool(config)) return [];
   const messages = toolMessages(config);
   const last = messages.findLastIndex(opensTurn);
   const before = messages.findLastIndex((message, index) => index < last && message.getType() !== "human");
-  return userWords(messages.slice(before + 1, last + 1), config);
-}
-
-/** What the user said in `messages`. In an agent within a tool another agent speaks. */
-function userWords(messages: readonly BaseMessage[], config: LangGraphRunnableConfig): UserWords[] {
-  if (isWithinTool(config)) return [];
-  return messages.filter(opensTurn).flatMap((message) => {
+  const turn = messages.slice(before + 1, last + 1).filter(opensTurn);
+  return turn.flatMap((message) => {
     const own = saidMessage(message);
     return own === null ? [] : [{ messageId: own.id, text: withoutReminders(messageText(own)) }];
   });

@@ -28,11 +28,6 @@ const argumentsSchema = z.object({
  * The tool `memory.transcript.search`: finds messages word for word. The binding and the run fix whose. A
  * transcript has no categories, so an agent with this tool reads all that the user said. Answers are JSON, best
  * first: `[{ role, speaker?, said_at, text, conversation? }]`, with the id of another conversation.
- *
- * @example
- * ```ts
- * const agent = createAgent({ model, tools: [memoryQueryTool(memory), transcriptSearchTool(memory)] });
- * ```
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "transcript_search"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options

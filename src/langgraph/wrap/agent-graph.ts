@@ -48,9 +48,8 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   const given = typeof agent === "object" && agent !== null ? agent : {};
   const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
   const channels = graph.builder?.channels;
-  if (channels === undefined || typeof graph.invoke !== "function") {
+  if (channels === undefined || typeof graph.invoke !== "function")
     throw invalid("a compiled LangGraph graph: call .compile() first, or pass what createAgent returns");
-  }
   const messages = channels[messagesKey];
   if (messages === undefined) {
     throw invalid(
@@ -63,9 +62,8 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
       `\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`,
     );
   }
-  if (memoryKey in channels) {
+  if (memoryKey in channels)
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
-  }
   return graph as AgentGraph;
 }
 
@@ -78,7 +76,7 @@ function invalid(needed: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `withMemory needs ${needed}.`);
 }
 
-/** Otherwise messages can neither be replaced nor told from recorded ones. */
+/** Otherwise messages can be neither replaced nor matched with recorded ones. */
 function mergesById(channel: AgentChannel | undefined): boolean {
   const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
   try {

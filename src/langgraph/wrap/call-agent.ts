@@ -19,7 +19,6 @@ export const removedKey = "mnemographRemoved";
 type Values = Record<string, unknown>;
 type AgentState = MemoryState & { [removedKey]?: string[] } & Values;
 
-/** @param builder what the agent was compiled from. */
 export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
@@ -81,12 +80,7 @@ function isShownAgain(recalled: Recalled | null | undefined, id: string): boolea
   return [...recalled.recent, ...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
 }
 
-/**
- * Without recalled messages. In a resumed run `view` holds only what the agent surely saw.
- *
- * @param state the graph's messages; `view` is what the agent saw instead, `output` what it returned.
- * @returns `removed`, the ids of shown messages that the agent removed.
- */
+/** What `output` changes in `state`; `removed` has the ids of shown messages that it lacks. */
 function messageUpdate(
   state: readonly BaseMessage[],
   view: readonly BaseMessage[],
@@ -98,7 +92,7 @@ function messageUpdate(
     message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id) ? [] : [message.id],
   );
   const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
-  // The message with memory in front stands for the one in the state.
+  // The message with memory in front replaces the one in the state.
   const said = output.flatMap((message) =>
     isRecalled(message) || recalled.has(message.id) ? (own.get(message.id) ?? []) : message,
   );

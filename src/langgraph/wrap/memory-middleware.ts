@@ -33,14 +33,11 @@ interface ModelRequest extends AgentState {
 const brand = Symbol.for("AgentMiddleware");
 
 /**
- * Memory for an agent of `createAgent`: recalls before it, remembers after it.
- *
- * Each model call sees the summary, what came after it, and the run's messages; the agent's state is unchanged. The
- * block ends the system message, or precedes the current user message. Put it first in the list, so that it records what the others leave.
- *
+ * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees the summary, what
+ * came after it, and the run's messages; the agent's state is unchanged. The block ends the system message, or precedes
+ * the current user message. Put it first in the list, so that it records what the others leave.
  * An agent in another's tool is recorded apart from the conversation. LangChain's `summarizationMiddleware` beside it
  * takes over the summaries.
- *
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN` whatever `onError` says
  */

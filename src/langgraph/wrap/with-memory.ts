@@ -91,7 +91,6 @@ export type WithMemory<Agent> = [Agent] extends [never]
  *
  * The nodes are `memory.recall`, `memory.consent`, the agent by its name (`agentNode`), and `memory.remember`. The
  * agent's own nodes appear with `subgraphs: true`.
- *
  * @example
  * ```ts
  * const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });

@@ -61,7 +61,6 @@ export interface Delta {
   readonly top: readonly { readonly event: ChangeEvent; readonly line: string }[];
 }
 
-/** Null without changes. */
 export function deltaHeader({ since, count, top }: Delta): string | null {
   if (top.length === 0) return null;
   const more = count > top.length ? ` (${count} changes)` : "";

@@ -87,9 +87,8 @@ async function listChanges(
 
 export interface ChangesApi {
   /**
-   * The changes after `revision` to the memories of a user, or of an app without a user, oldest first, by
-   * anybody; within an app only those visible there. Every revision is one change.
-   *
+   * The changes after `revision` to the memories of a user, or of an app without a user, oldest first, by anybody;
+   * within an app only those visible there. Every revision is one change.
    * @param revision that of the last call, or its `nextCursor` while it has one.
    * @param options.limit rows, 1 to 1,000. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`

@@ -16,7 +16,6 @@ export const historyEvents = [
   "CONSENT",
 ] as const;
 
-/** Kinds of audit entries. */
 export type HistoryEvent = (typeof historyEvents)[number];
 
 export interface MemoryChange extends EventPlace {
@@ -34,7 +33,6 @@ export interface RecordedChanges {
   readonly ownerRef: OwnerRef;
   readonly scope: Scope;
   readonly actor: string;
-  /** What its events are counted under. */
   readonly step: EventStep;
   /** Similarity of the best memory compared, null for none; unset without a comparison. */
   readonly searched?: number | null | undefined;
@@ -43,10 +41,7 @@ export interface RecordedChanges {
   readonly changes: readonly MemoryChange[];
 }
 
-/**
- * Records audit trail, news and events, with a revision for each piece of news. Returns the new revision. One
- * statement, after `lockOwner`.
- */
+/** Records audit trail, news and events. Returns the new revision: each piece of news has one. After `lockOwner`. */
 export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
   const { schema } = tx;
   const { ownerRef, actor, step, searched } = input;

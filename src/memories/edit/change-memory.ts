@@ -68,7 +68,6 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
 /** Removals that one message of a user may ask for, whoever reads it: no model hides all there is. */
 const mostAsked = 3;
 
-/** @throws MemoryError `CONFLICT` */
 async function requireFew(
   tx: Connection,
   owner: number,
@@ -89,10 +88,7 @@ async function requireFew(
   );
 }
 
-/**
- * Restores a memory that was removed, aged or expired, the last for good; or a statement that a later one closed. @throws
- * as `editMemory`
- */
+/** Restores a removed, aged or expired memory, or a statement that a later one closed. @throws as `editMemory` */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { key } = await requireMemory(deps.db, input);
   // A former value of a slot has its place in the past of the slot.
@@ -108,7 +104,6 @@ export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Pro
   });
 }
 
-/** @throws MemoryError `WRONG_STATE` for a removed memory that has not expired. */
 function requireExpired({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
   throw new MemoryError(
@@ -118,7 +113,6 @@ function requireExpired({ before, owner }: Editing): void {
   );
 }
 
-/** @throws MemoryError `INVALID_INPUT` for text that would be cut. */
 function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void {
   const rest = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
   if (rest === "") return;

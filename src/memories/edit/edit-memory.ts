@@ -18,10 +18,7 @@ import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type Editing, screenedWords } from "./rewrite-content.js";
 
-/**
- * @throws MemoryError `NOT_FOUND`, which says when it was purged; `STALE_REVISION` when it has another
- *   revision than `ifRevision`; `WRONG_STATE` when it is not in `states`.
- */
+/** @throws MemoryError `NOT_FOUND`; `STALE_REVISION` when not at `ifRevision`; `WRONG_STATE` outside of `states` */
 export async function requireMemory(
   db: Connection,
   { scope, id, ifRevision }: Pick<ChangeInput, "scope" | "id" | "ifRevision">,
@@ -99,11 +96,9 @@ interface EditInput extends ChangeInput {
 }
 
 /**
- * Changes one memory by `apply` under its owner's lock: row, audit trail, revision and event in one
- * transaction.
- *
- * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which leaves a request; `STALE_REVISION`;
- *   `WRONG_STATE` outside of `states`; `CONFLICT` where another active memory has its slot, text or turns.
+ * Changes one memory by `apply` under its owner's lock, in one transaction.
+ * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which leaves a request; `STALE_REVISION`; `WRONG_STATE` outside
+ * of `states`; `CONFLICT` where another active memory has its slot, text or turns.
  */
 export async function editMemory(
   deps: WriteRuntime,
@@ -162,12 +157,7 @@ function changeOf(changed: MemoryItem, { event, news, old, new: next }: Edit): M
   return { memoryId, event, old, new: next, news: line, category, similarity: null };
 }
 
-/**
- * Proposes an edit that needs consent, where the user can be asked.
- *
- * @returns the error `CONSENT_REQUIRED` for the caller, with the request. @throws `NOT_FOUND` when the memory
- *   is gone.
- */
+/** Proposes an edit, where the user can be asked. Returns `CONSENT_REQUIRED` for the caller, with the request. */
 async function proposeEdit(
   deps: WriteRuntime,
   { scope, id, actor }: ChangeInput,

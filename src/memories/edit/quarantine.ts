@@ -9,7 +9,6 @@ import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
 const step = "quarantine";
 
-/** Gives a memory in quarantine the trust "operator", and makes it active. */
 export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, ["quarantined"]);
   const embedded = (await deps.embedder?.documents([known.text])) ?? null;

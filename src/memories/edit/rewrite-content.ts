@@ -17,13 +17,10 @@ import type { WriteRuntime } from "../write/write-runtime.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
 
 /**
- * Gives the memory `before` the content of `next` and makes it active. New text gets new links. A memory that
- * takes a slot holds since the slot's last value ended.
- *
+ * Gives the memory `before` the content of `next` and makes it active. New text gets new links. A memory that takes a
+ * slot holds since the slot's last value ended. @throws MemoryError `INVALID_INPUT` for text that cannot be a memory
  * @param how.embedded null keeps the vector.
  * @param how.vouched whether it may read as instructions to a model: a person approved it, or it was screened.
- * @param how.origin @param how.trust @default as before
- * @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints.
  */
 export async function rewriteContent(
   { config }: WriteRuntime,
@@ -64,10 +61,7 @@ export interface Editing {
   readonly passed: ReadonlySet<string>;
 }
 
-/**
- * The words of `next` that the screen lets through, asked before the lock is taken: a classifier may take its time. Those
- * of an active memory passed when they were written.
- */
+/** The words that the screen lets through, asked before the lock is taken: a classifier may take its time. */
 export async function screenedWords(
   { config, screen }: WriteRuntime,
   before: MemoryItem,
@@ -99,7 +93,6 @@ export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryIte
   return over ? { ...next, expiresAt: null } : next;
 }
 
-/** Undefined where it does not change. */
 async function heldFrom(
   tx: Connection,
   owner: LockedOwner,

@@ -4,7 +4,7 @@ import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { slotKey } from "../item/slot-key.rule.js";
 
-/** What a model may say that a statement tells of the user. */
+/** What of the user's a model may say that a statement is. */
 export const personalFields = ["preferred_name", "pronouns", "city", "language"] as const;
 export type PersonalField = (typeof personalFields)[number];
 
@@ -29,9 +29,8 @@ const field = z
 
 export const consentConfigSchema = z.strictObject({
   /**
-   * Fields that change only with the user's consent, their first value included. Category and key decide; facts
-   * that a model extracts about the four default fields always get these keys.
-   *
+   * Fields that change only with the user's consent, their first value included. Category and key decide; facts that a
+   * model extracts about the four default fields always get these keys.
    * @default preferred_name and pronouns of any category, city and language of profile and knowledge, profile/name
    */
   sensitive: z
@@ -42,17 +41,14 @@ export const consentConfigSchema = z.strictObject({
     ]),
   /**
    * Fields that change once two independent signals agree. What the user plainly states counts as two.
-   *
    * @default tone, style and goals, and the key tone
    */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /**
-   * Who asks the user about a change of a sensitive field. "said": nobody; what the user plainly
-   * states is consent, and inferred changes wait. With the others every change waits. "interrupt": `withMemory` asks by
-   * an interrupt before the agent's turn. "tool": the agent asks, and calls `consentTool`. "queue": an
-   * operator or your code decides by `memory.consents`.
-   *
-   * @default "said"
+   * Who asks the user about a change of a sensitive field. "said": nobody; what the user plainly states is consent, and
+   * inferred changes wait. With the others every change waits. "interrupt": `withMemory` asks by an interrupt before
+   * the agent's turn. "tool": the agent asks, and calls `consentTool`. "queue": an operator or your code decides by
+   * `memory.consents`. @default "said"
    */
   ask: z.enum(["said", "interrupt", "tool", "queue"]).default("said"),
 });
@@ -74,7 +70,6 @@ export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitiv
   readonly benign: readonly FieldPattern[];
 };
 
-/** @throws MemoryError `INVALID_INPUT` for a category that is not configured. */
 export function consentPolicy(
   config: z.output<typeof consentConfigSchema>,
   categories: CategoryPolicy,
@@ -87,7 +82,7 @@ export function consentPolicy(
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-/** Categories that are benign as a whole: what is inferred of a user may stand in them. */
+/** Categories that are benign as a whole: insights into a user may have them. */
 export function benignCategories({ benign }: ConsentPolicy): string[] {
   return benign.flatMap(({ category, key }) => (key === null ? (category ?? []) : []));
 }
@@ -98,7 +93,7 @@ export interface ConsentSubject extends Pick<MemoryItem, "category"> {
   readonly personal?: PersonalField | null | undefined;
 }
 
-/** Null when it does not wait. Category and key decide, or what a model says that it tells of the user; never the words. */
+/** Null when it does not wait. Category and key decide, or what a model says that it is; never the words. */
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const { category, key, personal = null } = memory;
   const fits = (pattern: FieldPattern) =>

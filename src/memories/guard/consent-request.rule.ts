@@ -8,10 +8,7 @@ export const consentStatuses = ["pending", "approved", "refused", "superseded", 
 /** "superseded": another value was proposed since. */
 type ConsentStatus = (typeof consentStatuses)[number];
 
-/**
- * "signals": enough of them agreed. "said": the user's own words decided, as nobody could ask, or to forget
- * it.
- */
+/** "signals": enough of them agreed. "said": the user's own words decided, as nobody could ask, or to forget it. */
 export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals" | "said";
 
 export interface ConsentEvidence {
@@ -67,9 +64,7 @@ export interface ConsentSignal {
   readonly call?: string | undefined;
 }
 
-/**
- * Signals that are independent of all before them: other messages, other calls of a program, or other turns.
- */
+/** Signals that are independent of all before: other messages, other calls of a program, or other turns. */
 export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
   const kept: ConsentSignal[] = [];
   for (const signal of signals) if (kept.every((other) => areIndependent(other, signal))) kept.push(signal);

@@ -80,24 +80,14 @@ export async function applyConsentPlan(
   );
 }
 
-/** Without a key: the statements of its category. */
-interface ConsentProbe {
-  readonly appId: string;
-  readonly category: string;
-  readonly key: string | null;
-}
-
-interface Row extends Omit<StandingConsent, "validFrom"> {
-  readonly probe: number;
-  readonly validFrom: string | null;
-}
-
-/** What waits for each of `probes`, or was refused less than 30 days ago, newest first. After `lockOwner`. */
+/** What waits for each slot or keyless category, or was refused in the last 30 days, newest first. After `lockOwner`. */
 export async function findStandingConsents(
   tx: Connection,
-  input: { ownerRef: number; probes: readonly ConsentProbe[] },
+  input: { ownerRef: number; probes: readonly { appId: string; category: string; key: string | null }[] },
 ): Promise<StandingConsent[][]> {
-  const rows = await tx.query<Row & Record<string, unknown>>(
+  const rows = await tx.query<
+    Omit<StandingConsent, "validFrom"> & { probe: number; validFrom: string | null }
+  >(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
       c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,
@@ -146,7 +136,6 @@ export async function settleConsents(tx: Connection, settled: readonly SettledCo
 
 export type WaitingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "value" | "text">;
 
-/** Newest first; only of `ids`, where given. */
 export async function findWaitingConsents(
   db: Connection,
   input: { ownerRef: number; scope: Scope; ids?: readonly string[] | undefined; limit: number },

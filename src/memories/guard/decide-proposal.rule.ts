@@ -13,11 +13,8 @@ export function sharedWords(first: string, second: string): number {
 }
 
 function wordsOf(text: string): Set<string> {
-  return new Set(
-    normalForm(text.slice(0, mostCharacters), "NFKC")
-      .toLowerCase()
-      .match(/[\p{L}\p{M}\p{N}]+/gu) ?? [],
-  );
+  const plain = normalForm(text.slice(0, mostCharacters), "NFKC").toLowerCase();
+  return new Set(plain.match(/[\p{L}\p{M}\p{N}]+/gu) ?? []);
 }
 
 export interface StandingConsent {
@@ -44,9 +41,7 @@ export interface ProposedChange extends Omit<StandingConsent, "id" | "status" | 
 export type ProposalDecision =
   /** It waits, and `supersedes` does not any more. */
   | { readonly action: "ask"; readonly supersedes: string | null }
-  /** It waits already. */
   | { readonly action: "repeat"; readonly id: string; readonly signals: readonly ConsentSignal[] }
-  /** It was refused not long ago. */
   | { readonly action: "refused"; readonly id: string }
   /** A later value of the slot waits already. */
   | { readonly action: "outdated"; readonly id: string }

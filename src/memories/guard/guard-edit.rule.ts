@@ -4,10 +4,8 @@ import { type ConsentPolicy, consentRule } from "./consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven } from "./consent-request.rule.js";
 
 /**
- * Whether an edit may stay: the words, the category and the activation of a sensitive field need consent.
- *
- * @returns `approval`: for the audit trail; null where nobody had to agree. `asks`: whether to ask the user.
- *   Nobody asks about other words for the same value, or about a memory in quarantine.
+ * Whether an edit may stay: the words, the category and the activation of a sensitive field need consent. `approval` is
+ * null where nobody had to agree. Nobody is asked about other words for the same value, or a memory in quarantine.
  */
 export function guardEdit(
   policy: ConsentPolicy,

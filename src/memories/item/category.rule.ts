@@ -17,7 +17,6 @@ const categorySchema = z.strictObject({
 const mostCategories = 1_000;
 const categoryList = z.array(categorySchema).max(mostCategories).default([]);
 
-/** Categories and allowlists, as in YAML. */
 export const categoryConfigSchema = z.strictObject({
   /** Categories of the application. @default none */
   system: categoryList,
@@ -67,7 +66,6 @@ const forEveryAgent: readonly string[] = [
   categoryOfKind.insight,
 ];
 
-/** The configured categories, and which agents may read them. */
 export interface CategoryPolicy {
   readonly categories: ReadonlyMap<string, Category>;
   /** Null: every agent may read everything. */
@@ -112,10 +110,9 @@ export function requireCategory(policy: CategoryPolicy, name: string): Category 
 }
 
 /**
- * The categories that `agent` may read: all of them without allowlists, or without an agent.
- *
- * With allowlists, an agent reads what its own list names. "instructions", "app_notes", "procedural" and
- * "relationship_dynamic" stay open to every agent unless a list names them. An empty list reads nothing.
+ * The categories that `agent` may read: all of them without allowlists, or without an agent; else those of its list.
+ * "instructions", "app_notes", "procedural" and "relationship_dynamic" stay open to every agent unless a list names
+ * them. An empty list reads nothing.
  */
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
   const { categories, allowlists } = policy;
@@ -128,14 +125,11 @@ export function readableCategories(policy: CategoryPolicy, agent: string | null)
 }
 
 /** Counts memories by category. False once a "rag" category has its `rag_length`; then it does not count. */
-export function categoryRoom({
-  categories,
-}: CategoryPolicy): (memory: { readonly category: string }) => boolean {
+export function categoryRoom(policy: CategoryPolicy): (memory: { readonly category: string }) => boolean {
   const taken = new Map<string, number>();
   return ({ category: name }) => {
-    const found = categories.get(name);
-    const most =
-      found?.context === "rag" ? (found.rag_length ?? Number.POSITIVE_INFINITY) : Number.POSITIVE_INFINITY;
+    const found = policy.categories.get(name);
+    const most = (found?.context === "rag" && found.rag_length) || Number.POSITIVE_INFINITY;
     const count = taken.get(name) ?? 0;
     if (count >= most) return false;
     taken.set(name, count + 1);

@@ -19,8 +19,8 @@ import { metadataField } from "./memory-metadata.rule.js";
 interface Field {
   readonly column: Column<unknown>;
   /**
-   * It holds text: redacted, screened, kept in the audit trail, exported and searched. "ranked": by queries
-   * and `list({ contains })`; "contains": by `list` alone; "filter": by `filters` of a query.
+   * It holds text: redacted, screened, kept in the audit trail, exported and searched. "ranked": by queries and
+   * `list({ contains })`; "contains": by `list` alone; "filter": by `filters` of a query.
    */
   readonly words?: "ranked" | "contains" | "filter";
   /** Why words in it may read as instructions to a model. */
@@ -68,9 +68,8 @@ const mostText = 10_000;
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
- * Rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP are made of
- * these fields. A new field needs a line here, its lines in memory.ts, a migration, and a line in
- * docs/memories.md, which is tested against them.
+ * Rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP are made of these. A new
+ * field needs a line here, its lines in memory.ts, a migration, and a line in docs/memories.md.
  */
 export const memoryFields = {
   id: { column: column.uuid("id") },
@@ -92,12 +91,10 @@ export const memoryFields = {
     agents: "With a key, the value alone.",
   },
   text: {
-    ...{
-      column: column.text("content", nonBlank.max(mostText)),
-      words: "ranked",
-      set: sentence,
-      required: true,
-    },
+    column: column.text("content", nonBlank.max(mostText)),
+    words: "ranked",
+    set: sentence,
+    required: true,
     change: true,
     agents: "One self-contained sentence in the third person.",
   },
@@ -224,15 +221,11 @@ export function setFields(memory: MemoryWords): Pick<RowOf<typeof memoryColumns,
   return Object.fromEntries(setNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/** `memory` as the audit trail keeps its versions. */
 export function versionOf(memory: MemoryWords): MemoryVersion {
   return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/**
- * What the audit trail keeps of a new memory: its first version, its other words, and their origin. All users of
- * an app read the trail of its memories: it does not say who spoke, nor in which words.
- */
+/** The first version of a new memory for the audit trail. All users of an app read it: it does not say who spoke. */
 export function contentOf(memory: MemoryWords): object {
   const kept = wordNames.filter(
     (name) => memory.userId !== "" || (name !== "evidence" && name !== "actorId"),
@@ -266,7 +259,6 @@ export function wordsIn(memory: MemoryWords, names: readonly Name[]): string[] {
   });
 }
 
-/** Whether `patch` sets words that must not read as instructions to a model. */
 export function setsWords(patch: MemoryWords): boolean {
   return screenedNames.some((name) => patch[name] !== undefined);
 }

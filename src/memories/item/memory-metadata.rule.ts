@@ -8,7 +8,6 @@ export type MemoryMetadata = Readonly<Record<string, unknown>>;
 
 /** As JSON: metadata is a note beside a sentence, not a document. */
 const mostCharacters = 8_000;
-
 const mostLevels = 10;
 
 export const metadataField = z.custom<MemoryMetadata>().superRefine((value, context) => {
@@ -20,10 +19,8 @@ export const metadataField = z.custom<MemoryMetadata>().superRefine((value, cont
 export const metadataFilter = metadataField.superRefine((value, context) => {
   const { length } = Object.keys(value ?? {});
   if (length <= mostConditions) return;
-  context.addIssue({
-    code: "custom",
-    message: `has ${length} conditions, and ${mostConditions} are accepted`,
-  });
+  const message = `has ${length} conditions, and ${mostConditions} are accepted`;
+  context.addIssue({ code: "custom", message });
 });
 
 function metadataProblem(value: unknown): string | null {
@@ -55,11 +52,7 @@ function plainProblem(value: unknown): string | null {
 const unstorable = "has characters that cannot be stored: NUL, or half of a surrogate pair";
 
 function firstProblem(values: readonly unknown[]): string | null {
-  for (const value of values) {
-    const problem = plainProblem(value);
-    if (problem !== null) return problem;
-  }
-  return null;
+  return values.map(plainProblem).find((problem) => problem !== null) ?? null;
 }
 
 function isPlainObject(value: unknown): value is Record<string, unknown> {

@@ -4,9 +4,8 @@ export const memoryOptionsSchema = z.strictObject({
   /** Whether facts are extracted from what users say. Needs a model. Off where your code alone writes them. @default true */
   extract: z.boolean().default(true),
   /**
-   * User messages of a thread after which facts are extracted, at most ten in one call. Fewer are enough once
-   * the thread was silent for five minutes. Raise it for fewer model calls; facts are known some turns later
-   * then. @default 1
+   * User messages of a thread after which facts are extracted, at most ten in one call. Fewer are enough after five
+   * minutes of silence. Raise it for fewer model calls; facts are known some turns later then. @default 1
    */
   extractAfterMessages: z.int().min(1).max(1_000).default(1),
   /** Whether older turns become episodes. Needs a model. Off where conversations are short. @default true */

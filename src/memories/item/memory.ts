@@ -19,10 +19,7 @@ export type MemoryOrigin = (typeof memoryOrigins)[number];
 
 export type MemoryTrust = (typeof memoryTrusts)[number];
 
-/**
- * How far to rely on a memory's words: an operator vouches for them, the user said them, an agent wrote them,
- * or nobody knows.
- */
+/** Whose word it is: an operator vouches for it, the user said it, an agent wrote it, or nobody knows. */
 export const memoryTrusts = ["operator", "user", "agent", "untrusted"] as const;
 
 const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
@@ -90,7 +87,6 @@ export type MemoryKind = (typeof memoryKinds)[number];
 
 /** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
 export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
-
 export const memorySorts = ["newest", "oldest", "updated", "used", "importance"] as const;
 
 /** Ties: the newer one first. */
@@ -120,23 +116,14 @@ export interface MemoryDraft {
   readonly value?: string | undefined;
   /** 1 (trivia) to 5 (vital). @default 3, of an insight 2 */
   readonly importance?: number | undefined;
-  /**
-   * 0 to 1. @default by origin: 1 operator, 0.9 user, 0.8 code or tool, 0.7 document, 0.6 inferred, 0.5
-   * import
-   */
+  /** 0 to 1. @default by origin: 1 operator, 0.9 user, 0.8 code or tool, 0.7 document, 0.6 inferred, 0.5 import */
   readonly confidence?: number | undefined;
   /** Pinned memories are never forgotten by age. @default false */
   readonly pinned?: boolean | undefined;
   readonly tags?: readonly string[] | undefined;
-  /**
-   * Plain JSON for your program, at most 8,000 characters: `{ source: "crm" }`. Found by `filters.metadata`;
-   * no model sees it. @default {}
-   */
+  /** Plain JSON, at most 8,000 characters. Found by `filters.metadata`; no model sees it. @default {} */
   readonly metadata?: MemoryMetadata | undefined;
-  /**
-   * When it is hidden like a removed memory: a `Date`, or text in ISO 8601. Said again without one, it never
-   * expires. @default never
-   */
+  /** When it is hidden: a `Date`, or text in ISO 8601. Said again without one, it never expires. @default never */
   readonly expiresAt?: Date | string | undefined;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
@@ -144,10 +131,9 @@ export interface MemoryDraft {
   readonly role?: string | undefined;
   /**
    * Whose words it is. When two values of a slot conflict, an operator's word ranks above the user's, this above
-   * "unknown", "tool" and "document", and these above inferred or imported words; then confidence and time
-   * decide. Text that reads as instructions to a model is quarantined, unless an operator wrote it.
-   * @default by `role`: "user", "assistant" and "tool" as such, else "unknown", the word of your code (trust
-   * "operator")
+   * "unknown", "tool" and "document", and these above inferred or imported words; then confidence and time decide. Text
+   * that reads as instructions to a model is quarantined, unless an operator wrote it. @default by `role`: "user",
+   * "assistant" and "tool" as such, else "unknown", the word of your code (trust "operator")
    */
   readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;

@@ -7,12 +7,9 @@ const given: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]
  * Whose word wins a conflict: 4 for a person in charge, 3 for the user, 2 for code, tools and documents, 1 for what was
  * inferred, or imported without trust. What an operator vouches for, no user replaces; what code adds, they do.
  */
-export function sourceRank({
-  kind,
-  origin,
-  trust,
-}: Pick<MemoryItem, "kind" | "origin" | "trust">): 1 | 2 | 3 | 4 {
-  if (isApproved({ origin, trust })) return 4;
+export function sourceRank(memory: Pick<MemoryItem, "kind" | "origin" | "trust">): 1 | 2 | 3 | 4 {
+  const { kind, origin, trust } = memory;
+  if (isApproved(memory)) return 4;
   if (trust === "user") return 3;
   return trust !== "agent" && given.has(origin) && kind !== "insight" ? 2 : 1;
 }
@@ -59,10 +56,7 @@ export function conflictReason(
   return proposed.correction ? "correction" : "confidence";
 }
 
-/**
- * Whether a value of the same or a later time takes the slot. Rank decides first, then a correction, then
- * whether the confidence reaches the other's effective one: a tie goes to the later value.
- */
+/** Whether a value of the same or a later time takes the slot: by rank, then correction, then effective confidence. */
 export function takesSlot(
   current: SlotClaim,
   proposed: SlotClaim & { readonly correction: boolean },

@@ -6,12 +6,7 @@ import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
-/** CTE `target`: rows of the CTE `input` (id, …) for active memories of the owner, with each memory's `ref`. */
-export function activeTargets(db: Connection, ownerRef: number): Sql {
-  return ownTargets(db, ownerRef, sql`and state = 'active'`);
-}
-
-/** The same for memories in any state, or under `condition`. */
+/** CTE `target`: rows of the CTE `input` (id, …) for memories of the owner under `condition`, with each one's `ref`. */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
   return sql`target as materialized (
     -- One by one: joined, they would be looked for among all of the owner's memories.
@@ -31,12 +26,7 @@ export interface SlotInterval extends HeldInterval, Slot {
   readonly active: boolean;
 }
 
-/**
- * When the believed values of `slots` hold or held, but for the memory `except`. Removed, merged and
- * unapproved values never held.
- *
- * After `lockOwner`. Reads all of the owner's memories: for edits only.
- */
+/** When the values of `slots` hold or held, but for `except`. Removed, merged and unapproved ones never held. */
 export async function findSlotIntervals(
   tx: Connection,
   input: { ownerRef: number; slots: readonly Slot[]; except?: string | undefined },
@@ -87,10 +77,7 @@ export async function moveIntervals(
 /** A closed copy inherits these columns. */
 const copiedColumns = without(memoryColumns, "seenCount", "accessCount", "assertedAt", "purgeAt", "revision");
 
-/**
- * Splits a value that was said before and after another: a closed copy holds until that one, the value itself
- * from its next sighting. One statement for each: splits are rare.
- */
+/** Splits a value said before and after another: a closed copy ends there, the value begins at its next sighting. */
 export async function splitIntervals(
   tx: Connection,
   { ownerRef, splits }: { ownerRef: number; splits: readonly SplitInterval[] },

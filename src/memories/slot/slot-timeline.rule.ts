@@ -8,10 +8,7 @@ export interface HeldInterval {
   readonly to: string | null;
 }
 
-/**
- * When a value that takes its slot begins: at `from`, or at the end of the last of `others` if that is later.
- * All `others` have ended, so a slot never has two values at a time.
- */
+/** When a value that takes its slot begins: at `from`, or at the end of the last of `others`, which all have ended. */
 export function freeSince(from: string, others: readonly HeldInterval[]): string {
   return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
 }
@@ -95,7 +92,6 @@ export type SlotDecision =
   | { readonly action: "create"; readonly moves?: readonly IntervalMove[] }
   /** It is the value of `id`; `moves` where it is said to hold for longer. */
   | { readonly action: "same"; readonly id: string; readonly moves?: readonly IntervalMove[] }
-  /** It takes the slot of `id`. */
   | { readonly action: "replace"; readonly id: string }
   /** `id` is believed more. */
   | { readonly action: "keep"; readonly id: string }
@@ -118,11 +114,9 @@ export function heldSince(
 }
 
 /**
- * The place of `told` in the history of its slot, in whatever order values are told: each holds from its own
- * time until the next one's.
- *
- * Times come first. Only a value of the same time as another, or later than the current one, is compared with
- * it (see `takesSlot`). A value that was said again later than `told` holds again then.
+ * The place of `told` in the history of its slot, in whatever order values come: each holds from its own time until the
+ * next one's. Only a value of the same time as another, or later than the current one, is compared with it (see
+ * `takesSlot`). A value that was said again later than `told` holds again then.
  */
 export function placeInSlot(told: ToldValue, { current, before, after }: SlotHistory): SlotDecision {
   const at = heldSince(told, current);

@@ -24,7 +24,6 @@ import {
 import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
 export interface DecidedDrafts {
-  /** By the drafts' places. */
   readonly outcomes: readonly (readonly [draft: number, outcome: WriteOutcome])[];
   readonly plan: WritePlan;
 }
@@ -33,8 +32,8 @@ export interface DecidedDrafts {
 const mostInBatch = 300;
 
 /**
- * Runs of `statements` that are decided by one look at the database. The second value of a slot begins a new
- * one, since its place depends on all of the slot's history; so do the words of one slot in another.
+ * Runs of `statements` that one look at the database decides. The second value of a slot begins a new one, since its
+ * place depends on all of the slot's history; so do the words of one slot in another.
  */
 export function inBatches(statements: readonly Statement[]): Statement[][] {
   const batches: Statement[][] = [];
@@ -58,10 +57,7 @@ export function inBatches(statements: readonly Statement[]): Statement[][] {
   return batches;
 }
 
-/**
- * Decides one draft after the other by `decideWrite` and `guardStatement`: the one way to add memories. Each
- * sees what the earlier ones leave behind.
- */
+/** Decides one draft after the other: the one way to add memories. Each sees what the earlier ones leave behind. */
 export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]): DecidedDrafts {
   const made: MadeMemories = new Map();
   const standing = new Map<string, readonly StandingConsent[]>();
@@ -114,7 +110,6 @@ function knownNow(memories: MadeMemories, { statement, known }: FoundStatement):
   return [...stored, ...said].toSorted((one, other) => other.similarity - one.similarity);
 }
 
-/** Null for nothing in common. */
 function meeting({ memory: told, measure }: Statement, now: MadeMemory) {
   if (!now?.words) return null;
   const { memory, words } = now;

@@ -6,12 +6,7 @@ import type { MemoryRelation } from "./write-runtime.js";
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
   /** "touch": count it as seen again. "update": also take the new words, by a better source or wording. */
-  | {
-      readonly action: "touch" | "update";
-      readonly id: string;
-      readonly similarity: number;
-      readonly moves?: readonly IntervalMove[];
-    };
+  | { readonly action: "touch" | "update"; readonly id: string; readonly moves?: readonly IntervalMove[] };
 
 /**
  * The first row that fits decides.
@@ -38,21 +33,18 @@ export function decideWrite(
   const slot = by("slot");
   const same = known.find((memory) => memory.relation === "same" && memory.id !== slot?.id);
   const free = told.key === undefined;
-  if (same && (same.keyed || free)) return { action: "touch", id: same.id, similarity: 1 };
+  if (same && (same.keyed || free)) return { action: "touch", id: same.id };
   const closed = closedBy(told, known, relation);
   if (!free) {
     const decision = placeInSlot(told, { current: slot, before: by("before"), after: by("after") });
-    if (decision.action === "same") return saidAgain(told, known, { ...decision, similarity: 1 });
+    if (decision.action === "same") return saidAgain(told, known, decision);
     const isFirst = decision.action === "create" && !decision.moves?.length;
     return isFirst && closed ? { action: "replace", id: closed.id } : decision;
   }
   return closed ? { action: "replace", id: closed.id } : { action: "create" };
 }
 
-/**
- * The memory that `told` closes, as a model says: not pinned, nor of a word that counts more. What a slot holds is only
- * ended, and yields as to another value; to have another it takes one with its key.
- */
+/** What `told` closes, as a model says: not pinned, nor of a higher rank. A slot's value is ended, never replaced. */
 function closedBy(
   told: ToldMemory,
   known: readonly KnownMemory[],
@@ -70,13 +62,13 @@ function closedBy(
 function saidAgain(
   told: ToldMemory,
   known: readonly KnownMemory[],
-  { id, similarity, moves }: { id: string; similarity: number; moves?: readonly IntervalMove[] },
+  { id, moves }: { id: string; moves?: readonly IntervalMove[] },
 ): WriteDecision {
   const memory = known.find((other) => other.id === id);
   const active = memory?.relation === "slot" || memory?.relation === "near";
   const believed = active && told.rank >= memory.rank && (told.correction || told.rank > memory.rank);
   const better = believed && told.text !== memory.text;
-  return { action: better ? "update" : "touch", id, similarity, ...(moves && { moves }) };
+  return { action: better ? "update" : "touch", id, ...(moves && { moves }) };
 }
 
 /** The memory without a key whose words a new one repeats, and whose place it takes. */

@@ -8,16 +8,11 @@ import { hideMemories } from "./memory-states.js";
 
 export const lifecycleActor = "worker:lifecycle";
 
-/** Whether the memory `m` has expired and no sweep has hidden it yet. */
 export function isExpired(db: Connection) {
   return sql`m.state = 'active' and m.expires_at <= ${db.now()}`;
 }
 
-/**
- * Removes expired memories of a locked owner, at most `limit`, so that none holds a slot or repeats a new
- * text. They can be restored as others. Returns how many. One statement where none has expired, which is
- * usual.
- */
+/** Hides expired memories of a locked owner, so that none holds a slot or repeats a text. Returns how many. */
 export async function expireMemories(
   tx: Connection,
   input: {

@@ -18,16 +18,10 @@ interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
 
 /** Candidates with rare words in common that are compared in full. */
 const hints = 20;
-
-/**
- * A word in this many memories of the owner is not used to find neighbours: it says little, and batches
- * written to an owner of many thousands would take minutes.
- */
+/** A word in so many of the owner's memories finds no neighbours: it says little, and batches would take minutes. */
 const common = 500;
-
 /** The exact search of that many vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
-
 export const nearestCount = 5;
 
 interface VectorSearch {
@@ -37,8 +31,8 @@ interface VectorSearch {
 }
 
 /**
- * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer
- * than `nearestCount` of these fit, all of the owner's are sorted.
+ * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer than
+ * `nearestCount` of these fit, all of the owner's are sorted.
  */
 const firstLook = 64;
 
@@ -55,11 +49,9 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * For each of `sought`: what has its slot, the closed values around its time, equal text, and its nearest
- * memories. For one that reads as instructions: the same words in quarantine.
- *
- * Similarity is 1 − cosine distance with embeddings, else Dice's coefficient on stemmed terms, in [0, 1], of
- * texts with a rare word in common. One statement for every 200.
+ * For each of `sought`: its slot, the closed values around its time, equal text, and its nearest memories; in
+ * quarantine the same words alone. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on
+ * stemmed terms, of texts with a rare word in common. One statement for every 200.
  */
 export async function findCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];
@@ -80,21 +72,10 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const { ownerRef, space, sought } = input;
   const probes = sought.map(({ memory, self, target }, index) => {
     const { scope, kind, category, validFrom, contentHash, quarantined } = memory;
+    const { appId = "" } = scope;
     const hidden = quarantined && self === undefined;
     const { key = null, terms } = hidden ? { terms: "" } : memory;
-    return {
-      index,
-      appId: scope.appId ?? "",
-      kind,
-      category,
-      key,
-      validFrom,
-      contentHash,
-      terms,
-      self,
-      target,
-      hidden,
-    };
+    return { index, appId, kind, category, key, validFrom, contentHash, terms, self, target, hidden };
   });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;

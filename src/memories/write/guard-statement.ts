@@ -175,7 +175,6 @@ function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: St
   return contentHash === memory.contentHash || normalValue === proposedValue(memory);
 }
 
-/** Equal for two proposals of the same value. */
 function proposedValue({ value, text }: PreparedMemory): string {
   return normalValue(value ?? text);
 }

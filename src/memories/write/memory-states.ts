@@ -7,7 +7,7 @@ import type { MemoryChange } from "../changes/record-changes.js";
 import type { MemoryItem, MemoryLifecycle, MemoryOrigin, MemoryTrust } from "../item/memory.js";
 import { learnedFrom, versionOf } from "../item/memory-fields.js";
 import type { Noted } from "../item/memory-metadata.rule.js";
-import { activeTargets, ownTargets } from "../slot/slot-intervals.js";
+import { ownTargets } from "../slot/slot-intervals.js";
 
 export interface Deactivation {
   readonly id: string;
@@ -18,11 +18,7 @@ export interface Deactivation {
   readonly purgeAfterMs: number | null;
 }
 
-/**
- * Takes memories of an owner out of every search: state, terms, vectors, counts. One statement.
- *
- * @param input.vectors true where there surely are vectors; otherwise it is looked up.
- */
+/** Takes memories of an owner out of every search. One statement. `vectors`: whether there surely are some. */
 export async function deactivateMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; changes: readonly Deactivation[]; vectors: boolean },
@@ -36,7 +32,7 @@ export async function deactivateMemories(
         id uuid, state text, "supersededBy" uuid, "validTo" timestamptz, "purgeAfterMs" float8
       )
     ),
-    ${activeTargets(tx, input.ownerRef)},
+    ${ownTargets(tx, input.ownerRef, sql`and state = 'active'`)},
     closed as (
       update ${tx.schema}.memory m
       set state = i.state, superseded_by = i."supersededBy", valid_to = greatest(i."validTo", case when i."validTo" is not null then m.valid_from end),
@@ -64,11 +60,7 @@ function vectorRows(tx: Connection): Sql {
   ),`;
 }
 
-/**
- * Hides active memories of a locked owner; until they are purged they can be restored.
- *
- * @returns their entries for the audit trail, each with the details that `detailsOf` adds.
- */
+/** Hides active memories of a locked owner, to be restored or purged. Returns entries for the audit trail. */
 export async function hideMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; vectors: boolean; purgeAfterMs: number; event: "DELETE" | "TTL" },
@@ -104,10 +96,7 @@ export interface Sighting extends Noted {
   readonly rank: number;
 }
 
-/**
- * Also closed memories; the higher confidence and importance stay, and of a memory seen several times the last
- * metadata and expiry. One statement.
- */
+/** Also closed memories. The higher confidence and importance stay; the last metadata and expiry count. */
 export async function touchMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
@@ -143,10 +132,7 @@ export async function touchMemories(
   );
 }
 
-/**
- * Deletes memories of a locked owner for good, and their words in the news. One statement; none of `ids` may
- * be active. The audit trail and the transcript stay until the owner is forgotten.
- */
+/** Deletes inactive memories of a locked owner for good, and their words in the news. The audit trail stays. */
 export async function purgeMemories(
   tx: Connection,
   { ownerRef, ids }: { ownerRef: OwnerRef; ids: readonly string[] },

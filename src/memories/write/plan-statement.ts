@@ -50,31 +50,20 @@ export function planStatement(
   }
 }
 
-/**
- * Stores a statement that reads as instructions to a model where nothing finds it: it touches no other
- * memory, takes no slot, and is no news, which would carry it into a prompt.
- */
+/** Stores text that reads as instructions where nothing finds it: no slot, no links, no news for prompts. */
 export function planQuarantined(context: WriteContext, { statement, known }: FoundStatement): PlannedWrite {
-  const silent = { old: null, news: null, similarity: null };
   const outcome = (id: string) => ({ outcome: "quarantined", id, problems: ["instruction"] }) as const;
   const [seen] = known;
   if (seen) {
-    const { id, category, seenCount, turn: assertedTurn } = seen;
-    const again = {
-      ...silent,
-      memoryId: id,
-      event: "MERGE",
-      new: { seenCount: seenCount + 1 },
-      category,
-    } as const;
+    const { id, seenCount, turn: assertedTurn } = seen;
+    const again = change(seen, id, "MERGE", null, { seenCount: seenCount + 1 });
     const unchanged = { ...seen, times: 1, assertedTurn, assertedAt: null, origin: null, trust: null };
     return { outcome: outcome(id), plan: { sightings: [unchanged], changes: [again] } };
   }
   const told = toldTo(context.owner, statement);
   const memory = { ...newMemory(context, told, []), state: "quarantined" } as const;
-  const { id, category, state } = memory;
-  const content = { ...contentOf(memory), state };
-  const added = { ...silent, memoryId: id, event: "ADD", new: content, category } as const;
+  const { id, state } = memory;
+  const added = change(memory, id, "ADD", null, { ...contentOf(memory), state });
   return { outcome: outcome(id), plan: { created: [memory], changes: [added] } };
 }
 
@@ -143,14 +132,14 @@ function planClosed(
 
 function planSighting(
   { statement, known }: MetStatement,
-  { id, similarity, moves }: Decided<"touch" | "update">,
+  { id, moves }: Decided<"touch" | "update">,
 ): PlannedWrite {
   const { memory } = statement;
   const seen = byId(known, id);
   const { text, seenCount } = seen;
   const times = seenCount + 1;
   // The same words again are no news; in another order they are two notes. In a slot only the value counts.
-  const isNews = similarity < 1 || (!seen.keyed && contentHash(text) !== contentHash(memory.text));
+  const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
   const merged = change(memory, id, "MERGE", { text, seenCount }, now);
   return {
@@ -159,7 +148,7 @@ function planSighting(
       moves: movesTo(moves, id),
       sightings: [sightingOf(statement, seen)],
       changes: [
-        { ...merged, similarity, news: isNews ? newsOf("merged", { ...memory, text }, times) : null },
+        { ...merged, similarity: 1, news: isNews ? newsOf("merged", { ...memory, text }, times) : null },
       ],
     },
   };

@@ -23,11 +23,9 @@ export interface PreparedDrafts {
 const mostDrafts = 5_000;
 
 /**
- * Checks, redacts and embeds `drafts` before any lock is taken.
- *
+ * Checks, redacts and embeds `drafts` before any lock is taken. @throws MemoryError as `writeMemories`
  * @param input.turnsAgo for each draft, in turns of the owner. @default 0
- * @param input.personal what a model says each draft tells of the user. @default what its key says
- * @throws MemoryError as `writeMemories`
+ * @param input.personal which personal field each draft is about, by a model. @default by its key
  */
 export async function prepareDrafts(
   { db, config, embedder, redactor, screen }: WriteRuntime,

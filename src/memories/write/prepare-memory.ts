@@ -59,11 +59,9 @@ export interface PreparedMemory
 export const insightImportance = 2;
 
 /**
- * Fills in defaults, removes hidden characters and normalises the key. A text that is only too long is
- * trimmed; one that makes a bad memory is rejected. A note, and a memory of a category of level "app",
- * belongs to the app; given by a user, it names neither speaker nor source. `screenMemory` comes next.
- *
- * @throws MemoryError `INVALID_INPUT` for a field of the wrong type or range, or an unknown category.
+ * Fills in defaults, removes hidden characters and normalises the key. Trims a text that is too long; rejects one that
+ * makes a bad memory. A note, and a memory of a category of level "app", belongs to the app; given by a user, it names
+ * neither speaker nor source. @throws MemoryError `INVALID_INPUT` for a wrong type or range, or an unknown category
  */
 export function prepareMemory(
   draft: MemoryDraft,

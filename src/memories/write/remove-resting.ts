@@ -8,18 +8,10 @@ import { hideMemories } from "./memory-states.js";
 /** Type of the links from an insight to its evidence. */
 export const evidenceLink = "evidence";
 
-/**
- * Hides the insights of a locked owner that rest on `removed`, or on memories merged into these. Pinned ones
- * stay: somebody vouches for them. Returns the entries for the audit trail.
- */
+/** Hides the owner's insights that rest on `removed`, or on memories merged into these; not pinned ones. */
 export async function removeResting(
   tx: Connection,
-  input: {
-    readonly ownerRef: OwnerRef;
-    readonly removed: readonly string[];
-    readonly purgeAfterMs: number;
-    readonly vectors: boolean;
-  },
+  input: { ownerRef: OwnerRef; removed: readonly string[]; purgeAfterMs: number; vectors: boolean },
 ): Promise<MemoryChange[]> {
   const { ownerRef, removed } = input;
   const rows = await tx.query<{ memory: MemoryJson; restedOn: string }>(

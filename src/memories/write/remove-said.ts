@@ -18,11 +18,8 @@ export interface SaidRemoval extends EventPlace {
 }
 
 /**
- * Hides memories that the user of `scope` asked to forget, and the insights that rest on them, and refuses
- * consent requests; the audit trail keeps the words. Other owners' memories and inactive ones stay. In the
- * transaction of the other writes; takes the owner's lock.
- *
- * @returns the ids of the hidden memories.
+ * Hides memories that the user asked to forget, with the insights that rest on them, and refuses consent requests. Runs
+ * in the transaction of the other writes; takes the owner's lock. Returns the ids of the hidden memories.
  */
 export async function removeSaid(
   tx: Connection,

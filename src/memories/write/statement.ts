@@ -20,7 +20,6 @@ export interface Statement {
 }
 
 export interface ToldMemory extends PreparedMemory {
-  /** See `sourceRank`. */
   readonly rank: number;
   readonly turn: number;
   readonly now: Date;
@@ -45,8 +44,8 @@ export function turnOf({ turns }: { readonly turns: number }, turnsAgo: number):
 
 export interface KnownMemory extends SlotValue, MemoryVersion {
   /**
-   * "slot": has the same slot. "same": says the same. "near": is among the most similar. "before", "after":
-   * the closed values of the slot around the statement's time. "target": a model says that it is about this one.
+   * "slot": has the same slot. "same": says the same. "near": is among the most similar. "before", "after": the closed
+   * values of the slot around the statement's time. "target": a model says that it is about this one.
    */
   readonly relation: "slot" | "before" | "after" | "same" | "near" | "target";
   /** Null for one that an earlier draft of the batch made. */

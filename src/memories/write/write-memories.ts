@@ -3,7 +3,7 @@ import type { MemoryEvent } from "../../events/event-log.js";
 import type { Logger } from "../../logger.js";
 import type { Connection } from "../../postgres/connection.js";
 import type { Scope } from "../../scope/scope.js";
-import { type LockedOwner, lockOwner } from "../../scope/scope-predicates.js";
+import { lockOwner } from "../../scope/scope-predicates.js";
 import { consentRule } from "../guard/consent-policy.rule.js";
 import { findStandingConsents, type NewConsent } from "../guard/consent-statements.js";
 import { bestSimilarity, type MemoryDraft } from "../item/memory.js";
@@ -12,8 +12,8 @@ import { commonPlace, decideDrafts, inBatches } from "./decide-drafts.js";
 import { expireMemories } from "./expire-memories.js";
 import { findCandidates } from "./find-candidates.js";
 import { type PreparedDrafts, prepareDrafts } from "./prepare-drafts.js";
-import type { FoundStatement, Statement } from "./statement.js";
-import type { WriteConfig, WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
+import type { FoundStatement, Statement, WriteContext } from "./statement.js";
+import type { WriteOrigin, WriteOutcome, WriteRuntime } from "./write-runtime.js";
 
 export interface Writing {
   readonly origin: WriteOrigin;
@@ -22,11 +22,9 @@ export interface Writing {
 }
 
 /**
- * Writes `drafts` in one transaction; outcomes are in their order. Rows, indexes, links, audit trail and
- * revision are written together. The owner's lock lets writers take turns, so equal drafts end in one memory.
- *
- * @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`, `EMBEDDING_FAILED`,
- *   `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
+ * Writes `drafts` in one transaction; outcomes are in their order. The owner's lock lets writers take turns, so equal
+ * drafts end in one memory. @throws MemoryError `INVALID_INPUT`, also for more than 5,000 drafts; `SCOPE_REQUIRED`,
+ * `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `REDACTION_FAILED`.
  */
 export async function writeMemories(
   runtime: WriteRuntime,
@@ -51,7 +49,7 @@ export async function writePrepared(
       const owner = await lockOwner(tx, scope);
       const context = { owner, config, origin, newId: randomUUID };
       for (const batch of inBatches(statements)) {
-        const found = await findForBatch(tx, { owner, scope, space, config, origin }, batch);
+        const found = await findForBatch(tx, { ...context, scope, space }, batch);
         const decided = decideDrafts(context, found);
         const searched = bestSimilarity(found.flatMap(({ known }) => known));
         const search = { searched, place: commonPlace(origin, batch) };
@@ -72,18 +70,10 @@ export async function writePrepared(
   return outcomes;
 }
 
-/**
- * Candidates and consent requests for each of `batch`. One statement for every 200, and one more where consent
- * is needed.
- */
+/** Candidates and consent requests for each of `batch`. */
 async function findForBatch(
   tx: Connection,
-  context: Pick<PreparedDrafts, "space"> & {
-    readonly owner: LockedOwner;
-    readonly scope: Scope;
-    readonly config: WriteConfig;
-    readonly origin: WriteOrigin;
-  },
+  context: WriteContext & Pick<PreparedDrafts, "space"> & { readonly scope: Scope },
   batch: readonly Statement[],
 ): Promise<FoundStatement[]> {
   const { owner, scope, config, space, origin } = context;

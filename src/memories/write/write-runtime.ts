@@ -20,10 +20,10 @@ export type WriteRuntime = Runtime<WriteConfig>;
 /** What became of one draft. */
 export interface WriteOutcome {
   /**
-   * "merged" into one that says the same; "updated": one that says the same got this text; "replaced" the
-   * value of its slot; "kept": the slot's value is believed more; "closed": stored as a past value;
-   * "rejected" by the writing constraints; "quarantined": hidden until an operator approves; "proposed":
-   * waits for consent or a second signal; "refused": the user refused it not long ago.
+   * "merged" into one that says the same; "updated": one that says the same got this text; "replaced" the value of its
+   * slot; "kept": the slot's value is believed more; "closed": stored as a past value; "rejected" by the writing
+   * constraints; "quarantined": hidden until an operator approves; "proposed": waits for consent or a second signal;
+   * "refused": the user refused it not long ago.
    */
   readonly outcome:
     | "created"
@@ -40,20 +40,14 @@ export interface WriteOutcome {
   readonly id: string | null;
   /** The request in `memory.consents` that it waits with, or that was refused. */
   readonly consentId?: string;
-  /**
-   * The end of the text that was not stored, beyond 280 characters or two sentences (a note four). Add it as
-   * memories of their own.
-   */
+  /** The cut end of a text over 280 characters or two sentences (a note four). Add it as memories of their own. */
   readonly trimmed?: string;
   readonly problems: readonly WritingProblem[];
   /** Why it was rejected, and what to do, in sentences. */
   readonly message?: string;
 }
 
-/**
- * What a statement means for a known one. "updates" and "ends" close it; "same_as" and "adds_to" only link both, since
- * one answer of a model deletes nothing.
- */
+/** "updates" and "ends" close the known memory; "same_as" and "adds_to" link both: one model answer deletes nothing. */
 export interface MemoryRelation {
   readonly relation: "same_as" | "updates" | "ends" | "adds_to";
   /** Id of the known memory. */

@@ -4,17 +4,13 @@ import { hasWords, visibleText } from "../../text/storable-text.js";
 import type { MemoryKind, MemoryTrust } from "../item/memory.js";
 import { type MemoryWords, screenedNames, wordsIn } from "../item/memory-fields.js";
 
+type ByKind = Readonly<Record<MemoryKind, number>>;
+
 /** Two sentences of a fact, a lesson of a note; an episode and steps hold more. */
-export const maxCharacters: Readonly<Record<MemoryKind, number>> = {
-  fact: 280,
-  insight: 280,
-  note: 200,
-  episode: 600,
-  procedure: 4_000,
-};
+export const maxCharacters: ByKind = { fact: 280, insight: 280, note: 200, episode: 600, procedure: 4_000 };
 
 /** More sentences are several memories. Steps are no sentences. */
-const mostSentences: Readonly<Record<MemoryKind, number>> = {
+const mostSentences: ByKind = {
   fact: 2,
   insight: 2,
   note: 4,
@@ -45,7 +41,7 @@ export function problemSentences(kind: MemoryKind, problems: readonly WritingPro
   return problems.map((problem) => sentences[problem]).join(" ");
 }
 
-/** Empty for a text with words, within the length and number of sentences of its kind; steps of a procedure are numbered. */
+/** Empty for text with words, within the limits of its kind; the steps of a procedure are numbered. */
 export function writingProblems(kind: MemoryKind, text: string): Exclude<WritingProblem, "instruction">[] {
   const trimmed = text.trim();
   if (!hasWords(trimmed)) return ["empty"];
@@ -82,8 +78,8 @@ const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "no
 type Screened = MemoryWords & { readonly kind: MemoryKind; readonly trust: MemoryTrust };
 
 /**
- * The words that agents see and `screen` takes for instructions to a model. Users may say how they want to be served:
- * of theirs only what is about prompts, secrets, tools or other users.
+ * The words that `screen` takes for instructions to a model. Users may say how they want to be served: of theirs only
+ * what is about prompts, secrets, tools or other users.
  */
 export async function instructionsIn(
   screen: Screen,

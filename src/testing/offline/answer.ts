@@ -10,10 +10,7 @@ interface Statement {
   readonly text: string;
 }
 
-/**
- * Answers "What do you know about me?" with all memories, any other question with the sentence of the prompt
- * that shares most words with it (the latest of equals).
- */
+/** "What do you know about me?" gets all memories, another question the latest sentence that shares most words. */
 export function answerFromMessages(messages: readonly BaseMessage[]): string {
   const asked = messages.findLast((message) => message.type === "human");
   if (asked === undefined) return "Noted: nothing was said.";
@@ -129,7 +126,6 @@ export function chooseSubagent(
   return chosen && { tool: chosen.tool, task };
 }
 
-/** The last tool result since the latest human message. */
 export function subagentResult(messages: readonly BaseMessage[]): string | undefined {
   const latest = messages.findLast((message) => message.type === "human" || message.type === "tool");
   return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;

@@ -58,9 +58,8 @@ function summarizeRounds(prompt: string): Record<string, unknown> {
   for (const { attributes, text } of promptBlocks(added, "message")) {
     const { seq = "0", role } = attributes;
     const sentence = firstSentence(text, 100);
-    if (role === "user" || rounds.length === 0) {
+    if (role === "user" || rounds.length === 0)
       rounds.push({ seq, asked: role === "user" ? sentence : "", answered: "" });
-    }
     const round = rounds.at(-1);
     // The last one with text: earlier ones in a round only call tools.
     if (round && role === "assistant" && sentence !== "") round.answered = sentence;
@@ -157,7 +156,7 @@ function noteConversation(prompt: string): Record<string, unknown> {
 /** Deletes the earlier of two notes with the same words, else the first of the least important. */
 function compactNotes(prompt: string): Record<string, unknown> {
   const notes = promptBlocks(prompt, "note")
-    .filter(({ attributes }) => attributes.pinned === undefined)
+    .filter(({ attributes }) => attributes.stays === undefined)
     .map(({ attributes: { number, importance }, text }) => ({
       ...{ number: Number(number), importance: Number(importance) },
       words: [...new Set(wordsOf(text))].sort().join(" "),

@@ -20,7 +20,6 @@ const stopWords = new Set(
   ).split(" "),
 );
 
-/** Whether `word` says little about the subject of a sentence. */
 export function isStopWord(word: string): boolean {
   return stopWords.has(word);
 }
