@@ -6,7 +6,7 @@ import { threadWork } from "../jobs/settle-failure.js";
 import { type Claim, completeWork } from "../jobs/work-table.js";
 import { errorLine, type Logger } from "../logger.js";
 import { recordChanges } from "../memories/changes/record-changes.js";
-import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
+import { type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import { hideMemories } from "../memories/write/memory-states.js";
 import { classified, writeMemories } from "../memories/write/write-memories.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
@@ -96,7 +96,7 @@ async function keepShare(deps: NotesRuntime, tx: Connection, { scope, owner, app
         from ${schema}.note_source s join ${schema}.thread t on t.id = s.thread_ref
         where s.owner_ref = ${ownerRef} and s.memory_id = m.id having min(t.user_id) = max(t.user_id)
       ) s on true
-      where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active'
+      where m.owner_ref = ${ownerRef} and m.kind = 'note' and m.state = 'active' and ${unexpired(tx)}
     ),
     gone as (
       select n.ref, n.too_many, row_number() over (order by n.created_at, n.ref) as place
