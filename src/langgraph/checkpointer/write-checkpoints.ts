@@ -103,25 +103,31 @@ function bytesOf({ blobs = [], writes = [] }: CheckpointPart): number {
 
 /** Settles all of `parts`; never rejects. */
 async function writeAll(db: Database, parts: readonly Waiting[]): Promise<void> {
-  const isAlone = parts.length === 1;
-  let written: ReadonlySet<number>;
+  const threads = byThread(parts);
   try {
-    written = await writeTogether(db, parts);
+    const written = await writeTogether(db, parts, threads.length > 1 ? " skip locked" : "");
+    for (const { place, resolve } of parts) if (written.has(place.threadRef)) resolve();
+    const left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
+    // Forgotten, or held by what forgets it: the others did not wait for that.
+    if (threads.length > 1) for (const some of left) await writeAll(db, some);
+    else for (const { place, reject } of left.flat()) reject(threadForbidden(place.threadId));
   } catch (error) {
-    if (isAlone) parts[0]?.reject(error);
-    for (const part of isAlone ? [] : parts) await writeAll(db, [part]);
-    return;
-  }
-  for (const part of parts) {
-    if (written.has(part.place.threadRef ?? 0)) part.resolve();
-    else if (isAlone) part.reject(threadForbidden(part.place.threadId));
-    // Forgotten, or held by what forgets it: the others do not wait for that.
-    else await writeAll(db, [part]);
+    if (parts.length === 1) return parts[0]?.reject(error);
+    for (const some of threads.length > 1 ? threads : parts.map((part) => [part])) await writeAll(db, some);
   }
 }
 
+function byThread(parts: readonly Waiting[]): Waiting[][] {
+  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
+  return refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
+}
+
 /** The threads that were written to. */
-async function writeTogether(db: Database, parts: readonly Waiting[]): Promise<ReadonlySet<number>> {
+async function writeTogether(
+  db: Database,
+  parts: readonly Waiting[],
+  ofLocked: "" | " skip locked",
+): Promise<ReadonlySet<number>> {
   const { schema } = db;
   const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
   const threads = [...places].map(([thread, name]) => ({ thread, name }));
@@ -132,7 +138,7 @@ async function writeTogether(db: Database, parts: readonly Waiting[]): Promise<R
       with data as materialized (select ${data}::bytea as bytes),
       held as materialized (
         select t.id, p.name from json_to_recordset(${JSON.stringify(threads)}) as p (thread bigint, name text)
-        join ${schema}.thread t on t.id = p.thread for share of t${raw(parts.length > 1 ? " skip locked" : "")}
+        join ${schema}.thread t on t.id = p.thread for share of t${raw(ofLocked)}
       ),
       blob as (
         insert into ${schema}.checkpoint_blobs (thread_id, checkpoint_ns, channel, version, type, blob)
