@@ -8,17 +8,9 @@ import type { PooledClients } from "./pooled-clients.js";
 import { reconnect, retrying } from "./retry.js";
 import { beginWith, queryWith } from "./session-settings.js";
 
-/** One client for a library that writes through a pool, as LangGraph's checkpointer. */
-export interface RepeatedClient {
-  begin(): Promise<void>;
-  query(text: string, values?: unknown[]): Promise<QueryResult>;
-}
-
 export interface Statements extends Pick<Connection, "query"> {
   /** `work` in a transaction, which its error rolls back. Never repeat it: it may be committed. */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
-  /** `work` on one client, repeated on another after a lost connection: for idempotent work. */
-  repeatable<Result>(work: (client: RepeatedClient) => Promise<Result>): Promise<Result>;
 }
 
 interface Surroundings extends Omit<Connection, "query"> {
@@ -83,27 +75,6 @@ export function statementsOn(
         if (failure?.error === error) throw error;
         return reported(error);
       });
-    },
-    async repeatable(work) {
-      admit();
-      const run = (client: ClientBase) => {
-        const ask = clients.asking(client, deadlineMs);
-        // On a lost connection the rollback fails as well: the first error says why.
-        let failure: unknown;
-        return work({
-          async begin() {
-            const settings = clients.settingsNow(deadlineMs);
-            await clients.requireIsolated(client);
-            await beginWith(client, ask, settings);
-          },
-          query: (text, values) =>
-            ask({ text, ...(values && { values }) }).catch((error: unknown) => {
-              failure ??= error;
-              throw failure;
-            }),
-        });
-      };
-      return retrying(() => clients.use(run), reconnect).catch(reported);
     },
   };
 }

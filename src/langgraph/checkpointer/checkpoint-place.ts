@@ -20,7 +20,7 @@ export interface CheckpointPlace {
   readonly threadRef: number | null;
 }
 
-interface Asked {
+export interface Asked {
   readonly scope: Scope | null;
   readonly threadId: string;
 }

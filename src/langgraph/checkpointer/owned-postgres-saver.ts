@@ -12,11 +12,19 @@ import {
 } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import type { ClientBase, Pool } from "pg";
+import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
-import { type CheckpointPlace, claimPlace, deleteCheckpoints, findPlace } from "./checkpoint-place.js";
+import {
+  type Asked,
+  type CheckpointPlace,
+  claimPlace,
+  deleteCheckpoints,
+  findPlace,
+} from "./checkpoint-place.js";
+import { findCheckpoint, readCheckpoints, type StoredCheckpoint } from "./read-checkpoint.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
@@ -62,11 +70,11 @@ export class OwnedPostgresSaver extends PostgresSaver {
       const place = take(this.#travelled, threadId);
       if (place) return withoutValues(await this.#get(config, place), place);
     }
-    const place = await this.#placeOf(config, findPlace);
+    const { place, stored } = (await this.#find(config)) ?? {};
     if (!place) return undefined;
     if (isRun(config) && configurable.checkpoint_id) putFirst(this.#travelled, threadId, place, true);
     if (!isRun(config)) putFirst(this.#read, threadId, place, false);
-    return this.#get(config, place);
+    return stored && this.#tupleOf(place, stored);
   }
 
   override async *list(
@@ -76,7 +84,18 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (config?.configurable?.thread_id === undefined) return yield* this.#listUnowned(config, options);
     const place = await this.#placeOf(config, findPlace);
     if (!place) return;
-    for await (const tuple of super.list(at(config, place), options)) yield seenFrom(place, tuple);
+    const { filter, before, limit } = options ?? {};
+    const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
+    const stored = await readCheckpoints(this.#db, place, {
+      ...{
+        ns: ns ?? undefined,
+        id: id || undefined,
+        before: before?.configurable?.checkpoint_id,
+        filter,
+        limit,
+      },
+    });
+    for (const each of stored) yield this.#tupleOf(place, each);
   }
 
   override async put(
@@ -136,8 +155,53 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   async #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
-    const tuple = await super.getTuple(at(config, place));
-    return tuple && seenFrom(place, tuple);
+    const [stored] = await readCheckpoints(this.#db, place, { ...addressOf(config), limit: 1 });
+    return stored && this.#tupleOf(place, stored);
+  }
+
+  /** The place and the checkpoint that is asked for: one statement for a thread that a run has not claimed yet. */
+  async #find(config: RunnableConfig) {
+    const asked = this.#askedBy(config);
+    const claimed = this.#claimed(config);
+    const key = keyOf(asked);
+    const address = addressOf(config);
+    const found = claimed?.has(key) ? undefined : await findCheckpoint(this.#db, asked, address);
+    if (found) {
+      claimed?.set(key, Promise.resolve(found.place));
+      return found;
+    }
+    const place = await this.#placeOf(config, findPlace);
+    if (!place) return undefined;
+    const [stored] = await readCheckpoints(this.#db, place, { ...address, limit: 1 });
+    return { place, stored };
+  }
+
+  async #tupleOf(place: CheckpointPlace, stored: StoredCheckpoint): Promise<CheckpointTuple> {
+    const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
+    const configOf = (checkpointId: string) => ({
+      configurable: configurableFrom(place, {
+        configurable: { checkpoint_ns: ns, checkpoint_id: checkpointId },
+      }),
+    });
+    if (checkpoint.v < 4 && parent !== null) {
+      // LangGraph moves what waits to be sent: it is with the parent's writes.
+      const tuple = await super.getTuple(at(configOf(id), place));
+      if (tuple) return seenFrom(place, tuple);
+    }
+    const load = (type: string, value: Uint8Array) => this.serde.loadsTyped(type, value);
+    const channels = values.map(
+      async ([channel, type, value]) => [channel, await load(type, value)] as const,
+    );
+    const pending = writes.map(async ([task, channel, type, value]): Promise<[string, string, unknown]> => {
+      return [task, channel, await load(type, value)];
+    });
+    return {
+      config: configOf(id),
+      checkpoint: { ...checkpoint, channel_values: Object.fromEntries(await Promise.all(channels)) },
+      metadata: await this._loadMetadata(metadata),
+      ...(parent !== null && { parentConfig: configOf(parent) }),
+      pendingWrites: await Promise.all(pending),
+    };
   }
 
   /** LangGraph reads a subgraph's state within a read that named the owner. */
@@ -172,18 +236,20 @@ export class OwnedPostgresSaver extends PostgresSaver {
     throw threadForbidden(parseThreadId(config.configurable?.thread_id));
   }
 
+  #askedBy(config: RunnableConfig): Asked {
+    const scope = findRunScope(config, this.#defaultScope);
+    return { scope, threadId: parseThreadId(config.configurable?.thread_id) };
+  }
+
   /** A run claims its thread once. @param byHand for calls outside a run */
   async #placeOf(
     config: RunnableConfig,
     byHand: typeof claimPlace | typeof findPlace,
   ): Promise<CheckpointPlace | null> {
-    const asked = {
-      scope: findRunScope(config, this.#defaultScope),
-      threadId: parseThreadId(config.configurable?.thread_id),
-    };
+    const asked = this.#askedBy(config);
     const places = this.#claimed(config);
     if (!places) return byHand(this.#db, asked);
-    const key = JSON.stringify([asked.scope, asked.threadId]);
+    const key = keyOf(asked);
     const known = places.get(key);
     if (known) return known;
     const sought = claimPlace(this.#db, asked);
@@ -195,7 +261,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
 /** `end` does nothing: the memory closes its pools. */
 function readingPool(db: Database): Pool {
-  const query = (text: string, values?: unknown[]) => db.repeatable((client) => client.query(text, values));
+  const query = async (text: string, values: unknown[] = []) => ({
+    rows: await db.query({ text, values } as Sql),
+  });
   return { query, end: async () => {} } as unknown as Pool;
 }
 
@@ -243,6 +311,13 @@ function take(places: Places, threadId: string): CheckpointPlace | undefined {
   if (others.length > 0) places.set(threadId, others);
   else places.delete(threadId);
   return place;
+}
+
+const keyOf = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
+
+/** Without an id, the latest of its namespace. */
+function addressOf({ configurable = {} }: RunnableConfig) {
+  return { ns: configurable.checkpoint_ns ?? "", id: configurable.checkpoint_id || undefined };
 }
 
 function at(config: RunnableConfig, { name }: CheckpointPlace): RunnableConfig {

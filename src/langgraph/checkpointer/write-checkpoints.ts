@@ -104,17 +104,23 @@ function bytesOf({ blobs = [], writes = [] }: CheckpointPart): number {
 /** Settles all of `parts`; never rejects. */
 async function writeAll(db: Database, parts: readonly Waiting[]): Promise<void> {
   const threads = byThread(parts);
+  const isOneThread = threads.length === 1;
+  let left: readonly Waiting[][];
   try {
-    const written = await writeTogether(db, parts, threads.length > 1 ? " skip locked" : "");
+    const written = await writeTogether(db, parts, isOneThread ? "" : " skip locked");
     for (const { place, resolve } of parts) if (written.has(place.threadRef)) resolve();
-    const left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
-    // Forgotten, or held by what forgets it: the others did not wait for that.
-    if (threads.length > 1) for (const some of left) await writeAll(db, some);
-    else for (const { place, reject } of left.flat()) reject(threadForbidden(place.threadId));
+    left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
+    // Others do not wait for a thread that is held by what forgets it: it is written apart.
+    if (isOneThread) return rejectAll(left.flat(), ({ place }) => threadForbidden(place.threadId));
   } catch (error) {
-    if (parts.length === 1) return parts[0]?.reject(error);
-    for (const some of threads.length > 1 ? threads : parts.map((part) => [part])) await writeAll(db, some);
+    if (parts.length === 1) return rejectAll(parts, () => error);
+    left = isOneThread ? parts.map((part) => [part]) : threads;
   }
+  for (const some of left) await writeAll(db, some);
+}
+
+function rejectAll(parts: readonly Waiting[], errorOf: (part: Waiting) => unknown): void {
+  for (const part of parts) part.reject(errorOf(part));
 }
 
 function byThread(parts: readonly Waiting[]): Waiting[][] {
@@ -127,7 +133,7 @@ async function writeTogether(
   db: Database,
   parts: readonly Waiting[],
   ofLocked: "" | " skip locked",
-): Promise<ReadonlySet<number>> {
+): Promise<ReadonlySet<number | null>> {
   const { schema } = db;
   const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
   const threads = [...places].map(([thread, name]) => ({ thread, name }));
