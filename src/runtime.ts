@@ -1,5 +1,6 @@
 import type { BaseChatModel } from "@langchain/core/language_models/chat_models";
 import type { Clock } from "./clock.js";
+import type { Job } from "./jobs/work-kinds.rule.js";
 import type { Logger } from "./logger.js";
 import type { Embedder } from "./models/embedder.js";
 import type { Database } from "./postgres/database.js";
@@ -26,6 +27,6 @@ export interface Runtime<Config = unknown> {
   readonly usage: Usage;
   /** How this process asks users for consent, and the fields that were reported to wait. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };
-  /** Called when work that failed, or waits for other work under way (`awaited`), may be tried again. */
-  readonly onRetry: (delayMs: number, awaited?: boolean) => void;
+  /** Called when work that failed may be tried again, or `again`, which waits for other work under way. */
+  readonly onRetry: (delayMs: number, again?: Job) => void;
 }

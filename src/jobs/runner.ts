@@ -21,8 +21,8 @@ export interface Runner {
   start(job: Job, others?: readonly Job[]): Promise<void>;
   /** Starts all that is due now. Returns how many jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;
-  /** @param awaited whether `idle` waits for what it finds. @default false */
-  wakeIn(delayMs: number, awaited?: boolean): void;
+  /** @param again a job that this process starts then, and `idle` waits for. @default all that is due is looked for */
+  wakeIn(delayMs: number, again?: Job): void;
   /** Looks for due work now and from time to time, for what a dead process left behind. */
   startSweeping(): void;
   idle(): Promise<void>;
@@ -141,7 +141,15 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
       await seeing(() => work.run(job, within)).finally(follow);
     });
   };
-  let awaitedUntil = Number.NEGATIVE_INFINITY;
+  const stopping = new AbortController();
+  const later = new Set<Promise<void>>();
+  // A sweep of this process may not see the tenant.
+  const startLater = async (job: Job, delayMs: number, seeing: Seeing) => {
+    await wait(delayMs, undefined, { signal: stopping.signal, ref: false }).then(
+      () => runJob(job, seeing),
+      () => {},
+    );
+  };
   const upkeep = (some: readonly Work[], inTime: boolean) =>
     lookFor(some, { limit: sweepLimit, inTime }, (job) => runJob(job, acrossTenants));
   const sweep = () => void run("Upkeep", async () => void (await upkeep(works, true)));
@@ -151,24 +159,25 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
     // The job sees the tenants that its caller sees now.
     start: (job, others) => runJob(job, keepTenancy(), others),
     upkeep: async (which) => upkeep(ofKinds(works, which), false),
-    wakeIn(delayMs, awaited = false) {
+    wakeIn(delayMs, again) {
       if (!background) return;
-      sweeper.wakeIn(delayMs);
-      // Sweeps begin with a second.
-      if (awaited) awaitedUntil = Math.max(awaitedUntil, performance.now() + delayMs + 1_000);
+      if (!again) return sweeper.wakeIn(delayMs);
+      const started = startLater(again, delayMs, keepTenancy());
+      later.add(started);
+      void started.finally(() => later.delete(started));
     },
     startSweeping() {
       if (background && works.length > 0) sweeper.start();
     },
     async idle() {
       await queue.idle();
-      while (performance.now() < awaitedUntil) {
-        await wait(20);
+      while (later.size > 0) {
+        await Promise.all(later);
         await queue.idle();
       }
     },
     async stop() {
-      awaitedUntil = Number.NEGATIVE_INFINITY;
+      stopping.abort();
       sweeper.stop();
       await queue.idle();
     },

@@ -141,7 +141,7 @@ export async function putOff<Found extends JobAddress>(
   const { endSeq } = of.range?.(work) ?? {};
   if (of.heedsRequests && endSeq !== undefined && (await isUnread(db, claim.ref, endSeq))) {
     await deferWork(db, claim, new Date(clock().getTime() + unreadWaitMs));
-    onRetry(unreadWaitMs, true);
+    onRetry(unreadWaitMs, { kind: of.kind, ref: claim.ref });
     return true;
   }
   const until = of.waits ? await usage.pausedUntil(work.scope) : null;
