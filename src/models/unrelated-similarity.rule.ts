@@ -27,11 +27,6 @@ export function similarityScale({ mean, spread }: UnrelatedSimilarity): Similari
   return { from, floor: from + Math.min(Math.max(above, least), most) };
 }
 
-/** `scale` raised to `least`, the smallest of many similarities, where the probes did not cover such texts. */
-export function raisedScale(scale: SimilarityScale, least: number | null): SimilarityScale {
-  return least === null || least < scale.floor ? scale : similarityScale({ mean: least, spread: 0 });
-}
-
 /** 0 (as unrelated texts, or no vector) to 1 (equal), comparable between models. */
 export function nearness(similarity: number | null, { from }: SimilarityScale): number {
   return similarity === null ? 0 : Math.min(1, Math.max(0, (similarity - from) / (1 - from)));

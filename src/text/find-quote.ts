@@ -53,37 +53,6 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
   return null;
 }
 
-/** The whole sentences of `text` that contain `quote`, as `findQuote` gives it; else the quote itself. */
-export function sentencesAround(text: string, quote: string): string {
-  const said = normalForm(text, "NFC");
-  const around: string[] = [];
-  let at = quote === "" ? -1 : said.indexOf(quote);
-  for (const { segment, index } of sentencesIn(said)) {
-    while (at >= 0 && at + quote.length <= index) at = said.indexOf(quote, at + quote.length);
-    if (at < 0) break;
-    if (at < index + segment.length) around.push(segment.trim());
-  }
-  return around.join("\n") || quote;
-}
-
-const sentences = new Intl.Segmenter(undefined, { granularity: "sentence" });
-
-/** Characters segmented at once: each segment holds a copy of them all. A longer sentence is cut. */
-const segmentedCharacters = 2_000;
-
-function* sentencesIn(text: string): Generator<{ segment: string; index: number }> {
-  for (let start = 0; start < text.length; ) {
-    const part = headOf(text.slice(start), segmentedCharacters);
-    const segments = Array.from(sentences.segment(part), ({ segment }) => segment);
-    // The last one may go on.
-    const whole = start + part.length < text.length && segments.length > 1 ? segments.slice(0, -1) : segments;
-    for (const segment of whole) {
-      yield { segment, index: start };
-      start += segment.length;
-    }
-  }
-}
-
 function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }

@@ -4,7 +4,6 @@ import {
   assumedUnrelated,
   measureUnrelated,
   nearness,
-  raisedScale,
   similarityScale,
 } from "../../src/models/unrelated-similarity.rule.js";
 
@@ -26,18 +25,6 @@ describe("similarityScale", () => {
 
   it("of a space that was not measured has its floor at 0.1", () => {
     expect(similarityScale(assumedUnrelated)).toEqual({ from: 0, floor: 0.1 });
-  });
-
-  it("is raised by a question to which even the least similar of many memories is above the floor", () => {
-    fc.assert(
-      fc.property(space, fc.option(cosine), (unrelated, least) => {
-        const scale = similarityScale(unrelated);
-        const raised = raisedScale(scale, least);
-        if (least === null || least < scale.floor) expect(raised).toBe(scale);
-        else expect(raised.floor).toBeGreaterThan(Math.min(least, 0.95));
-        expect(raised.floor).toBeLessThan(1);
-      }),
-    );
   });
 });
 

@@ -3,7 +3,7 @@ import { withoutContext } from "../../src/conversation/recalled-mark.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { summaryText } from "../../src/summaries/make-summary.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
-import { findQuote, findSaid, sentencesAround } from "../../src/text/find-quote.js";
+import { findQuote, findSaid } from "../../src/text/find-quote.js";
 import { contentHash } from "../../src/text/normal-value.js";
 import { ownWords } from "../../src/text/quoted-text.js";
 import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
@@ -105,23 +105,6 @@ describe("findQuote", () => {
     const text = `${unit.repeat(1_000_000 / unit.length)}z`;
     expect(processorMs(() => findQuote(text, quote), 3_000)).toBeLessThan(3_000);
   });
-});
-
-describe("sentencesAround", () => {
-  it.each(["\n", "a. ", "word ", "It is so. ", ")", "好。"])(
-    "finds the sentences of a quote in a megabyte of %j within seconds",
-    (unit) => {
-      const text = `${unit.repeat(500_000 / unit.length)}\nAna lives in Rome.\n${unit.repeat(500_000 / unit.length)}`;
-      let around = "";
-      expect(
-        processorMs(() => {
-          around = sentencesAround(text, "lives in Rome");
-        }, 10_000),
-      ).toBeLessThan(10_000);
-      expect(around).toMatch(/^.{0,2000}Ana lives in Rome\.$/s);
-      expect(processorMs(() => sentencesAround(text, unit.trim() || "Rome"), 10_000)).toBeLessThan(10_000);
-    },
-  );
 });
 
 describe("summaryText", () => {
