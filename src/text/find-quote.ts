@@ -1,6 +1,6 @@
 import { normalForm } from "./normal-value.js";
 import { quotedIn } from "./quoted-text.js";
-import { hasWords, headOf } from "./storable-text.js";
+import { hasWords } from "./storable-text.js";
 
 const variants = new Map(
   [
