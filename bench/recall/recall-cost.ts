@@ -1,8 +1,7 @@
-import { readFileSync } from "node:fs";
-import pg from "pg";
 import type { BenchDatabase } from "../bench-database.js";
 import { openBenchMemory } from "../bench-memory.js";
 import { printTable } from "../report.js";
+import { backendsOf, cpuMs } from "../server-cpu.js";
 import { hasSummary, questionsAbout, recallOf } from "./compare-recalls.js";
 import { type LoadedBench, readerOf, threadOf } from "./load-bench.js";
 import { facts, type Sizes } from "./sizes.js";
@@ -38,7 +37,7 @@ export async function measureCost(
   const memory = await open();
   const recall = askedBy(memory);
   for (let round = 0; round < recalls.warmUps; round++) await recall(round);
-  const pids = await backends(server);
+  const pids = await backendsOf(server, applicationName);
   const before = { server: cpuMs(pids), client: process.cpuUsage() };
   for (let round = 0; round < recalls.rounds; round++) await recall(recalls.warmUps + round);
   const client = process.cpuUsage(before.client);
@@ -67,26 +66,4 @@ export async function measureCost(
     },
   ]);
   return cost;
-}
-
-async function backends(server: string): Promise<number[]> {
-  const client = new pg.Client(server);
-  await client.connect();
-  const { rows } = await client.query<{ pid: number }>(
-    "select pid from pg_stat_activity where application_name = $1",
-    [applicationName],
-  );
-  await client.end();
-  if (rows.length === 0) throw new Error("No connection of the memory that is measured was found.");
-  return rows.map(({ pid }) => pid);
-}
-
-/** Time on a processor, by Linux; null where the server runs elsewhere. */
-function cpuMs(pids: readonly number[]): number | null {
-  try {
-    const times = pids.map((pid) => Number(readFileSync(`/proc/${pid}/schedstat`, "utf8").split(" ")[0]));
-    return times.reduce((sum, time) => sum + time, 0) / 1e6;
-  } catch {
-    return null;
-  }
 }
