@@ -170,15 +170,22 @@ export function shownBy(recalled: Recalled): ShownRound {
   };
 }
 
+const contextOpening = "[Previous context: ";
+
 /** What memory puts in front of a user's message. A bracket and an empty line end it, so it holds none itself. */
 export function contextPrefix(recalled: Recalled): string {
-  return `[Previous context: ${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
+  return `${contextOpening}${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
 }
 
 /** Null for recalled messages. A user's words change only with a mark, or behind what this round was shown. */
 export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
   const isUsers = message.getType() === "human" && !bearsMark(message);
-  if (isUsers && !(recalled && messageText(message).startsWith(contextPrefix(recalled)))) return message;
+  if (isUsers && !(recalled && beginsWithContext(messageText(message), recalled))) return message;
   return saidMessage(message);
+}
+
+/** The prefix is made only where it may be there: it takes as long as a recall. */
+function beginsWithContext(text: string, recalled: Recalled): boolean {
+  return text.startsWith(contextOpening) && text.startsWith(contextPrefix(recalled));
 }
