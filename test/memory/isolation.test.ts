@@ -1,5 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
 import { withMemory } from "../../src/langgraph/wrap/with-memory.js";
@@ -63,6 +64,18 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(await tables()).toEqual([...expected, "later"].sort());
     await db.pool.query(`drop table "${schema}".later`);
     await db.pool.query(`update "${schema}".meta set version = 3`);
+  });
+
+  it("keeps the state of a graph's runs that name nobody", async () => {
+    const checkpointer = isolated.memory().checkpointer();
+    const graph = new StateGraph(MessagesAnnotation)
+      .addNode("answer", () => ({ messages: [new AIMessage("Hello.")] }))
+      .addEdge(START, "answer")
+      .compile({ checkpointer });
+    const config = { configurable: { thread_id: word() } };
+    await say(graph, "Good morning.", config);
+    const { values } = await graph.getState(config);
+    expect(lines(values.messages)).toEqual(["human: Good morning.", "ai: Hello."]);
   });
 
   it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {

@@ -67,7 +67,7 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
   const flush = (tenant: string, queue: Queue): void => {
     while (queue.underWay < mostAtOnce && queue.waiting.length > 0) {
       queue.underWay++;
-      void writeAll(db, nextGroup(queue.waiting)).finally(() => {
+      void writeAll(db, tenant, nextGroup(queue.waiting)).finally(() => {
         queue.underWay--;
         if (queue.underWay === 0 && queue.waiting.length === 0) queues.delete(tenant);
         else flush(tenant, queue);
@@ -102,12 +102,12 @@ function bytesOf({ blobs = [], writes = [] }: CheckpointPart): number {
 }
 
 /** Settles all of `parts`; never rejects. */
-async function writeAll(db: Database, parts: readonly Waiting[]): Promise<void> {
+async function writeAll(db: Database, tenant: string, parts: readonly Waiting[]): Promise<void> {
   const threads = byThread(parts);
   const isOneThread = threads.length === 1;
   let left: readonly Waiting[][];
   try {
-    const written = await writeTogether(db, parts, isOneThread ? "" : " skip locked");
+    const written = await writeTogether(db, tenant, parts, isOneThread ? "" : " skip locked");
     for (const { place, resolve } of parts) if (written.has(place.threadRef)) resolve();
     left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
     // Others do not wait for a thread that is held by what forgets it: it is written apart.
@@ -116,7 +116,7 @@ async function writeAll(db: Database, parts: readonly Waiting[]): Promise<void> 
     if (parts.length === 1) return rejectAll(parts, () => error);
     left = isOneThread ? parts.map((part) => [part]) : threads;
   }
-  for (const some of left) await writeAll(db, some);
+  for (const some of left) await writeAll(db, tenant, some);
 }
 
 function rejectAll(parts: readonly Waiting[], errorOf: (part: Waiting) => unknown): void {
@@ -131,6 +131,7 @@ function byThread(parts: readonly Waiting[]): Waiting[][] {
 /** The threads that were written to. */
 async function writeTogether(
   db: Database,
+  tenant: string,
   parts: readonly Waiting[],
   ofLocked: "" | " skip locked",
 ): Promise<ReadonlySet<number | null>> {
@@ -138,7 +139,7 @@ async function writeTogether(
   const places = new Map(parts.map(({ place }) => [place.threadRef, place.name]));
   const threads = [...places].map(([thread, name]) => ({ thread, name }));
   const { data, rows } = packed(parts);
-  const held = await asTenant(parts[0]?.place.scope?.tenantId, () =>
+  const held = await asTenant(tenant, () =>
     db.query<{ id: string }>(
       sql`
       with data as materialized (select ${data}::bytea as bytes),
