@@ -87,13 +87,11 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const { filter, before, limit } = options ?? {};
     const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
     const stored = await readCheckpoints(this.#db, place, {
-      ...{
-        ns: ns ?? undefined,
-        id: id || undefined,
-        before: before?.configurable?.checkpoint_id,
-        filter,
-        limit,
-      },
+      ns: ns ?? undefined,
+      id: id || undefined,
+      before: before?.configurable?.checkpoint_id,
+      filter,
+      limit,
     });
     for (const each of stored) yield this.#tupleOf(place, each);
   }
@@ -123,8 +121,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
         { ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped },
       ],
     });
-    const next = { configurable: { checkpoint_ns: ns, checkpoint_id: checkpoint.id } };
-    return { ...next, configurable: configurableFrom(place, next) };
+    return configOf(place, ns, checkpoint.id);
   }
 
   override async putWrites(
@@ -178,14 +175,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
   async #tupleOf(place: CheckpointPlace, stored: StoredCheckpoint): Promise<CheckpointTuple> {
     const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
-    const configOf = (checkpointId: string) => ({
-      configurable: configurableFrom(place, {
-        configurable: { checkpoint_ns: ns, checkpoint_id: checkpointId },
-      }),
-    });
     if (checkpoint.v < 4 && parent !== null) {
       // LangGraph moves what waits to be sent: it is with the parent's writes.
-      const tuple = await super.getTuple(at(configOf(id), place));
+      const tuple = await super.getTuple(at(configOf(place, ns, id), place));
       if (tuple) return seenFrom(place, tuple);
     }
     const load = (type: string, value: Uint8Array) => this.serde.loadsTyped(type, value);
@@ -196,10 +188,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
       return [task, channel, await load(type, value)];
     });
     return {
-      config: configOf(id),
+      config: configOf(place, ns, id),
       checkpoint: { ...checkpoint, channel_values: Object.fromEntries(await Promise.all(channels)) },
       metadata: await this._loadMetadata(metadata),
-      ...(parent !== null && { parentConfig: configOf(parent) }),
+      ...(parent !== null && { parentConfig: configOf(place, ns, parent) }),
       pendingWrites: await Promise.all(pending),
     };
   }
@@ -322,6 +314,12 @@ function addressOf({ configurable = {} }: RunnableConfig) {
 
 function at(config: RunnableConfig, { name }: CheckpointPlace): RunnableConfig {
   return { ...config, configurable: { ...config.configurable, thread_id: name } };
+}
+
+function configOf(place: CheckpointPlace, ns: string, id: string) {
+  return {
+    configurable: configurableFrom(place, { configurable: { checkpoint_ns: ns, checkpoint_id: id } }),
+  };
 }
 
 /** The configs name the thread and its owner, so that they can be run. */
