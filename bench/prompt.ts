@@ -1,11 +1,13 @@
 import { openBenchDatabase } from "./bench-database.js";
 import {
   agentKind,
+  isSummary,
   memoriesIn,
-  peers,
-  summaryKind,
+  type Peer,
+  peerNames,
   toolLoopTokens,
   withMnemograph,
+  withPeer,
 } from "./prompt/conversations.js";
 import { costOf, type PromptLog, readable } from "./prompt/prompt-log.js";
 import { usersWords } from "./prompt/words.js";
@@ -20,10 +22,10 @@ const turnsShown = isSmall ? [3, 6, 12] : [30, 60, 200];
 const memoryCounts = [0, 80];
 const answerTokens = { long: 230, short: 35 };
 const preset = option("preset");
-const shownTurn = Number(option("show") ?? 0);
 const words = usersWords(Math.max(...turnsShown), 11);
-
-type Measured = ReturnType<typeof measure>;
+const shownTurn = Number(option("show") ?? 0);
+if (!(shownTurn in [0, ...words]))
+  throw new Error(`There is no turn ${option("show")}. Pass --show=1 to --show=${words.length}.`);
 
 const database = await openBenchDatabase();
 try {
@@ -35,12 +37,9 @@ try {
   const results: Record<string, Record<string, PromptLog>> = {};
   for (const [length, tokens] of Object.entries(answerTokens)) {
     const logs: Record<string, PromptLog> = {};
-    for (const memories of memoryCounts)
-      logs[`Mnemograph, ${memories} memories`] = await withMnemograph(
-        settingOf(`${length}_${memories}`, tokens, memories),
-      );
-    for (const [name, converse] of Object.entries(peers))
-      logs[name] = await converse({ words, answerTokens: tokens });
+    const setting = (memories: number) => settingOf(`${length}_${memories}`, tokens, memories);
+    for (const memories of memoryCounts) logs[nameOf(memories)] = await withMnemograph(setting(memories));
+    for (const name of peerNames) logs[name] = await withPeer(name, setting(0));
     printCosts(`Answers of ${tokens} tokens`, logs);
     results[length] = logs;
   }
@@ -48,55 +47,55 @@ try {
   printBackground(long);
   printShown(long);
   printLoad();
-  const mnemograph = (figure: (measured: Measured) => number) =>
-    figures((turns, memories) => figure(measure(long[`Mnemograph, ${memories} memories`], turns)));
-  const peer = (name: keyof typeof peers, figure: (measured: Measured) => number) =>
-    figures((turns) => figure(measure(long[name], turns)));
+  const figures = (figure: (measured: ReturnType<typeof measure>) => number, peer?: Peer) =>
+    byTurnsAndMemories((turns, memories) =>
+      figure(measure(long[peer ?? nameOf(memories)] as PromptLog, turns)),
+    );
   printResult({
-    cost: mnemograph(({ agent }) => agent.cost),
-    costWithSummaries: mnemograph(({ costWithSummaries }) => costWithSummaries),
-    fullHistory: peer("fullHistory", ({ agent }) => agent.cost),
-    summarization: peer("summarizationMiddleware", ({ agent }) => agent.cost),
-    summarizationWithSummaries: peer("summarizationMiddleware", (measured) => measured.costWithSummaries),
-    sharedPrefix: mnemograph(({ agent }) => agent.sharedPrefix),
-    lastPromptTokens: mnemograph(({ agent }) => agent.lastTokens),
-    backgroundTokens: mnemograph(({ background }) => background.tokens),
-    backgroundCalls: mnemograph(({ background }) => background.calls),
+    cost: figures(({ agent }) => agent.cost),
+    costWithSummaries: figures(({ costWithSummaries }) => costWithSummaries),
+    fullHistory: figures(({ agent }) => agent.cost, "fullHistory"),
+    summarization: figures(({ agent }) => agent.cost, "summarizationMiddleware"),
+    summarizationWithSummaries: figures((peer) => peer.costWithSummaries, "summarizationMiddleware"),
+    sharedPrefix: figures(({ agent }) => agent.sharedPrefix),
+    lastPromptTokens: figures(({ agent }) => agent.lastTokens),
+    backgroundTokens: figures(({ background }) => background.tokens),
+    backgroundCalls: figures(({ background }) => background.calls),
     toolLoopTokens: await toolLoopTokens(settingOf("tools", answerTokens.long, 0)),
   });
 } finally {
   await database.close();
 }
 
-function measure(log: PromptLog = { turn: 0, calls: [] }, untilTurn: number) {
+function measure(log: PromptLog, untilTurn: number) {
   const agent = costOf(log, untilTurn, (kind) => kind === agentKind);
   return {
     agent,
-    costWithSummaries: agent.cost + costOf(log, untilTurn, (kind) => kind === summaryKind).cost,
+    costWithSummaries: agent.cost + costOf(log, untilTurn, isSummary).cost,
     background: costOf(log, untilTurn, (kind) => kind !== agentKind),
   };
 }
 
-/** By turns, then by memories. */
-function figures(figure: (turns: number, memories: number) => number) {
+function byTurnsAndMemories(figure: (turns: number, memories: number) => number) {
   const byMemories = (turns: number) =>
     Object.fromEntries(memoryCounts.map((memories) => [memories, figure(turns, memories)]));
   return Object.fromEntries(turnsShown.map((turns) => [turns, byMemories(turns)]));
+}
+
+function nameOf(memories: number): string {
+  return `Mnemograph, ${memories} memories`;
 }
 
 function printCosts(title: string, logs: Readonly<Record<string, PromptLog>>): void {
   const rows = turnsShown.flatMap((turns) =>
     Object.entries(logs).map(([variant, log]) => {
       const { agent, costWithSummaries, background } = measure(log, turns);
+      const { tokens, lastTokens, sharedPrefix, cost } = agent;
       return {
-        ...{ variant, turns, "prompt tokens": Math.round(agent.tokens) },
-        ...{
-          "last prompt": Math.round(agent.lastTokens),
-          "memories in it": memoriesIn(promptOf(log, turns)),
-        },
-        "shared prefix": `${(agent.sharedPrefix * 100).toFixed(1)} %`,
-        ...{ cost: Math.round(agent.cost), "with summaries": Math.round(costWithSummaries) },
-        ...{ "background calls": background.calls, "their tokens": Math.round(background.tokens) },
+        ...{ variant, turns, "prompt tokens": whole(tokens), "last prompt": whole(lastTokens) },
+        ...{ "memories in it": memoriesIn(promptOf(log, turns)), "shared prefix": sharedPrefix },
+        ...{ cost: whole(cost), "with summaries": whole(costWithSummaries) },
+        ...{ "background calls": background.calls, "their tokens": whole(background.tokens) },
       };
     }),
   );
@@ -104,15 +103,18 @@ function printCosts(title: string, logs: Readonly<Record<string, PromptLog>>): v
 }
 
 function printBackground(logs: Readonly<Record<string, PromptLog>>): void {
-  const rows = Object.entries(logs).flatMap(([variant, log]) =>
-    [...new Set(log.calls.map(({ kind }) => kind))]
-      .filter((kind) => kind !== agentKind)
-      .map((kind) => {
-        const { calls, tokens, cost } = costOf(log, words.length, (other) => other === kind);
-        return { variant, kind, calls, tokens: Math.round(tokens), cost: Math.round(cost) };
-      }),
-  );
+  const rows = Object.entries(logs).flatMap(([variant, log]) => {
+    const kinds = new Set(log.calls.map(({ kind }) => kind).filter((kind) => kind !== agentKind));
+    return [...kinds].map((kind) => {
+      const { calls, tokens, cost } = costOf(log, words.length, (other) => other === kind);
+      return { variant, kind, calls, tokens: whole(tokens), cost: whole(cost) };
+    });
+  });
   printTable(`Background calls in ${words.length} turns, answers of ${answerTokens.long} tokens`, rows);
+}
+
+function whole(tokens: number): number {
+  return Math.round(tokens);
 }
 
 function printShown(logs: Readonly<Record<string, PromptLog>>): void {

@@ -1,3 +1,4 @@
+import { ok } from "node:assert/strict";
 import { HumanMessage, trimMessages } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, summarizationMiddleware, tool } from "langchain";
@@ -10,23 +11,20 @@ import {
   type MemoryOptions,
   memoryMiddleware,
 } from "../../src/index.js";
-import { HashingEmbeddings } from "../../src/testing/index.js";
+import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { addMemories } from "../bench-memory.js";
-import { type PromptLog, recordingModel, recordingOfflineModel, tokensIn } from "./prompt-log.js";
+import { type PromptLog, recordingModel, tokensIn } from "./prompt-log.js";
 import { memories, textOf } from "./words.js";
 
 export const agentKind = "agent";
 
-/** The name of the thread's summary, in LangChain's conversations and in Mnemograph's. */
-export const summaryKind = "conversation_summary";
+/** What a conversation's summaries, and those of its episodes, are called. */
+export const isSummary = (kind: string) => kind.endsWith("_summary");
 
+/** A conversation: what the user says in each turn, and what Mnemograph is given. */
 export interface Setting {
-  /** What the user says in each turn. */
   readonly words: readonly string[];
   readonly answerTokens: number;
-}
-
-export interface MemorySetting extends Setting {
   readonly database: NonNullable<MemoryOptions["database"]>;
   readonly schema: string;
   readonly preset: string | undefined;
@@ -40,70 +38,60 @@ const summaryTokens = 230;
 const run = { configurable: { thread_id: "prompt", user_id: "prompt" } };
 const scope = { userId: "prompt" };
 
-/** The conversation as agents without long-term memory have it. */
-export const peers = {
-  async fullHistory(setting: Setting): Promise<PromptLog> {
-    const { log, model } = recorded(setting);
-    return converse(log, createAgent({ ...agentOf(model), checkpointer: new MemorySaver() }), setting);
-  },
-  async trimMessages(setting: Setting): Promise<PromptLog> {
-    const { log, model } = recorded(setting);
+/** What agents without long-term memory do about long conversations. */
+const peers = {
+  fullHistory: () => [],
+  trimMessages: () => {
     const lastTwenty = { maxTokens: 20, tokenCounter: (said: unknown[]) => said.length, startOn: "human" };
-    const trimming = createMiddleware({
+    return createMiddleware({
       name: "trimming",
       wrapModelCall: async (request, handler) =>
         handler({ ...request, messages: await trimMessages(request.messages, lastTwenty) }),
     });
-    const agent = createAgent({
-      ...agentOf(model),
-      middleware: [trimming],
-      checkpointer: new MemorySaver(),
-    });
-    return converse(log, agent, setting);
   },
-  async summarizationMiddleware(setting: Setting): Promise<PromptLog> {
-    const { log, model } = recorded(setting);
-    const options = {
-      model: recordingModel(log, summaryKind, (call) => textOf(`Summary ${call}`, call, summaryTokens)),
+  summarizationMiddleware: (log: PromptLog) => {
+    const summarize = (_: unknown, call: number) => textOf(`Summary ${call}`, call, summaryTokens);
+    return summarizationMiddleware({
+      model: recordingModel(log, summarize, "conversation_summary"),
       trigger: { messages: 20 },
       keep: { messages: 6 },
-    };
-    const agent = createAgent({
-      ...agentOf(model),
       // Its types are not made for `exactOptionalPropertyTypes`.
-      middleware: [summarizationMiddleware(options as never) as never],
-      checkpointer: new MemorySaver(),
-    });
-    return converse(log, agent, setting);
+    } as never);
   },
 };
 
+export type Peer = keyof typeof peers;
+export const peerNames = Object.keys(peers) as Peer[];
+
+/** Throws unless the last prompt has the words of all turns, and with the others of the later ones only. */
+export async function withPeer(name: Peer, setting: Setting): Promise<PromptLog> {
+  const log: PromptLog = { turn: 1, calls: [] };
+  await converse(log, [peers[name](log)].flat(), setting);
+  const last = promptsOf(log).at(-1) ?? "";
+  const kept = setting.words.filter((text) => last.includes(text)).length;
+  ok((kept === setting.words.length) === (name === "fullHistory"), `${name} kept ${kept} turns.`);
+  return log;
+}
+
 /** The conversation with `memoryMiddleware`. Throws unless every prompt has enough of the memories that were added. */
-export async function withMnemograph(setting: MemorySetting): Promise<PromptLog> {
-  const { log, model } = recorded(setting);
-  return withMemoryOf(setting, log, async (memory) => {
-    const agent = createAgent({
-      ...agentOf(model),
-      middleware: [memoryMiddleware(memory)],
-      checkpointer: new MemorySaver(),
-    });
-    await converse(log, agent, setting, () => memory.idle());
-    for (const { turn, prompt } of log.calls.filter(({ kind }) => kind === agentKind)) {
+export async function withMnemograph(setting: Setting): Promise<PromptLog> {
+  const log: PromptLog = { turn: 1, calls: [] };
+  await withMemoryOf(setting, log, async (memory) => {
+    await converse(log, [memoryMiddleware(memory)], setting, () => memory.idle());
+    for (const [turn, prompt] of promptsOf(log).entries()) {
       const shown = memoriesIn(prompt);
-      if (shown < setting.memories / 2)
-        throw new Error(`The prompt of turn ${turn} has ${shown} of ${setting.memories} memories.`);
+      ok(shown >= setting.memories / 4, `Prompt ${turn} has ${shown} of ${setting.memories} memories.`);
     }
-    return log;
   });
+  return log;
 }
 
 /** Tokens of the last prompt in a run that calls a tool twenty times, each result of 5,000 tokens. */
-export async function toolLoopTokens(setting: MemorySetting): Promise<number> {
+export async function toolLoopTokens(setting: Setting): Promise<number> {
   const calls = 20;
   const log: PromptLog = { turn: 1, calls: [] };
-  const model = recordingModel(log, agentKind, (call) =>
-    call < calls ? { toolCalls: [{ name: "read_part", args: { part: call } }] } : "I have read it.",
-  );
+  const reply = (_: unknown, part: number) =>
+    part < calls ? { toolCalls: [{ name: "read_part", args: { part } }] } : "I have read it.";
   let read = 0;
   const readPart = tool(({ part }) => textOf(`Part ${part} of ${++read}`, part, 5_000), {
     name: "read_part",
@@ -111,21 +99,13 @@ export async function toolLoopTokens(setting: MemorySetting): Promise<number> {
     schema: z.object({ part: z.number() }),
   });
   return withMemoryOf(setting, log, async (memory) => {
-    const agent = createAgent({
-      ...agentOf(model),
-      tools: [readPart],
-      middleware: [memoryMiddleware(memory)],
-      checkpointer: new MemorySaver(),
-    });
-    await agent.invoke(
-      { messages: [new HumanMessage("Read the document.")] },
-      { ...run, recursionLimit: 10 * calls },
-    );
+    const agent = agentOf(recordingModel(log, reply, agentKind), [memoryMiddleware(memory)], [readPart]);
+    const input = { messages: [new HumanMessage("Read the document.")] };
+    await agent.invoke(input, { ...run, recursionLimit: 10 * calls });
     await memory.idle();
-    const prompts = log.calls.filter(({ kind }) => kind === agentKind);
-    if (read !== calls || prompts.length !== calls + 1)
-      throw new Error(`${read} results in ${prompts.length} calls, not ${calls} in ${calls + 1}.`);
-    return tokensIn(prompts.at(-1)?.prompt ?? "");
+    const prompts = promptsOf(log);
+    ok(read === calls && prompts.length === calls + 1, `${read} results in ${prompts.length} calls.`);
+    return tokensIn(prompts.at(-1) ?? "");
   });
 }
 
@@ -133,48 +113,51 @@ export function memoriesIn(prompt: string): number {
   return memories.filter(({ text }) => prompt.includes(text)).length;
 }
 
-function recorded({ answerTokens }: Setting) {
-  const log: PromptLog = { turn: 1, calls: [] };
-  const model = recordingModel(log, agentKind, (call) => textOf(`Answer ${call + 1}`, call, answerTokens));
-  return { log, model };
+function promptsOf(log: PromptLog): string[] {
+  return log.calls.filter(({ kind }) => kind === agentKind).map(({ prompt }) => prompt);
 }
 
-function agentOf(model: ReturnType<typeof recordingModel>) {
-  return { model, tools: [], systemPrompt };
+function agentOf(
+  model: ReturnType<typeof recordingModel>,
+  middleware: readonly object[],
+  tools: readonly object[] = [],
+): Agent {
+  const options = { model, tools, systemPrompt, middleware, checkpointer: new MemorySaver() };
+  return createAgent(options as never) as unknown as Agent;
 }
 
 /** Throws unless each turn asked the agent's model once, with its words. */
 async function converse(
   log: PromptLog,
-  agent: Agent,
-  { words }: Setting,
+  middleware: readonly object[],
+  { words, answerTokens }: Setting,
   afterTurn: () => Promise<void> = async () => {},
-): Promise<PromptLog> {
+): Promise<void> {
+  const reply = (_: unknown, call: number) => textOf(`Answer ${call + 1}`, call, answerTokens);
+  const agent = agentOf(recordingModel(log, reply, agentKind), middleware);
   for (const [index, text] of words.entries()) {
     log.turn = index + 1;
     await agent.invoke({ messages: [new HumanMessage(text)] }, run);
     await afterTurn();
   }
-  const prompts = log.calls.filter(({ kind }) => kind === agentKind);
-  if (
-    prompts.length !== words.length ||
-    prompts.some(({ prompt }, turn) => !prompt.includes(words[turn] ?? ""))
-  )
-    throw new Error(`${prompts.length} prompts for ${words.length} turns, or one without its turn's words.`);
-  return log;
+  const prompts = promptsOf(log);
+  ok(prompts.length === words.length, `${prompts.length} prompts for ${words.length} turns.`);
+  for (const [turn, text] of words.entries()) ok(prompts[turn]?.includes(text), `Not asked: ${text}`);
 }
 
 /** A memory with its defaults and no other owner. Throws when it warned: a turn whose recall failed measures nothing. */
 async function withMemoryOf<Result>(
-  { database, schema, preset, memories: count }: MemorySetting,
+  { database, schema, preset, memories: count }: Setting,
   log: PromptLog,
   work: (memory: Memory) => Promise<Result>,
 ): Promise<Result> {
   const warnings: string[] = [];
   const warn = (message: string) => warnings.push(message);
   const logger: Logger = { debug() {}, info() {}, warn, error: warn };
+  const offline = new OfflineChatModel();
+  const model = recordingModel(log, (said, _, { tools = [] }) => offline.invoke([...said], { tools }));
   const memory = createMemory({
-    ...{ database, schema, logger, model: recordingOfflineModel(log), embeddings: new HashingEmbeddings() },
+    ...{ database, schema, logger, model, embeddings: new HashingEmbeddings() },
     ...(preset !== undefined && { config: { preset } as MemoryConfig }),
   });
   try {
@@ -184,7 +167,7 @@ async function withMemoryOf<Result>(
     // What adding them asked is no part of the conversation.
     log.calls.length = 0;
     const result = await work(memory);
-    if (warnings.length > 0) throw new Error(`Memory warned: ${warnings.join("; ")}`);
+    ok(warnings.length === 0, `Memory warned: ${warnings.join("; ")}`);
     return result;
   } finally {
     await memory.close();

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
-import { OfflineChatModel, ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
+import { ScriptedChatModel, type ScriptedReplyFunction } from "../../src/testing/index.js";
 
-/** The prompts of one conversation, in the order of the calls; whoever runs it counts the turns, from 1. */
+/** The prompts of one conversation, in the order of the calls; `turn` is the current one, from 1. */
 export interface PromptLog {
   turn: number;
   readonly calls: { readonly turn: number; readonly kind: string; readonly prompt: string }[];
@@ -28,57 +28,31 @@ function callsOf(message: BaseMessage): string {
 }
 
 /** A recorded prompt, for people to read. */
-export function readable(prompt: string): string {
-  return prompt.replaceAll(separator, "\n────── ").trim();
-}
+export const readable = (prompt: string) => prompt.replaceAll(separator, "\n────── ").trim();
 
-export function tokensIn(prompt: string): number {
-  return prompt.length / charactersPerToken;
-}
+export const tokensIn = (prompt: string) => prompt.length / charactersPerToken;
 
-/** A stand-in whose prompts are recorded as `kind`. */
+/** A stand-in whose prompts are recorded as `kind`. @default the name of the structured output asked for */
 export function recordingModel(
   log: PromptLog,
-  kind: string,
-  reply: (call: number) => ScriptedReply,
+  reply: ScriptedReplyFunction,
+  kind?: string,
 ): ScriptedChatModel {
-  return new ScriptedChatModel({
-    replies: (messages, call) => {
-      log.calls.push({ turn: log.turn, kind, prompt: promptText(messages) });
-      return reply(call);
-    },
-  });
-}
-
-/** The offline model, each prompt recorded by the name of its structured output. */
-export function recordingOfflineModel(log: PromptLog): ScriptedChatModel {
-  const offline = new OfflineChatModel();
   const model: ScriptedChatModel = new ScriptedChatModel({
-    replies: (messages, call, { tools = [] }) => {
-      const kind = model.calls[call]?.toolNames[0] ?? "text";
-      log.calls.push({ turn: log.turn, kind, prompt: promptText(messages) });
-      return offline.invoke([...messages], { tools });
+    replies: (messages, call, options) => {
+      const asked = kind ?? model.calls[call]?.toolNames[0] ?? "text";
+      log.calls.push({ turn: log.turn, kind: asked, prompt: promptText(messages) });
+      return reply(messages, call, options);
     },
   });
   return model;
 }
 
-/** What a conversation's calls of some kinds took until a turn. */
-export interface PromptCost {
-  readonly calls: number;
-  readonly tokens: number;
-  /** Tokens not cached, and a tenth of those that the previous prompt of the same kind begins with. */
-  readonly cost: number;
-  /** Cached tokens of all but the first call's, 0 to 1. */
-  readonly sharedPrefix: number;
-  readonly lastTokens: number;
-}
-
-export function costOf(
-  { calls }: PromptLog,
-  untilTurn: number,
-  isCounted: (kind: string) => boolean,
-): PromptCost {
+/**
+ * What a conversation's calls of some kinds took until a turn. `cost`: tokens, of which those that the previous prompt of
+ * the same kind begins with count a tenth; `sharedPrefix`: their share of all prompts after the first, 0 to 1.
+ */
+export function costOf({ calls }: PromptLog, untilTurn: number, isCounted: (kind: string) => boolean) {
   const previous = new Map<string, string>();
   const sum = { calls: 0, tokens: 0, shared: 0, first: 0, lastTokens: 0 };
   for (const { turn, kind, prompt } of calls) {

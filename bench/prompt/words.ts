@@ -17,51 +17,28 @@ const topics: readonly Topic[] = [
   ["learning Portuguese", "the subjunctive", "a tutor", "on Tuesday evenings"],
   ["restoring an old bicycle", "the rear hub", "an uncle", "at weekends"],
   ["baking sourdough", "the starter", "a sister", "every Friday"],
-  ["playing the cello", "the new bow", "a string quartet", "on Thursdays"],
   ["planning a trip to Norway", "the night train", "two old friends", "for August"],
   ["renovating the kitchen", "the oak worktop", "a carpenter", "before winter"],
-  ["writing a crime novel", "the third chapter", "a reading group", "early in the morning"],
-  ["studying for a statistics exam", "the practice papers", "a classmate", "until March"],
   ["keeping bees", "the second hive", "a retired farmer", "through the summer"],
-  ["photographing birds", "the long lens", "a cousin", "at the estuary"],
-  ["climbing indoors", "the overhang", "a colleague", "after work"],
-  ["saving for a flat", "the mortgage offer", "a partner", "this year"],
   ["teaching chess to children", "the school tournament", "another parent", "on Mondays"],
-  ["roasting coffee at home", "the hand grinder", "a flatmate", "on rainy days"],
   ["helping at an animal shelter", "the shy greyhound", "the vet", "on Saturdays"],
-  ["building a weather station", "the rain sensor", "a nephew", "in the shed"],
-  ["sewing a winter coat", "the wool lining", "a grandmother", "in the evenings"],
-  ["swimming in the lake", "the wetsuit", "an old teacher", "from May on"],
 ];
 
 const memoryForms: readonly (readonly [category: string, text: (topic: Topic) => string])[] = [
-  [
-    "preferences",
-    ([doing, thing]) => `The user prefers to talk about ${thing} first when it is about ${doing}.`,
-  ],
+  ["preferences", ([doing, thing]) => `The user prefers ${doing} with ${thing} settled first.`],
   ["interests", ([doing, , who, when]) => `The user enjoys ${doing} ${when}, mostly with ${who}.`],
   ["tasks", ([doing, thing]) => `The user wants to be done with ${thing} by June and to go on ${doing}.`],
   ["relationships", ([doing, , who]) => `It was ${who} who got the user into ${doing}, two years ago.`],
   ["constraints", ([doing, , , when]) => `The user has at most four hours a week for ${doing}, ${when}.`],
   ["history", ([doing, thing]) => `Last year ${thing} cost the user more than all the rest of ${doing}.`],
-  [
-    "projects",
-    ([, thing, who, when]) => `The user and ${who} have agreed to look at ${thing} together ${when}.`,
-  ],
+  ["projects", ([, thing, who, when]) => `The user and ${who} will look at ${thing} together ${when}.`],
   ["knowledge", ([doing, thing]) => `The user has read two books about ${doing}; neither explains ${thing}.`],
 ];
 
-/** 80 memories of eight categories, four about each topic. */
-export const memories: readonly MemoryDraft[] = topics.flatMap((topic, index) =>
-  memoryForms
-    .filter((_, form) => form % 2 === index % 2)
-    .map(([category, text]) => ({ category, text: text(topic) })),
+/** 80 memories of eight categories, eight about each topic. */
+export const memories: readonly MemoryDraft[] = topics.flatMap((topic) =>
+  memoryForms.map(([category, text]) => ({ category, text: text(topic) })),
 );
-
-const openings = [
-  ...["", "", "", "Thanks, that helps. ", "Hm, let me think. ", "Good morning! ", "Right. "],
-  ...["One more thing. ", "Sorry, I was away for a bit. ", "That makes sense. ", "I am not so sure. "],
-];
 
 const tellings: readonly ((topic: Topic) => string)[] = [
   ([doing, thing]) => `I spent most of yesterday ${doing}, and ${thing} gave me trouble again.`,
@@ -86,6 +63,11 @@ const askings: readonly ((topic: Topic) => string)[] = [
   () => "",
 ];
 
+const closings = [
+  ...["", "", "", " Thanks in advance.", " No hurry.", " Keep it short, please.", " You know how I am."],
+  ...[" I have an hour tonight.", " It is not urgent, but it bothers me.", " Say so if I am wrong."],
+];
+
 /** What a user says in `count` turns, no two the same: a few turns about one topic, then about another. */
 export function usersWords(count: number, seed: number): string[] {
   const random = seeded(seed);
@@ -94,7 +76,7 @@ export function usersWords(count: number, seed: number): string[] {
   let topic = pick(topics);
   while (said.size < count) {
     if (random() < 0.3) topic = pick(topics);
-    said.add(pick(openings) + pick(tellings)(topic) + pick(askings)(topic));
+    said.add(pick(tellings)(topic) + pick(askings)(topic) + pick(closings));
   }
   return [...said];
 }
