@@ -1,10 +1,10 @@
--- Version: 4
+-- Version: 5
 --
 -- Functions and triggers, installed where an older version of this file was. Raise the number with each change. A function that
 -- takes or returns something else gets another name, and the one before stays for processes that still call it.
 --
--- Where a pooler keeps no prepared statements, a function keeps its plans. An aggregate costs most to plan, so lists are made by
--- `array(…)`, and rows that are seldom there are looked for first.
+-- Where a pooler keeps no prepared statements, a function keeps its plans (plans.sql). An aggregate costs most to plan, so lists are
+-- made by `array(…)`, and rows that are seldom there are looked for first.
 
 -- Counts the changes of a row: who edits it says which revision was read.
 create or replace function mnemograph.count_revision() returns trigger language plpgsql as $$

@@ -57,7 +57,7 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
     functions: {
       version: Number(/^-- Version: (\d+)\n/.exec(functions)?.[1]),
       statementsFor: (schemaName, vectorSchema) =>
-        [functions, ...searchFunctions.map(textOf)]
+        [functions, ...searchFunctions.map(textOf), textOf("plans")]
           .flatMap((text) => statementsOf(text, schemaName))
           .map((statement) => statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text)),
     },

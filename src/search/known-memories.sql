@@ -44,9 +44,10 @@ language plpgsql stable parallel safe rows 100 as $$
           order by m.importance desc, m.updated_at desc, m.ref limit most_profile
         ) p
         union all
+        -- "is not true", or a planner without statistics takes the index of ageing memories, which reads all owners'.
         select o.id, f.*, false from unnest(owners) o (id) cross join unnest(categories) c (category) cross join lateral (
           select m.ref, m.category, m.pinned, m.kind, m.importance, m.updated_at from mnemograph.memory m
-          where m.owner_ref = o.id and m.category = c.category and m.key is null and not m.pinned and m.kind in ('fact', 'insight')
+          where m.owner_ref = o.id and m.category = c.category and m.key is null and m.pinned is not true and m.kind in ('fact', 'insight')
             and mnemograph.is_visible_1(m, in_app, '{fact,insight}', categories, null, asked_at) and m.valid_from <= asked_at
           order by m.importance desc, m.updated_at desc, m.ref limit 2 * most_fallback
         ) f

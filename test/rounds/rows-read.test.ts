@@ -17,8 +17,8 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
   let memory: Memory;
   let id: string;
   let next = 0;
-  /** What adding one reads by plans that were made for next to none. */
-  let early: Record<string, number>;
+  /** What is read by plans that were made for next to none. */
+  let early: { readonly add: Record<string, number>; readonly recall: Record<string, number> };
 
   beforeAll(async () => {
     const connectionString = inject("databaseUrl") ?? "";
@@ -40,7 +40,11 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     const shown = { revision: changes.revision, memoryIds: [] };
     await memory.record({ ...thread, messages: [new HumanMessage("hello")], shown });
     const add = () => memory.memories.add({ text: `early${next++}` }, { scope });
-    early = await readOften({ pool, schema: db.schema }, many, add);
+    const recall = () => memory.recall({ scope: { userId: "user 1" }, threadId: "early", query: "word1" });
+    early = {
+      add: await readOften({ pool, schema: db.schema }, many, add),
+      recall: await readOften({ pool, schema: db.schema }, many, recall),
+    };
     await db.pool.query("vacuum analyze");
   });
   afterAll(() => pool.end());
@@ -77,7 +81,11 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
   };
 
   it("memories.add looks memories up by their keys, whenever it was planned", () => {
-    expect(early).not.toHaveProperty("memory");
+    expect(early.add).not.toHaveProperty("memory");
+  });
+
+  it("recall reads the user's own memories only, whenever it was planned", () => {
+    expect(early.recall).not.toHaveProperty("memory_aging");
   });
 
   it.each(Object.entries(calls))("%s reads some of them, not all", async (_, call) => {
