@@ -31,12 +31,9 @@ export interface StoredCheckpoint {
   readonly writes: readonly [task: string, channel: string, type: string, value: Uint8Array][];
 }
 
-type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
+export type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
 
-interface Row extends Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
-  readonly ref: string | null;
-  readonly owned: boolean;
-  readonly name: string | null;
+interface Row extends PlaceRow, Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
   readonly id: string | null;
   readonly checkpoint: StoredCheckpoint["checkpoint"];
   readonly value_list: Listed<[channel: string, type: string]>;
@@ -45,44 +42,55 @@ interface Row extends Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
   readonly write_bytes: Buffer | null;
 }
 
-/** One statement. */
+/** A thread whose checkpoints were found before, or which is asked for. */
+export type Where = CheckpointPlace | Asked;
+
+/** No place for a thread that has no row or whose checkpoints have no name yet. */
+export type Placed<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
+
+/** One statement. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function readCheckpoints(
   db: Connection,
-  { name, scope }: CheckpointPlace,
+  where: Where,
   search: CheckpointSearch,
-): Promise<StoredCheckpoint[]> {
-  const place = sql`select null::bigint as ref, true as owned, ${name}::text as name`;
-  return (await findRows(db, scope, place, search)).flatMap(storedIn);
+): Promise<Placed<StoredCheckpoint[]>> {
+  const rows = await findRows(db, where, search);
+  return [placeIn(where, rows[0]), rows.flatMap(storedIn)];
 }
 
-/**
- * The thread's place and its checkpoint, in one statement; undefined for a thread that has no row or whose checkpoints have
- * no name yet. @throws MemoryError `THREAD_FORBIDDEN`
- */
-export async function findCheckpoint(
-  db: Connection,
-  { scope, threadId }: Asked,
-  search: CheckpointSearch,
-): Promise<{ place: CheckpointPlace; stored: StoredCheckpoint | undefined } | undefined> {
-  const { tenantId, userId, appId } = scopeColumns(scope ?? nobody);
-  const place = sql`
+/** What `placeIn` reads: the thread, whether it is the asker's, and the name of its checkpoints. */
+export interface PlaceRow {
+  readonly ref: string | null;
+  readonly owned: boolean;
+  readonly name: string | null;
+}
+
+export function selectPlace({ schema }: Connection, where: Where): Sql {
+  if ("name" in where) return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
+  const { tenantId, userId, appId } = scopeColumns(where.scope ?? nobody);
+  return sql`
     select t.id as ref, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
-    from ${db.schema}.thread t where ${threadIs(tenantId, threadId)}`;
-  const [row] = await findRows(db, scope, place, { ...search, limit: 1 });
+    from ${schema}.thread t where ${threadIs(tenantId, where.threadId)}`;
+}
+
+/** @throws MemoryError `THREAD_FORBIDDEN` */
+export function placeIn(where: Where, row: PlaceRow | undefined): CheckpointPlace | undefined {
+  if ("name" in where) return where;
+  const { threadId, scope } = where;
   if (row?.owned === false) throw threadForbidden(threadId);
   if (!row || row.name === null) return undefined;
-  const { name, ref } = row;
-  return { place: { threadId, scope, name, threadRef: Number(ref) }, stored: storedIn(row)[0] };
+  return { threadId, scope, name: row.name, threadRef: Number(row.ref) };
 }
+
+/** The order in which a step applies what its tasks wrote. */
+export const stepOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
 
 async function findRows(
   db: Connection,
-  scope: Asked["scope"],
-  place: Sql,
+  where: Where,
   { ns, id, before, filter, limit }: CheckpointSearch,
 ): Promise<Row[]> {
   const { schema } = db;
-  const inOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
   const conditions = [
     sql`p.owned and c.thread_id = p.name`,
     ...(ns === undefined ? [] : [sql`c.checkpoint_ns = ${ns}`]),
@@ -91,7 +99,7 @@ async function findRows(
     ...(filter === undefined ? [] : [sql`c.metadata @> ${JSON.stringify(filter)}::jsonb`]),
   ];
   const statement = sql`
-    with place as materialized (${place})
+    with place as materialized (${selectPlace(db, where)})
     select p.ref, p.owned, p.name, c.checkpoint_ns as ns, c.checkpoint_id as id, c.parent_checkpoint_id as parent,
       c.checkpoint, c.metadata, v.list as value_list, v.bytes as value_bytes, w.list as write_list, w.bytes as write_bytes
     from place p left join lateral (
@@ -106,13 +114,13 @@ async function findRows(
       ) b
       where b.type <> 'empty'
     ) v on true left join lateral (
-      select coalesce(json_agg(json_build_array(w.task_id, w.channel, w.type, octet_length(w.blob)) order by ${inOrder}), '[]')
-        as list, string_agg(w.blob, ''::bytea order by ${inOrder}) as bytes
+      select coalesce(json_agg(json_build_array(w.task_id, w.channel, w.type, octet_length(w.blob)) order by ${stepOrder}), '[]')
+        as list, string_agg(w.blob, ''::bytea order by ${stepOrder}) as bytes
       from ${schema}.checkpoint_writes w
       where w.thread_id = p.name and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id
     ) w on true
     order by c.checkpoint_id desc`;
-  const tenant = (scope ?? nobody).tenantId;
+  const tenant = (where.scope ?? nobody).tenantId;
   return asTenant(tenant, () => db.query<Row & Record<string, unknown>>(statement, { prepare: true }));
 }
 
@@ -125,7 +133,8 @@ function storedIn(row: Row): StoredCheckpoint[] {
   ];
 }
 
-function withBytes<Fields extends readonly unknown[]>(
+/** Fields of rows with the values that their statement packed into one. */
+export function withBytes<Fields extends readonly unknown[]>(
   list: Listed<Fields>,
   bytes: Buffer | null,
 ): [...Fields, Uint8Array][] {
