@@ -25,8 +25,13 @@ import {
   deleteCheckpoints,
   findPlace,
 } from "./checkpoint-place.js";
-import { type Placed, readCheckpoints, type StoredCheckpoint, type Where } from "./read-checkpoint.js";
-import { readDeltaHistory } from "./read-delta-history.js";
+import {
+  type Placed,
+  readCheckpoints,
+  readDeltaHistory,
+  type StoredCheckpoint,
+  type Where,
+} from "./read-checkpoint.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
@@ -100,24 +105,19 @@ export class OwnedPostgresSaver extends PostgresSaver {
     for (const each of stored) yield this.#tupleOf(place, each);
   }
 
-  /** What delta channels are rebuilt from, in one statement. */
-  override async getDeltaChannelHistory(options: {
-    config: RunnableConfig;
-    channels: string[];
-  }): Promise<Record<string, DeltaChannelHistory>> {
-    const { config, channels } = options;
-    if (channels.length === 0 || config.configurable?.thread_id === undefined)
-      return super.getDeltaChannelHistory(options);
+  override async getDeltaChannelHistory({
+    config,
+    channels,
+  }: Parameters<PostgresSaver["getDeltaChannelHistory"]>[0]): Promise<Record<string, DeltaChannelHistory>> {
     const search = { ...addressOf(config), channels };
-    const found = await this.#find(config, (where) => readDeltaHistory(this.#db, where, search));
-    const { seeds, writes } = found?.[1] ?? { seeds: [], writes: [] };
-    const [seedOf, loaded] = [new Map(await this.#load(seeds)), await this.#load(writes)];
-    return Object.fromEntries(
-      channels.map((channel) => {
-        const own = loaded.filter((write) => write[1] === channel);
-        return [channel, { writes: own, ...(seedOf.has(channel) && { seed: seedOf.get(channel) }) }];
-      }),
-    );
+    const [, found] = (await this.#find(config, (where) => readDeltaHistory(this.#db, where, search))) ?? [];
+    const seeds = new Map(await this.#load(found?.values ?? []));
+    const writes = await this.#load(found?.writes ?? []);
+    const historyOf = (channel: string) => ({
+      writes: writes.filter((write) => write[1] === channel),
+      ...(seeds.has(channel) && { seed: seeds.get(channel) }),
+    });
+    return Object.fromEntries(channels.map((channel) => [channel, historyOf(channel)]));
   }
 
   override async put(

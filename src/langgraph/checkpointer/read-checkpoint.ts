@@ -31,15 +31,22 @@ export interface StoredCheckpoint {
   readonly writes: readonly [task: string, channel: string, type: string, value: Uint8Array][];
 }
 
-export type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
+type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
 
-interface Row extends PlaceRow, Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
-  readonly id: string | null;
-  readonly checkpoint: StoredCheckpoint["checkpoint"];
+/** The thread, whether it is the asker's, and the name of its checkpoints; values in one piece each. */
+interface FoundRow {
+  readonly ref: string | null;
+  readonly owned: boolean;
+  readonly name: string | null;
   readonly value_list: Listed<[channel: string, type: string]>;
   readonly value_bytes: Buffer | null;
   readonly write_list: Listed<[task: string, channel: string, type: string]>;
   readonly write_bytes: Buffer | null;
+}
+
+interface CheckpointRow extends FoundRow, Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
+  readonly id: string | null;
+  readonly checkpoint: StoredCheckpoint["checkpoint"];
 }
 
 /** A thread whose checkpoints were found before, or which is asked for. */
@@ -48,24 +55,7 @@ export type Where = CheckpointPlace | Asked;
 /** No place for a thread that has no row or whose checkpoints have no name yet. */
 export type Placed<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
 
-/** One statement. @throws MemoryError `THREAD_FORBIDDEN` */
-export async function readCheckpoints(
-  db: Connection,
-  where: Where,
-  search: CheckpointSearch,
-): Promise<Placed<StoredCheckpoint[]>> {
-  const rows = await findRows(db, where, search);
-  return [placeIn(where, rows[0]), rows.flatMap(storedIn)];
-}
-
-/** What `placeIn` reads: the thread, whether it is the asker's, and the name of its checkpoints. */
-export interface PlaceRow {
-  readonly ref: string | null;
-  readonly owned: boolean;
-  readonly name: string | null;
-}
-
-export function selectPlace({ schema }: Connection, where: Where): Sql {
+function selectPlace({ schema }: Connection, where: Where): Sql {
   if ("name" in where) return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
   const { tenantId, userId, appId } = scopeColumns(where.scope ?? nobody);
   return sql`
@@ -74,7 +64,7 @@ export function selectPlace({ schema }: Connection, where: Where): Sql {
 }
 
 /** @throws MemoryError `THREAD_FORBIDDEN` */
-export function placeIn(where: Where, row: PlaceRow | undefined): CheckpointPlace | undefined {
+function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | undefined {
   if ("name" in where) return where;
   const { threadId, scope } = where;
   if (row?.owned === false) throw threadForbidden(threadId);
@@ -83,13 +73,24 @@ export function placeIn(where: Where, row: PlaceRow | undefined): CheckpointPlac
 }
 
 /** The order in which a step applies what its tasks wrote. */
-export const stepOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
+const stepOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
 
-async function findRows(
+const valuesInOrder = packed(sql`b.channel, b.type`, sql`b.blob`, sql`b.channel`);
+const writesOf = (order: Sql) => packed(sql`w.task_id, w.channel, w.type`, sql`w.blob`, order);
+
+/** All values in one piece, since lists of them are read letter by letter. */
+function packed(fields: Sql, value: Sql, order: Sql): Sql {
+  return sql`
+    coalesce(json_agg(json_build_array(${fields}, octet_length(${value})) order by ${order}), '[]') as list,
+    string_agg(${value}, ''::bytea order by ${order}) as bytes`;
+}
+
+/** One statement. @throws MemoryError `THREAD_FORBIDDEN` */
+export async function readCheckpoints(
   db: Connection,
   where: Where,
   { ns, id, before, filter, limit }: CheckpointSearch,
-): Promise<Row[]> {
+): Promise<Placed<StoredCheckpoint[]>> {
   const { schema } = db;
   const conditions = [
     sql`p.owned and c.thread_id = p.name`,
@@ -106,45 +107,94 @@ async function findRows(
       select * from ${schema}.checkpoints c where ${join(conditions, " and ")}
       order by c.checkpoint_id desc ${limit === undefined ? empty : sql`limit ${limit}`}
     ) c on true left join lateral (
-      select coalesce(json_agg(json_build_array(b.channel, b.type, octet_length(b.blob)) order by b.channel), '[]') as list,
-        string_agg(b.blob, ''::bytea order by b.channel) as bytes
-      from jsonb_each_text(c.checkpoint -> 'channel_versions') k cross join lateral (
+      select ${valuesInOrder} from jsonb_each_text(c.checkpoint -> 'channel_versions') k cross join lateral (
         select * from ${schema}.checkpoint_blobs b
         where b.thread_id = p.name and b.checkpoint_ns = c.checkpoint_ns and b.channel = k.key and b.version = k.value limit 1
       ) b
       where b.type <> 'empty'
     ) v on true left join lateral (
-      select coalesce(json_agg(json_build_array(w.task_id, w.channel, w.type, octet_length(w.blob)) order by ${stepOrder}), '[]')
-        as list, string_agg(w.blob, ''::bytea order by ${stepOrder}) as bytes
-      from ${schema}.checkpoint_writes w
+      select ${writesOf(stepOrder)} from ${schema}.checkpoint_writes w
       where w.thread_id = p.name and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id
     ) w on true
     order by c.checkpoint_id desc`;
+  const rows = await query<CheckpointRow>(db, where, statement);
+  return [placeIn(where, rows[0]), rows.flatMap(storedIn)];
+}
+
+/**
+ * What a checkpoint's delta channels are replayed from, in one statement: it goes from parent to parent, seeks each channel
+ * up to the first ancestor that stores it, and reads what was written there and since, oldest first.
+ * @throws MemoryError `THREAD_FORBIDDEN`
+ */
+export async function readDeltaHistory(
+  db: Connection,
+  where: Where,
+  { ns, id, channels }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
+): Promise<Placed<Pick<StoredCheckpoint, "values" | "writes">>> {
+  const { schema } = db;
+  const stored = sql`
+    ${schema}.checkpoint_blobs b where b.thread_id = a.thread_id and b.checkpoint_ns = a.checkpoint_ns
+      and b.channel = s.channel and b.version = a.versions ->> s.channel and b.type <> 'empty'`;
+  const fields = sql`c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id as parent,
+    c.checkpoint -> 'channel_versions' as versions`;
+  const statement = sql`
+    with recursive place as materialized (${selectPlace(db, where)}),
+    ancestor as (
+      (
+        select ${fields}, 0 as depth, ${channels}::text[] as sought
+        from place p join ${schema}.checkpoints c on c.thread_id = p.name and c.checkpoint_ns = ${ns}
+        where p.owned ${id === undefined ? empty : sql`and c.checkpoint_id = ${id}`}
+        order by c.checkpoint_id desc limit 1
+      )
+      union all
+      select ${fields}, a.depth + 1, l.sought
+      from ancestor a cross join lateral (
+        select array(
+          select s.channel from unnest(a.sought) s (channel) where a.depth = 0 or not exists (select from ${stored})
+        ) as sought
+      ) l join ${schema}.checkpoints c
+        on c.thread_id = a.thread_id and c.checkpoint_ns = a.checkpoint_ns and c.checkpoint_id = a.parent
+      where l.sought <> '{}'
+    )
+    select p.*, v.list as value_list, v.bytes as value_bytes, w.list as write_list, w.bytes as write_bytes
+    from place p cross join lateral (
+      select ${valuesInOrder}
+      from ancestor a cross join unnest(a.sought) s (channel) cross join lateral (select * from ${stored}) b
+      where a.depth > 0
+    ) v cross join lateral (
+      select ${writesOf(sql`a.depth desc, ${stepOrder}`)}
+      from ancestor a join ${schema}.checkpoint_writes w on w.thread_id = a.thread_id
+        and w.checkpoint_ns = a.checkpoint_ns and w.checkpoint_id = a.checkpoint_id and w.channel = any (a.sought)
+      where a.depth > 0
+    ) w`;
+  const [row] = await query<FoundRow>(db, where, statement);
+  return [placeIn(where, row), row ? unpacked(row) : { values: [], writes: [] }];
+}
+
+function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
   const tenant = (where.scope ?? nobody).tenantId;
   return asTenant(tenant, () => db.query<Row & Record<string, unknown>>(statement, { prepare: true }));
 }
 
-function storedIn(row: Row): StoredCheckpoint[] {
+function storedIn(row: CheckpointRow): StoredCheckpoint[] {
   if (row.id === null) return [];
   const { ns, id, parent, checkpoint, metadata } = row;
-  const values = withBytes(row.value_list, row.value_bytes);
-  return [
-    { ns, id, parent, checkpoint, metadata, values, writes: withBytes(row.write_list, row.write_bytes) },
-  ];
+  return [{ ns, id, parent, checkpoint, metadata, ...unpacked(row) }];
 }
 
-/** Fields of rows with the values that their statement packed into one. */
-export function withBytes<Fields extends readonly unknown[]>(
-  list: Listed<Fields>,
-  bytes: Buffer | null,
-): [...Fields, Uint8Array][] {
+function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {
+  return {
+    values: withBytes(row.value_list, row.value_bytes),
+    writes: withBytes(row.write_list, row.write_bytes),
+  };
+}
+
+function withBytes<Fields extends readonly unknown[]>(list: Listed<Fields>, bytes: Buffer | null) {
   let end = 0;
   return list.map((each) => {
     const length = each.at(-1) as number;
     end += length;
-    return [...each.slice(0, -1), (bytes ?? Buffer.alloc(0)).subarray(end - length, end)] as unknown as [
-      ...Fields,
-      Uint8Array,
-    ];
+    const value = (bytes ?? Buffer.alloc(0)).subarray(end - length, end);
+    return [...each.slice(0, -1), value] as unknown as [...Fields, value: Uint8Array];
   });
 }
