@@ -28,11 +28,11 @@ export async function findCheckpoints(db: Connection, name: string, before: Sql)
       coalesce((c.checkpoint ->> 'v')::int, 1) as format,
       array(
         select d.channel from delta d
-        where d.ns = c.checkpoint_ns and (c.checkpoint -> 'channel_versions' ? d.channel or d.written < c.checkpoint_id) and not exists (
-          select from ${schema}.checkpoint_blobs b
+        where d.ns = c.checkpoint_ns and (c.checkpoint -> 'channel_versions' ? d.channel or d.written < c.checkpoint_id) and (
+          select b.type from ${schema}.checkpoint_blobs b
           where b.thread_id = c.thread_id and b.checkpoint_ns = c.checkpoint_ns and b.channel = d.channel
-            and b.version = c.checkpoint -> 'channel_versions' ->> d.channel and b.type <> 'empty'
-        )
+            and b.version = c.checkpoint -> 'channel_versions' ->> d.channel and b.type <> 'empty' limit 1
+        ) is null
       ) as replayed
     from ${schema}.checkpoints c where c.thread_id = ${name}`);
 }

@@ -132,9 +132,12 @@ export async function readDeltaHistory(
   { ns, id, channels }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
 ): Promise<Placed<Pick<StoredCheckpoint, "values" | "writes">>> {
   const { schema } = db;
-  const stored = sql`
-    ${schema}.checkpoint_blobs b where b.thread_id = a.thread_id and b.checkpoint_ns = a.checkpoint_ns
-      and b.channel = s.channel and b.version = a.versions ->> s.channel and b.type <> 'empty'`;
+  // The limit has each value looked up by its whole key.
+  const sought = sql`unnest(a.sought) s (channel) left join lateral (
+        select b.channel, b.type, b.blob from ${schema}.checkpoint_blobs b
+        where b.thread_id = a.thread_id and b.checkpoint_ns = a.checkpoint_ns and b.channel = s.channel
+          and b.version = a.versions ->> s.channel and b.type <> 'empty' limit 1
+      ) b on true`;
   const fields = sql`c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id as parent,
     c.checkpoint -> 'channel_versions' as versions`;
   const statement = sql`
@@ -149,9 +152,7 @@ export async function readDeltaHistory(
       union all
       select ${fields}, a.depth + 1, l.sought
       from ancestor a cross join lateral (
-        select array(
-          select s.channel from unnest(a.sought) s (channel) where a.depth = 0 or not exists (select from ${stored})
-        ) as sought
+        select array(select s.channel from ${sought} where a.depth = 0 or b.type is null) as sought offset 0
       ) l join ${schema}.checkpoints c
         on c.thread_id = a.thread_id and c.checkpoint_ns = a.checkpoint_ns and c.checkpoint_id = a.parent
       where l.sought <> '{}'
@@ -159,8 +160,7 @@ export async function readDeltaHistory(
     select p.*, v.list as value_list, v.bytes as value_bytes, w.list as write_list, w.bytes as write_bytes
     from place p cross join lateral (
       select ${valuesInOrder}
-      from ancestor a cross join unnest(a.sought) s (channel) cross join lateral (select * from ${stored}) b
-      where a.depth > 0
+      from ancestor a cross join ${sought} where a.depth > 0 and b.type is not null
     ) v cross join lateral (
       select ${writesOf(sql`a.depth desc, ${stepOrder}`)}
       from ancestor a join ${schema}.checkpoint_writes w on w.thread_id = a.thread_id

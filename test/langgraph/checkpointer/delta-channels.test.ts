@@ -42,14 +42,17 @@ type Step = ReturnType<typeof stepFields.generate>["value"];
 const appending = (snapshotFrequency: number) => () =>
   new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], { snapshotFrequency });
 
-/** Nodes in parallel, and an inner graph that keeps its state; snapshots are stored after so many updates. */
-function deltaGraph(checkpointer: BaseCheckpointSaver, [often, seldom]: readonly [number, number]) {
-  const inner = new StateGraph(Annotation.Root({ name: Annotation<string>(), runs: appending(seldom) }))
+/** After how many updates a snapshot is stored. */
+type Frequencies = readonly [ofTrail: number, ofNotes: number, ofRuns: number];
+
+/** Nodes in parallel, and an inner graph that keeps its state. */
+function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns]: Frequencies) {
+  const inner = new StateGraph(Annotation.Root({ name: Annotation<string>(), runs: appending(ofRuns) }))
     .addNode("count", ({ name, runs }) => ({ runs: [`${name} ${runs.length}`] }))
     .addEdge(START, "count")
     .compile({ checkpointer: true });
   const plan = Annotation<Step["plan"]>();
-  return new StateGraph(Annotation.Root({ plan, trail: appending(often), notes: appending(seldom) }))
+  return new StateGraph(Annotation.Root({ plan, trail: appending(ofTrail), notes: appending(ofNotes) }))
     .addNode("left", ({ plan: { name, resets }, notes }) => ({
       trail: (resets ? new Overwrite([`over ${notes.length}`]) : [`left ${name}`]) as string[],
       notes: [`noted ${name}`],
@@ -73,7 +76,7 @@ function deltaGraph(checkpointer: BaseCheckpointSaver, [often, seldom]: readonly
 }
 
 /** A thread on `saver`, whose checkpoints are known by the order in which they were made. */
-function threadOn(saver: BaseCheckpointSaver, frequencies: readonly [number, number]) {
+function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
   const graph = deltaGraph(saver, frequencies);
   const thread = { configurable: { thread_id: randomUUID(), user_id: "ana", checkpoint_ns: "" } };
   const made: string[] = [];
@@ -114,7 +117,7 @@ describe("delta channels on memory.checkpointer()", () => {
       const memory = database.memory();
       const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
       await fc.assert(
-        fc.asyncProperty(fc.tuple(oneTo(6), oneTo(6)), runs, async (frequencies, steps) => {
+        fc.asyncProperty(fc.tuple(oneTo(6), oneTo(6), oneTo(6)), runs, async (frequencies, steps) => {
           const ours = threadOn(memory.checkpointer(), frequencies);
           const theirs = threadOn(new MemorySaver(), frequencies);
           const threadId = ours.thread.configurable.thread_id;
@@ -141,7 +144,7 @@ describe("delta channels on memory.checkpointer()", () => {
     const { pool, statements } = watchedPool(database.pool);
     const memory = database.memory({ database: pool });
     const saver = memory.checkpointer();
-    const { take, stateAt, thread } = threadOn(saver, [100, 100]);
+    const { take, stateAt, thread } = threadOn(saver, [100, 100, 100]);
     const plan = { name: "zanzibar", sends: 0, asks: false, resets: false };
     for (let turn = 0; turn < 9; turn++)
       await take({ kind: "run", plan, durability: "async", at: 0, keepLast: 1 });
