@@ -79,8 +79,8 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
     const address = { ...addressOf(config), limit: 1 };
     const found = await this.#find(config, (where) => readCheckpoints(this.#db, where, address));
-    if (!found) return undefined;
-    const [place, [stored]] = found;
+    const [place, [stored] = []] = found ?? [];
+    if (!place) return undefined;
     if (isRun(config) && configurable.checkpoint_id) putFirst(this.#travelled, threadId, place, true);
     if (!isRun(config)) putFirst(this.#read, threadId, place, false);
     return stored && this.#tupleOf(place, stored);

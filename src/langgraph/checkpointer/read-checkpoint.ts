@@ -27,7 +27,6 @@ export interface StoredCheckpoint {
   readonly checkpoint: Omit<Checkpoint, "channel_values">;
   readonly metadata: Record<string, unknown>;
   readonly values: readonly [channel: string, type: string, value: Uint8Array][];
-  /** In the order in which a step applies them. */
   readonly writes: readonly [task: string, channel: string, type: string, value: Uint8Array][];
 }
 
@@ -68,8 +67,7 @@ function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | und
   if ("name" in where) return where;
   const { threadId, scope } = where;
   if (row?.owned === false) throw threadForbidden(threadId);
-  if (!row || row.name === null) return undefined;
-  return { threadId, scope, name: row.name, threadRef: Number(row.ref) };
+  return row?.name ? { threadId, scope, name: row.name, threadRef: Number(row.ref) } : undefined;
 }
 
 /** The order in which a step applies what its tasks wrote. */

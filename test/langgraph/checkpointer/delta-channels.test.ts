@@ -135,7 +135,7 @@ describe("delta channels on memory.checkpointer()", () => {
               expect(await ours.stateAt(at)).toEqual(await theirs.stateAt(at));
           }
         }),
-        { numRuns: Number(process.env.RUNS ?? 20) },
+        { numRuns: 20 },
       );
     },
   );
