@@ -8,7 +8,7 @@ export async function nextName(db: Connection, after: string): Promise<string | 
   return row?.name;
 }
 
-/** `recent` are those not older than `before`. LangGraph up to 1.6 may write to a delta channel that has no version. */
+/** `recent` are those not older than `before`. Older LangGraph writes to delta channels that have no version. */
 export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointNode[]> {
   const { schema } = db;
   return db.query<CheckpointNode & Record<string, unknown>>(sql`
