@@ -8,31 +8,33 @@ export async function nextName(db: Connection, after: string): Promise<string | 
   return row?.name;
 }
 
-/** `recent` are those not older than `before`. */
+/** `recent` are those not older than `before`. Older LangGraph writes to delta channels that have no version. */
 export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointNode[]> {
   const { schema } = db;
   return db.query<CheckpointNode & Record<string, unknown>>(sql`
     with delta as materialized (
-      select c.checkpoint_ns, array_agg(distinct k.channel) as channels
-      from ${schema}.checkpoints c
-      cross join lateral jsonb_object_keys(c.metadata -> 'counters_since_delta_snapshot') k (channel)
-      where c.thread_id = ${name} and c.metadata ? 'counters_since_delta_snapshot'
-      group by 1
+      select k.ns, k.channel, (
+        select min(w.checkpoint_id) from ${schema}.checkpoint_writes w
+        where w.thread_id = ${name} and w.checkpoint_ns = k.ns and w.channel = k.channel
+      ) as written
+      from (
+        select distinct c.checkpoint_ns, jsonb_object_keys(c.metadata -> 'counters_since_delta_snapshot')
+        from ${schema}.checkpoints c where c.thread_id = ${name}
+      ) k (ns, channel)
     )
     select c.checkpoint_ns as ns, c.checkpoint_id as id, c.parent_checkpoint_id as "parentId",
       coalesce(c.metadata ->> 'source', '') in ('update', 'fork') as forked,
       coalesce((c.checkpoint ->> 'ts')::timestamptz > ${before}, false) as recent,
       coalesce((c.checkpoint ->> 'v')::int, 1) as format,
       array(
-        select d.channel from unnest(delta.channels) d (channel)
-        where c.checkpoint -> 'channel_versions' ? d.channel and not exists (
-          select from ${schema}.checkpoint_blobs b
+        select d.channel from delta d
+        where d.ns = c.checkpoint_ns and (c.checkpoint -> 'channel_versions' ? d.channel or d.written < c.checkpoint_id) and (
+          select b.type from ${schema}.checkpoint_blobs b
           where b.thread_id = c.thread_id and b.checkpoint_ns = c.checkpoint_ns and b.channel = d.channel
-            and b.version = c.checkpoint -> 'channel_versions' ->> d.channel and b.type <> 'empty'
-        )
+            and b.version = c.checkpoint -> 'channel_versions' ->> d.channel and b.type <> 'empty' limit 1
+        ) is null
       ) as replayed
-    from ${schema}.checkpoints c left join delta on delta.checkpoint_ns = c.checkpoint_ns
-    where c.thread_id = ${name}`);
+    from ${schema}.checkpoints c where c.thread_id = ${name}`);
 }
 
 export async function deleteCheckpoints(db: Connection, name: string, nodes: readonly CheckpointNode[]) {

@@ -3,7 +3,7 @@ import sql from "sql-template-tag";
 import { countTranscripts } from "../conversation/list-threads.js";
 import type { ListedJob } from "../jobs/jobs-api.js";
 import type { WorkKind } from "../jobs/work-kinds.rule.js";
-import { setUpCheckpointer } from "../langgraph/checkpointer/owned-postgres-saver.js";
+import { setUpCheckpointer } from "../langgraph/checkpointer/set-up-checkpointer.js";
 import type { MemoryKind, MemoryLifecycle } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import { isExpired } from "../memories/write/expire-memories.js";

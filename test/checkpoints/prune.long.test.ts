@@ -116,29 +116,6 @@ describe("checkpoints.prune", () => {
     expect(outcomes[0]).toEqual(outcomes[1]);
   });
 
-  it("keeps what was changed by hand, and what it was made of", async () => {
-    const memory = db.memory();
-    const { graph, threadId } = await threadOf("one", "two");
-    const thread = { configurable: { thread_id: threadId } };
-    await graph.updateState(thread, { log: ["by hand"], trail: ["by hand"] }, "inner");
-    const before = await history(graph, threadId);
-    expect(before[0]?.values).toMatchObject({ trail: expect.arrayContaining(["by hand"]) });
-    const whole = await cloneThread(db, threadId);
-    await memory.checkpoints.prune({ keepLast: 1, threadId });
-    expect((await history(graph, threadId))[0]).toEqual(before[0]);
-    const [here, there] = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(before[0]!)));
-    expect(await here).toEqual(await there);
-    await graph.invoke(null, thread);
-    await graph.invoke(null, { configurable: { thread_id: whole } });
-    const changed = (await history(graph, threadId)).findIndex(
-      (snapshot) => idOf(snapshot) === idOf(before[0]!),
-    );
-    await memory.checkpoints.prune({ keepLast: changed + 1, threadId });
-    expect((await history(graph, threadId))[changed]).toMatchObject({ values: before[0]!.values });
-    const later = [threadId, whole].map((id) => goOnFrom(graph, id, idOf(before[0]!)));
-    expect(await later[0]).toEqual(await later[1]);
-  });
-
   it.each([1, 4, 12, 40])("keeps what is needed of branches, %i checkpoints of them", async (keepLast) => {
     const memory = db.memory();
     // Whole numbers for versions, as other checkpointers count them, then memory's.

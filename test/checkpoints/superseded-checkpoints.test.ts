@@ -1,4 +1,3 @@
-import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import {
   type CheckpointNode,
@@ -88,54 +87,5 @@ describe("superseded checkpoints", () => {
     const running = node(99, { ns: "agent:9" });
     expect(superseded([...chain(3), running], 1)).toEqual(ids(1, 0));
     expect(superseded([running], 1)).toEqual([]);
-  });
-
-  const anyNodes = fc
-    .array(
-      fc.record({
-        inner: fc.constantFrom("", "", "", "tally", "agent:1", "agent:2"),
-        back: fc.integer({ min: 1, max: 4 }),
-        forked: fc.boolean(),
-        recent: fc.boolean(),
-        replayed: fc.subarray(["a", "b"]),
-      }),
-      { maxLength: 30 },
-    )
-    .map((rows) =>
-      rows.map(({ inner, back, ...rest }, number): CheckpointNode => {
-        const before = rows.flatMap((row, index) => (index < number && row.inner === inner ? [index] : []));
-        const parent = before.at(-back);
-        return {
-          ...{ ...rest, format: 4 },
-          ...{ ns: inner, id: idOf(number), parentId: parent === undefined ? null : idOf(parent) },
-        };
-      }),
-    );
-
-  it("never take what a kept one is replayed from, whatever the history", () => {
-    fc.assert(
-      fc.property(anyNodes, fc.integer({ min: 1, max: 5 }), (nodes, keepLast) => {
-        const gone = new Set(supersededCheckpoints(nodes, keepLast));
-        const find = (ns: string, id: string | null) =>
-          nodes.find((each) => each.ns === ns && each.id === id);
-        for (const kept of nodes.filter((each) => !gone.has(each))) {
-          let missing = kept.replayed;
-          for (
-            let at = find(kept.ns, kept.parentId);
-            at && missing.length > 0;
-            at = find(at.ns, at.parentId)
-          ) {
-            expect(gone.has(at)).toBe(false);
-            missing = missing.filter((channel) => at?.replayed.includes(channel));
-          }
-        }
-        const roots = nodes.filter(({ ns }) => ns === "");
-        expect(roots.slice(-keepLast).some((each) => gone.has(each))).toBe(false);
-        expect([...gone].some(({ recent }) => recent)).toBe(false);
-        // What was pruned once has nothing left to prune.
-        const left = nodes.filter((each) => !gone.has(each));
-        expect(supersededCheckpoints(left, keepLast)).toEqual([]);
-      }),
-    );
   });
 });

@@ -6,12 +6,13 @@ import {
   type CheckpointListOptions,
   type CheckpointMetadata,
   type CheckpointTuple,
+  type DeltaChannelHistory,
   type PendingWrite,
   type SerializerProtocol,
   WRITES_IDX_MAP,
 } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
-import type { ClientBase, Pool } from "pg";
+import type { Pool } from "pg";
 import type { Sql } from "sql-template-tag";
 import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
@@ -24,7 +25,13 @@ import {
   deleteCheckpoints,
   findPlace,
 } from "./checkpoint-place.js";
-import { findCheckpoint, readCheckpoints, type StoredCheckpoint } from "./read-checkpoint.js";
+import {
+  type Placed,
+  readCheckpoints,
+  readDeltaHistory,
+  type StoredCheckpoint,
+  type Where,
+} from "./read-checkpoint.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
 type Configurable = Readonly<Record<string, unknown>>;
@@ -70,7 +77,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
       const place = take(this.#travelled, threadId);
       if (place) return withoutValues(await this.#get(config, place), place);
     }
-    const { place, stored } = (await this.#find(config)) ?? {};
+    const address = { ...addressOf(config), limit: 1 };
+    const found = await this.#find(config, (where) => readCheckpoints(this.#db, where, address));
+    const [place, [stored] = []] = found ?? [];
     if (!place) return undefined;
     if (isRun(config) && configurable.checkpoint_id) putFirst(this.#travelled, threadId, place, true);
     if (!isRun(config)) putFirst(this.#read, threadId, place, false);
@@ -86,7 +95,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     if (!place) return;
     const { filter, before, limit } = options ?? {};
     const { checkpoint_ns: ns, checkpoint_id: id } = config.configurable ?? {};
-    const stored = await readCheckpoints(this.#db, place, {
+    const [, stored] = await readCheckpoints(this.#db, place, {
       ns: ns ?? undefined,
       id: id || undefined,
       before: before?.configurable?.checkpoint_id,
@@ -94,6 +103,21 @@ export class OwnedPostgresSaver extends PostgresSaver {
       limit,
     });
     for (const each of stored) yield this.#tupleOf(place, each);
+  }
+
+  override async getDeltaChannelHistory({
+    config,
+    channels,
+  }: Parameters<PostgresSaver["getDeltaChannelHistory"]>[0]): Promise<Record<string, DeltaChannelHistory>> {
+    const search = { ...addressOf(config), channels };
+    const [, found] = (await this.#find(config, (where) => readDeltaHistory(this.#db, where, search))) ?? [];
+    const seeds = new Map(await this.#load(found?.values ?? []));
+    const writes = await this.#load(found?.writes ?? []);
+    const historyOf = (channel: string) => ({
+      writes: writes.filter((write) => write[1] === channel),
+      ...(seeds.has(channel) && { seed: seeds.get(channel) }),
+    });
+    return Object.fromEntries(channels.map((channel) => [channel, historyOf(channel)]));
   }
 
   override async put(
@@ -152,25 +176,35 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   async #get(config: RunnableConfig, place: CheckpointPlace): Promise<CheckpointTuple | undefined> {
-    const [stored] = await readCheckpoints(this.#db, place, { ...addressOf(config), limit: 1 });
+    const [, [stored]] = await readCheckpoints(this.#db, place, { ...addressOf(config), limit: 1 });
     return stored && this.#tupleOf(place, stored);
   }
 
-  /** The place and the checkpoint that is asked for: one statement for a thread that a run has not claimed yet. */
-  async #find(config: RunnableConfig) {
+  /** The place and what `read` finds there: one statement, also for a thread that a run has not claimed yet. */
+  async #find<Found>(
+    config: RunnableConfig,
+    read: (where: Where) => Promise<Placed<Found>>,
+  ): Promise<[CheckpointPlace, Found] | undefined> {
     const asked = this.#askedBy(config);
     const claimed = this.#claimed(config);
     const key = keyOf(asked);
-    const address = addressOf(config);
-    const found = claimed?.has(key) ? undefined : await findCheckpoint(this.#db, asked, address);
-    if (found) {
-      claimed?.set(key, Promise.resolve(found.place));
-      return found;
+    const [owned, found] = claimed?.has(key) ? [] : await read(asked);
+    if (owned && found) {
+      claimed?.set(key, Promise.resolve(owned));
+      return [owned, found];
     }
     const place = await this.#placeOf(config, findPlace);
-    if (!place) return undefined;
-    const [stored] = await readCheckpoints(this.#db, place, { ...address, limit: 1 });
-    return { place, stored };
+    return place ? [place, (await read(place))[1]] : undefined;
+  }
+
+  #load<Fields extends readonly unknown[]>(
+    rows: readonly (readonly [...Fields, type: string, value: Uint8Array])[],
+  ): Promise<[...Fields, unknown][]> {
+    const loaded = rows.map(async (row) => {
+      const [type, value] = row.slice(-2) as [string, Uint8Array];
+      return [...row.slice(0, -2), await this.serde.loadsTyped(type, value)] as [...Fields, unknown];
+    });
+    return Promise.all(loaded);
   }
 
   async #tupleOf(place: CheckpointPlace, stored: StoredCheckpoint): Promise<CheckpointTuple> {
@@ -180,19 +214,13 @@ export class OwnedPostgresSaver extends PostgresSaver {
       const tuple = await super.getTuple(at(configOf(place, ns, id), place));
       if (tuple) return seenFrom(place, tuple);
     }
-    const load = (type: string, value: Uint8Array) => this.serde.loadsTyped(type, value);
-    const channels = values.map(
-      async ([channel, type, value]) => [channel, await load(type, value)] as const,
-    );
-    const pending = writes.map(async ([task, channel, type, value]): Promise<[string, string, unknown]> => {
-      return [task, channel, await load(type, value)];
-    });
+    const [channels, pendingWrites] = await Promise.all([this.#load(values), this.#load(writes)]);
     return {
       config: configOf(place, ns, id),
-      checkpoint: { ...checkpoint, channel_values: Object.fromEntries(await Promise.all(channels)) },
+      checkpoint: { ...checkpoint, channel_values: Object.fromEntries(channels) },
       metadata: await this._loadMetadata(metadata),
       ...(parent !== null && { parentConfig: configOf(place, ns, parent) }),
-      pendingWrites: await Promise.all(pending),
+      pendingWrites,
     };
   }
 
@@ -336,42 +364,6 @@ function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTup
 
 function configurableFrom({ threadId, scope }: CheckpointPlace, { configurable }: RunnableConfig) {
   return { ...configurable, thread_id: threadId, ...(scope && identityKeys(scope)) };
-}
-
-/** `PostgresSaver.setup` has no lock, so concurrent starts fail; `client` holds the set-up lock. */
-export async function setUpCheckpointer(client: ClientBase, schemaName: string): Promise<void> {
-  const pool = {
-    connect: async () => ({
-      // The schema exists. Creating it again needs CREATE on the database.
-      query: async (text: string, values?: unknown[]) =>
-        text.startsWith("CREATE SCHEMA") ? { rows: [] } : queryOrUndo(client, text, values),
-      release: () => {},
-    }),
-  };
-  await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
-  // As LangGraph for Python names it: writes of one step are applied in the order of their tasks' paths.
-  const { rowCount } = await client.query(
-    "select from pg_catalog.pg_attribute where attrelid = to_regclass($1) and attname = 'task_path'",
-    [`"${schemaName}".checkpoint_writes`],
-  );
-  if (rowCount === 0) {
-    await client.query(
-      `alter table "${schemaName}".checkpoint_writes add column if not exists task_path text not null default ''`,
-    );
-  }
-}
-
-/** `setup` finds missing tables by failing statements, which must not end the transaction. */
-async function queryOrUndo(client: ClientBase, text: string, values: unknown[] | undefined) {
-  await client.query("savepoint checkpointer");
-  try {
-    return await client.query(text, values);
-  } catch (error) {
-    await client.query("rollback to savepoint checkpointer");
-    throw error;
-  } finally {
-    await client.query("release savepoint checkpointer").catch(() => {});
-  }
 }
 
 /** Twelve decimals: a double also holds as many steps as a thread has. */

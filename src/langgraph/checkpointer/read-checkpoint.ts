@@ -27,62 +27,69 @@ export interface StoredCheckpoint {
   readonly checkpoint: Omit<Checkpoint, "channel_values">;
   readonly metadata: Record<string, unknown>;
   readonly values: readonly [channel: string, type: string, value: Uint8Array][];
-  /** In the order in which a step applies them. */
   readonly writes: readonly [task: string, channel: string, type: string, value: Uint8Array][];
 }
 
 type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
 
-interface Row extends Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
+/** The thread, whether it is the asker's, and the name of its checkpoints; values in one piece each. */
+interface FoundRow {
   readonly ref: string | null;
   readonly owned: boolean;
   readonly name: string | null;
-  readonly id: string | null;
-  readonly checkpoint: StoredCheckpoint["checkpoint"];
   readonly value_list: Listed<[channel: string, type: string]>;
   readonly value_bytes: Buffer | null;
   readonly write_list: Listed<[task: string, channel: string, type: string]>;
   readonly write_bytes: Buffer | null;
 }
 
-/** One statement. */
+interface CheckpointRow extends FoundRow, Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
+  readonly id: string | null;
+  readonly checkpoint: StoredCheckpoint["checkpoint"];
+}
+
+/** A thread whose checkpoints were found before, or which is asked for. */
+export type Where = CheckpointPlace | Asked;
+
+/** No place for a thread that has no row or whose checkpoints have no name yet. */
+export type Placed<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
+
+function selectPlace({ schema }: Connection, where: Where): Sql {
+  if ("name" in where) return sql`select null::bigint as ref, true as owned, ${where.name}::text as name`;
+  const { tenantId, userId, appId } = scopeColumns(where.scope ?? nobody);
+  return sql`
+    select t.id as ref, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
+    from ${schema}.thread t where ${threadIs(tenantId, where.threadId)}`;
+}
+
+/** @throws MemoryError `THREAD_FORBIDDEN` */
+function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | undefined {
+  if ("name" in where) return where;
+  const { threadId, scope } = where;
+  if (row?.owned === false) throw threadForbidden(threadId);
+  return row?.name ? { threadId, scope, name: row.name, threadRef: Number(row.ref) } : undefined;
+}
+
+/** The order in which a step applies what its tasks wrote. */
+const stepOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
+
+const valuesInOrder = packed(sql`b.channel, b.type`, sql`b.blob`, sql`b.channel`);
+const writesOf = (order: Sql) => packed(sql`w.task_id, w.channel, w.type`, sql`w.blob`, order);
+
+/** All values in one piece, since lists of them are read letter by letter. */
+function packed(fields: Sql, value: Sql, order: Sql): Sql {
+  return sql`
+    coalesce(json_agg(json_build_array(${fields}, octet_length(${value})) order by ${order}), '[]') as list,
+    string_agg(${value}, ''::bytea order by ${order}) as bytes`;
+}
+
+/** One statement. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function readCheckpoints(
   db: Connection,
-  { name, scope }: CheckpointPlace,
-  search: CheckpointSearch,
-): Promise<StoredCheckpoint[]> {
-  const place = sql`select null::bigint as ref, true as owned, ${name}::text as name`;
-  return (await findRows(db, scope, place, search)).flatMap(storedIn);
-}
-
-/**
- * The thread's place and its checkpoint, in one statement; undefined for a thread that has no row or whose checkpoints have
- * no name yet. @throws MemoryError `THREAD_FORBIDDEN`
- */
-export async function findCheckpoint(
-  db: Connection,
-  { scope, threadId }: Asked,
-  search: CheckpointSearch,
-): Promise<{ place: CheckpointPlace; stored: StoredCheckpoint | undefined } | undefined> {
-  const { tenantId, userId, appId } = scopeColumns(scope ?? nobody);
-  const place = sql`
-    select t.id as ref, t.user_id = ${userId} and t.app_id = ${appId} as owned, t.checkpoint_name as name
-    from ${db.schema}.thread t where ${threadIs(tenantId, threadId)}`;
-  const [row] = await findRows(db, scope, place, { ...search, limit: 1 });
-  if (row?.owned === false) throw threadForbidden(threadId);
-  if (!row || row.name === null) return undefined;
-  const { name, ref } = row;
-  return { place: { threadId, scope, name, threadRef: Number(ref) }, stored: storedIn(row)[0] };
-}
-
-async function findRows(
-  db: Connection,
-  scope: Asked["scope"],
-  place: Sql,
+  where: Where,
   { ns, id, before, filter, limit }: CheckpointSearch,
-): Promise<Row[]> {
+): Promise<Placed<StoredCheckpoint[]>> {
   const { schema } = db;
-  const inOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
   const conditions = [
     sql`p.owned and c.thread_id = p.name`,
     ...(ns === undefined ? [] : [sql`c.checkpoint_ns = ${ns}`]),
@@ -91,51 +98,101 @@ async function findRows(
     ...(filter === undefined ? [] : [sql`c.metadata @> ${JSON.stringify(filter)}::jsonb`]),
   ];
   const statement = sql`
-    with place as materialized (${place})
+    with place as materialized (${selectPlace(db, where)})
     select p.ref, p.owned, p.name, c.checkpoint_ns as ns, c.checkpoint_id as id, c.parent_checkpoint_id as parent,
       c.checkpoint, c.metadata, v.list as value_list, v.bytes as value_bytes, w.list as write_list, w.bytes as write_bytes
     from place p left join lateral (
       select * from ${schema}.checkpoints c where ${join(conditions, " and ")}
       order by c.checkpoint_id desc ${limit === undefined ? empty : sql`limit ${limit}`}
     ) c on true left join lateral (
-      select coalesce(json_agg(json_build_array(b.channel, b.type, octet_length(b.blob)) order by b.channel), '[]') as list,
-        string_agg(b.blob, ''::bytea order by b.channel) as bytes
-      from jsonb_each_text(c.checkpoint -> 'channel_versions') k cross join lateral (
+      select ${valuesInOrder} from jsonb_each_text(c.checkpoint -> 'channel_versions') k cross join lateral (
         select * from ${schema}.checkpoint_blobs b
         where b.thread_id = p.name and b.checkpoint_ns = c.checkpoint_ns and b.channel = k.key and b.version = k.value limit 1
       ) b
       where b.type <> 'empty'
     ) v on true left join lateral (
-      select coalesce(json_agg(json_build_array(w.task_id, w.channel, w.type, octet_length(w.blob)) order by ${inOrder}), '[]')
-        as list, string_agg(w.blob, ''::bytea order by ${inOrder}) as bytes
-      from ${schema}.checkpoint_writes w
+      select ${writesOf(stepOrder)} from ${schema}.checkpoint_writes w
       where w.thread_id = p.name and w.checkpoint_ns = c.checkpoint_ns and w.checkpoint_id = c.checkpoint_id
     ) w on true
     order by c.checkpoint_id desc`;
-  const tenant = (scope ?? nobody).tenantId;
+  const rows = await query<CheckpointRow>(db, where, statement);
+  return [placeIn(where, rows[0]), rows.flatMap(storedIn)];
+}
+
+/**
+ * What a checkpoint's delta channels are replayed from, in one statement: it goes from parent to parent, seeks each channel
+ * up to the first ancestor that stores it, and reads what was written there and since, oldest first.
+ * @throws MemoryError `THREAD_FORBIDDEN`
+ */
+export async function readDeltaHistory(
+  db: Connection,
+  where: Where,
+  { ns, id, channels }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
+): Promise<Placed<Pick<StoredCheckpoint, "values" | "writes">>> {
+  const { schema } = db;
+  // The limit has each value looked up by its whole key.
+  const sought = sql`unnest(a.sought) s (channel) left join lateral (
+        select b.channel, b.type, b.blob from ${schema}.checkpoint_blobs b
+        where b.thread_id = a.thread_id and b.checkpoint_ns = a.checkpoint_ns and b.channel = s.channel
+          and b.version = a.versions ->> s.channel and b.type <> 'empty' limit 1
+      ) b on true`;
+  const fields = sql`c.thread_id, c.checkpoint_ns, c.checkpoint_id, c.parent_checkpoint_id as parent,
+    c.checkpoint -> 'channel_versions' as versions`;
+  const statement = sql`
+    with recursive place as materialized (${selectPlace(db, where)}),
+    ancestor as (
+      (
+        select ${fields}, 0 as depth, ${channels}::text[] as sought
+        from place p join ${schema}.checkpoints c on c.thread_id = p.name and c.checkpoint_ns = ${ns}
+        where p.owned ${id === undefined ? empty : sql`and c.checkpoint_id = ${id}`}
+        order by c.checkpoint_id desc limit 1
+      )
+      union all
+      select ${fields}, a.depth + 1, l.sought
+      from ancestor a cross join lateral (
+        select array(select s.channel from ${sought} where a.depth = 0 or b.type is null) as sought offset 0
+      ) l join ${schema}.checkpoints c
+        on c.thread_id = a.thread_id and c.checkpoint_ns = a.checkpoint_ns and c.checkpoint_id = a.parent
+      where l.sought <> '{}'
+    )
+    select p.*, v.list as value_list, v.bytes as value_bytes, w.list as write_list, w.bytes as write_bytes
+    from place p cross join lateral (
+      select ${valuesInOrder}
+      from ancestor a cross join ${sought} where a.depth > 0 and b.type is not null
+    ) v cross join lateral (
+      select ${writesOf(sql`a.depth desc, ${stepOrder}`)}
+      from ancestor a join ${schema}.checkpoint_writes w on w.thread_id = a.thread_id
+        and w.checkpoint_ns = a.checkpoint_ns and w.checkpoint_id = a.checkpoint_id and w.channel = any (a.sought)
+      where a.depth > 0
+    ) w`;
+  const [row] = await query<FoundRow>(db, where, statement);
+  return [placeIn(where, row), row ? unpacked(row) : { values: [], writes: [] }];
+}
+
+function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
+  const tenant = (where.scope ?? nobody).tenantId;
   return asTenant(tenant, () => db.query<Row & Record<string, unknown>>(statement, { prepare: true }));
 }
 
-function storedIn(row: Row): StoredCheckpoint[] {
+function storedIn(row: CheckpointRow): StoredCheckpoint[] {
   if (row.id === null) return [];
   const { ns, id, parent, checkpoint, metadata } = row;
-  const values = withBytes(row.value_list, row.value_bytes);
-  return [
-    { ns, id, parent, checkpoint, metadata, values, writes: withBytes(row.write_list, row.write_bytes) },
-  ];
+  return [{ ns, id, parent, checkpoint, metadata, ...unpacked(row) }];
 }
 
-function withBytes<Fields extends readonly unknown[]>(
-  list: Listed<Fields>,
-  bytes: Buffer | null,
-): [...Fields, Uint8Array][] {
+function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {
+  return {
+    values: withBytes(row.value_list, row.value_bytes),
+    writes: withBytes(row.write_list, row.write_bytes),
+  };
+}
+
+function withBytes<Fields extends readonly unknown[]>(list: Listed<Fields>, bytes: Buffer | null) {
   let end = 0;
   return list.map((each) => {
     const length = each.at(-1) as number;
     end += length;
-    return [...each.slice(0, -1), (bytes ?? Buffer.alloc(0)).subarray(end - length, end)] as unknown as [
-      ...Fields,
-      Uint8Array,
-    ];
+    const value = (bytes ?? Buffer.alloc(0)).subarray(end - length, end);
+    return [...each.slice(0, -1), value] as unknown as [...Fields, value: Uint8Array];
   });
 }

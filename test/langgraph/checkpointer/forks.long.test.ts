@@ -13,7 +13,6 @@ import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../../src/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
-import { travelGraph } from "../../support/travel-graph.js";
 import { newThread } from "../conversation.js";
 
 const database = useTestDatabase();
@@ -162,24 +161,6 @@ describe("a fork from an older checkpoint", () => {
     expect(await say("on")).toEqual(rounds("q0", "q1", "fork", "next", "fork again", "on"));
     expect(await now(await endOf("as before"))).toEqual(rounds("q0", "q1", "fork", "next", "as before"));
     expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
-  });
-
-  it("takes inner graphs, joined branches, sends and delta channels with it", async () => {
-    const travel = async (checkpointer: BaseCheckpointSaver) => {
-      const graph = travelGraph(checkpointer);
-      const thread = { configurable: { thread_id: randomUUID() } };
-      const seen: unknown[] = [];
-      for (const input of ["one", "two", "three"]) await graph.invoke({ input }, thread);
-      const ended = (await historyOf(graph as unknown as Branching, thread)).filter(
-        ({ next }) => next.length === 0,
-      );
-      for (const [input, from] of [["fork", ended[2]!] as const, ["beside", ended[1]!] as const]) {
-        seen.push(await graph.invoke({ input }, from.config), await graph.invoke({ input: "next" }, thread));
-      }
-      for (const { values } of await historyOf(graph as unknown as Branching, thread)) seen.push(values);
-      return seen;
-    };
-    expect(await travel(database.memory().checkpointer())).toEqual(await travel(new MemorySaver()));
   });
 
   it("is asked which node an edit is of, where several wrote last", async () => {

@@ -1,0 +1,215 @@
+import { randomUUID } from "node:crypto";
+import { AIMessage } from "@langchain/core/messages";
+import type { RunnableConfig } from "@langchain/core/runnables";
+import {
+  Annotation,
+  type BaseCheckpointSaver,
+  Command,
+  DeltaChannel,
+  interrupt,
+  MemorySaver,
+  MessagesAnnotation,
+  MessagesDeltaValue,
+  Overwrite,
+  Send,
+  START,
+  StateGraph,
+  StateSchema,
+} from "@langchain/langgraph";
+import * as langGraphCheckpoint from "@langchain/langgraph-checkpoint";
+import fc from "fast-check";
+import { describe, expect, it } from "vitest";
+import { withMemory } from "../../../src/index.js";
+import { findEverywhere } from "../../support/find-everywhere.js";
+import { useTestDatabase } from "../../support/test-database.js";
+import { watchedPool } from "../../support/watched-pool.js";
+import { lines, newThread, say, summarizing, transcript } from "../conversation.js";
+
+const database = useTestDatabase();
+
+const oneTo = (max: number) => fc.integer({ min: 1, max });
+/** Each kind of step takes of the rest what it needs. Of a run, one node may ask first and one may overwrite. */
+const stepFields = fc.record({
+  kind: fc.constantFrom(..."run run fork fork edit amend resume replay prune prune".split(" ")),
+  ...{ at: fc.nat(30), keepLast: oneTo(6), durability: fc.constantFrom("async" as const, "sync", "exit") },
+  plan: fc.record({
+    ...{ name: fc.stringMatching(/^[a-z]{1,3}$/), sends: fc.nat(2), asks: fc.boolean() },
+    resets: fc.nat(4).map((chance) => chance === 0),
+  }),
+});
+type Step = ReturnType<typeof stepFields.generate>["value"];
+
+const appending = (snapshotFrequency: number) => () =>
+  new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], { snapshotFrequency });
+
+/** After how many updates a snapshot is stored. */
+type Frequencies = readonly [ofTrail: number, ofNotes: number, ofRuns: number];
+
+/** Nodes in parallel, and an inner graph that keeps its state. */
+function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns]: Frequencies) {
+  const inner = new StateGraph(Annotation.Root({ name: Annotation<string>(), runs: appending(ofRuns) }))
+    .addNode("count", ({ name, runs }) => ({ runs: [`${name} ${runs.length}`] }))
+    .addEdge(START, "count")
+    .compile({ checkpointer: true });
+  const plan = Annotation<Step["plan"]>();
+  return new StateGraph(Annotation.Root({ plan, trail: appending(ofTrail), notes: appending(ofNotes) }))
+    .addNode("left", ({ plan: { name, resets }, notes }) => ({
+      trail: (resets ? new Overwrite([`over ${notes.length}`]) : [`left ${name}`]) as string[],
+      notes: [`noted ${name}`],
+    }))
+    .addNode("right", ({ plan: { name, asks, resets } }) => ({
+      trail: resets ? [] : [`right ${asks ? interrupt("what?") : name}`],
+    }))
+    .addNode("worker", ({ trail }) => ({ trail }))
+    .addNode("last", async ({ plan: { name }, trail }, config) => ({
+      trail: [`after ${trail.length}`, ...(await inner.invoke({ name }, config)).runs],
+    }))
+    .addConditionalEdges(START, ({ plan: { resets, sends } }) => [
+      ...["left", "right"],
+      ...Array.from(
+        { length: resets ? 0 : sends },
+        (_, at) => new Send("worker", { trail: [`worker ${at}`] }),
+      ),
+    ])
+    .addEdge(["left", "right"], "last")
+    .compile({ checkpointer });
+}
+
+/** A thread on `saver`, whose checkpoints are known by the order in which they were made. */
+function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
+  const graph = deltaGraph(saver, frequencies);
+  const thread = { configurable: { thread_id: randomUUID(), user_id: "ana", checkpoint_ns: "" } };
+  const made: string[] = [];
+  /** Places in `made` of the checkpoints that are still there. */
+  const places = async () => {
+    const ids: string[] = [];
+    for await (const { checkpoint } of saver.list(thread)) ids.push(checkpoint.id);
+    made.push(...ids.filter((id) => !made.includes(id)).sort());
+    return ids.map((id) => made.indexOf(id)).sort((a, b) => a - b);
+  };
+  /** Without a place, the latest. */
+  const from = (place?: number) => ({
+    configurable: { ...thread.configurable, ...(place !== undefined && { checkpoint_id: made[place] }) },
+  });
+  const stateAt = async (place?: number) => {
+    const { values, next, tasks } = await graph.getState(from(place));
+    const asked = tasks.map(({ interrupts }) => interrupts.map(({ value }) => value));
+    return { place, values, next, asked };
+  };
+  const take = async ({ kind, plan, durability }: Step, place?: number) => {
+    const config = { ...from(/fork|replay|amend/.test(kind) ? place : undefined), durability };
+    if (/edit|amend/.test(kind)) return graph.updateState(config, { trail: [`edit ${plan.name}`] }, "left");
+    const inputs: Record<string, unknown> = { resume: new Command({ resume: "yes" }), replay: null };
+    return graph.invoke(
+      (kind in inputs ? inputs[kind] : { plan, notes: [`said ${plan.name}`] }) as never,
+      config,
+    );
+  };
+  return { places, stateAt, thread, take };
+}
+
+describe("delta channels on memory.checkpointer()", () => {
+  // Before it had this key, MemorySaver replayed what nodes wrote at once in the order of their random ids.
+  const isOracleRight = "writesSortKey" in langGraphCheckpoint;
+  it.runIf(isOracleRight)(
+    "turn 4: hold what they hold on MemorySaver, whatever is run and pruned",
+    async () => {
+      const memory = database.memory();
+      const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
+      await fc.assert(
+        fc.asyncProperty(fc.tuple(oneTo(6), oneTo(6), oneTo(6)), runs, async (frequencies, steps) => {
+          const ours = threadOn(memory.checkpointer(), frequencies);
+          const theirs = threadOn(new MemorySaver(), frequencies);
+          const threadId = ours.thread.configurable.thread_id;
+          for (const step of steps) {
+            const kept = await ours.places();
+            const outcome = ({ take }: typeof ours) =>
+              take(step, kept[step.at % kept.length]).then(
+                () => "",
+                ({ name }: Error) => name,
+              );
+            if (step.kind === "prune") await memory.checkpoints.prune({ keepLast: step.keepLast, threadId });
+            else expect(await outcome(ours)).toEqual(await outcome(theirs));
+            await theirs.places();
+            for (const at of [undefined, ...(await ours.places())])
+              expect(await ours.stateAt(at)).toEqual(await theirs.stateAt(at));
+          }
+        }),
+        { numRuns: 12 },
+      );
+    },
+  );
+
+  it("turn 4: are read in two statements, by nobody else, and gone when their user is forgotten", async () => {
+    const { pool, statements } = watchedPool(database.pool);
+    const memory = database.memory({ database: pool });
+    const saver = memory.checkpointer();
+    const { take, stateAt, thread } = threadOn(saver, [100, 100, 100]);
+    const plan = { name: "zanzibar", sends: 0, asks: false, resets: false };
+    for (let turn = 0; turn < 9; turn++)
+      await take({ kind: "run", plan, durability: "async", at: 0, keepLast: 1 });
+    statements.length = 0;
+    expect((await stateAt()).values.notes).toHaveLength(18);
+    expect(statements).toHaveLength(2);
+
+    const historyFor = (ids: object) =>
+      saver.getDeltaChannelHistory({
+        config: { configurable: { ...thread.configurable, ...ids } },
+        channels: ["notes"],
+      });
+    for (const ids of [{ user_id: "eve" }, { app_id: "other" }, { user_id: undefined }])
+      await expect(historyFor(ids)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+    const nothing = { notes: { writes: [] } };
+    expect(await historyFor({ tenant_id: randomUUID() })).toEqual(nothing);
+    await memory.forget({ userId: "ana" });
+    expect(await findEverywhere(database, "zanzibar")).toEqual({});
+    expect(await historyFor({})).toEqual(nothing);
+  });
+
+  it("turn 4: of a branch that counts no versions of them keep what they are replayed from", async () => {
+    // As older versions of LangGraph write a channel's first update by hand.
+    const memory = database.memory();
+    const saver = memory.checkpointer();
+    const config = { configurable: { thread_id: randomUUID(), checkpoint_ns: "" } };
+    const counters: Record<string, [number, number]> = { trail: [0, 1] };
+    const metadata = {
+      source: "loop",
+      step: 0,
+      parents: {},
+      counters_since_delta_snapshot: counters,
+    } as const;
+    const { emptyCheckpoint, uuid6 } = langGraphCheckpoint;
+    let at: RunnableConfig = config;
+    for (const word of ["one", "two", "three"]) {
+      at = await saver.put(at, { ...emptyCheckpoint(), id: uuid6(1) }, metadata, {});
+      if (word !== "three") await saver.putWrites(at, [["trail", [word]]], word);
+    }
+    await memory.checkpoints.prune({ keepLast: 1, threadId: config.configurable.thread_id });
+    const { trail } = await saver.getDeltaChannelHistory({ config: at, channels: ["trail"] });
+    expect(trail?.writes.map(([, , value]) => value)).toEqual([["one"], ["two"]]);
+  });
+
+  it.each(["full", "bounded"] as const)("turn 4: hold the messages of a %s session", async (session) => {
+    const memory = database.memory({
+      model: summarizing(),
+      config: { summaries: { keepRecentMessages: 2 } },
+    });
+    const converse = async (state: typeof MessagesAnnotation) => {
+      const agent = new StateGraph(state)
+        .addNode("chat", ({ messages }) => ({
+          messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)],
+        }))
+        .addEdge(START, "chat")
+        .compile();
+      const graph = withMemory(agent, memory, { session }).compile({ checkpointer: memory.checkpointer() });
+      const thread = newThread();
+      for (let round = 1; round <= 20; round++) await say(graph, `question ${round}`, thread);
+      expect(await transcript(database, thread)).toHaveLength(40);
+      return lines((await graph.getState(thread)).values.messages);
+    };
+    const delta = new StateSchema({ messages: MessagesDeltaValue }) as unknown as typeof MessagesAnnotation;
+    const held = await converse(delta);
+    expect(held).toEqual(await converse(MessagesAnnotation));
+    expect(held).toHaveLength(session === "full" ? 40 : 4);
+  });
+});
