@@ -1,4 +1,4 @@
--- Version: 5
+-- Version: 6
 --
 -- Functions and triggers, installed where an older version of this file was. Raise the number with each change. A function that
 -- takes or returns something else gets another name, and the one before stays for processes that still call it.
@@ -43,27 +43,41 @@ create or replace function mnemograph.conversation_messages(
   end
 $$;
 
--- A thread at the start of a turn: no row when it does not exist; of another scope's thread, only that.
-create or replace function mnemograph.conversation(
+-- A checksum of what a memory's line says.
+create or replace function mnemograph.line_check(m mnemograph.memory) returns smallint language sql stable parallel safe as $$
+  select (hashtext(concat_ws(E'\n', m.category, m.key, m.value, m.content, m.trust)) & 32767)::smallint
+$$;
+
+-- A thread at the start of a turn: no row when it does not exist; of another scope's thread, only that. While its epoch goes on, the
+-- summary is the epoch's, and all messages from the epoch's first one are shown. It ends when its messages have more than `tail_bytes` or the
+-- provider's cache is cold (`cache_ms`), and a newer summary is there; when more than three memories that it shows were replaced; and
+-- at once when one of them is gone, may not be read any more, or was rewritten.
+create or replace function mnemograph.conversation_1(
   asked_tenant text, asked_user text, asked_app text, asked_thread text,
   -- Ids of the messages of one branch; null for the whole thread.
   branch text[],
+  -- What the reader may see, and how long epochs last; `tail_bytes` null: each newer summary ends one.
+  readable text[], tail_bytes bigint, cache_ms bigint,
   -- Messages that the summary covers, the bytes of a tool's result among them, and messages of a long turn.
   recent_messages bigint, recent_bytes bigint, turn_messages bigint,
   -- Messages that it does not cover, and their bytes.
   gap_messages bigint, gap_bytes bigint,
   asked_at timestamptz
 ) returns table (
-  owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json
+  owned boolean, rev_seen float8, summary json, processing json, gap json, recent json, omitted json,
+  -- Null where this turn opens one.
+  epoch json, shown_ids uuid[], summarised_id text, first_shown integer
 ) language plpgsql stable parallel safe rows 1 as $$
   declare
     thread_id bigint;
     done record;
+    opened record;
+    told record;
     -- Where the summary ends: -1 without one.
     covered integer := -1;
     -- Where the branch's messages are, from where to where: what was said after it left is of another one.
     branch_seqs integer[];
-    first_seq integer;
+    branch_first integer;
     last_seq integer := 2147483647;
     gap_size record;
     from_seq integer;
@@ -83,7 +97,7 @@ create or replace function mnemograph.conversation(
       return;
     end if;
     if branch is not null then
-      select array_agg(b.seq), min(b.seq), coalesce(max(b.seq), last_seq) into branch_seqs, first_seq, last_seq
+      select array_agg(b.seq), min(b.seq), coalesce(max(b.seq), last_seq) into branch_seqs, branch_first, last_seq
       from mnemograph.message b where b.thread_ref = thread_id and b.message_id = any (branch);
     end if;
     -- The latest completed summary that ends in the branch, or before all of it.
@@ -92,8 +106,49 @@ create or replace function mnemograph.conversation(
     ) as message_id into done
     from mnemograph.summary s
     where s.thread_ref = thread_id and s.status = 'completed'
-      and (first_seq is null or s.end_seq < first_seq or s.end_seq = any (branch_seqs))
+      and (branch_first is null or s.end_seq < branch_first or s.end_seq = any (branch_seqs))
     order by s.end_seq desc, s.id desc limit 1;
+    summarised_id := done.message_id;
+    -- The turn that opened the epoch, in the branch or before it, for those who read as much.
+    select s.seq, s.first_seq, s.revision, s.omitted, s.summary_id, b.end_seq, b.id as base_id into opened
+    from mnemograph.shown s left join mnemograph.summary b on b.id = s.summary_id and b.status = 'completed'
+    where s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
+      and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
+    order by s.seq desc limit 1;
+    if opened.seq is not null and opened.summary_id is not distinct from opened.base_id then
+      select array_agg(e.id order by s.seq, e.place) as ids, max(s.created_at) as last_at,
+        json_agg(json_build_array(g.message_id, e.id, e.part) order by s.seq, e.place) as lines,
+        count(*) filter (where m.state in ('superseded', 'merged')) as replaced,
+        coalesce(bool_or(not (
+          m.app_id in ('', asked_app) and m.category = any (readable) and (m.expires_at is null or m.expires_at > asked_at)
+          and e.line_check = mnemograph.line_check(m) and (m.state = 'active' or m.state in ('superseded', 'merged') and exists (
+            select from mnemograph.memory n where n.id = m.superseded_by and n.state = 'active'
+          ))
+        ) or e.id is not null and m.id is null), false) as any_gone
+      into told
+      from mnemograph.shown s
+      join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
+      left join unnest(s.memory_ids, s.parts, s.checks) with ordinality e (id, part, line_check, place) on true
+      left join mnemograph.memory m on m.id = e.id
+      where s.thread_ref = thread_id and s.seq >= opened.seq and s.reader = hashtext(readable::text)
+        and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs));
+      if not told.any_gone and told.replaced <= 3 and (
+        done.id is not distinct from opened.base_id
+        or tail_bytes is not null and told.last_at > asked_at - cache_ms * interval '1 millisecond' and tail_bytes >= (
+          select coalesce(sum(octet_length(m.content)), 0) from mnemograph.message m
+          where m.thread_ref = thread_id and m.seq >= opened.first_seq and m.seq <= last_seq
+        )
+      ) then
+        epoch := json_build_object('revision', opened.revision, 'leftOut', opened.omitted, 'replaced', told.replaced, 'lines', told.lines);
+        shown_ids := told.ids;
+        if opened.base_id is distinct from done.id then
+          select s.id, s.start_seq, s.end_seq, s.content, s.start_turn, s.end_turn, (
+            select m.message_id from mnemograph.message m where m.thread_ref = thread_id and m.seq = s.end_seq
+          ) as message_id into done
+          from mnemograph.summary s where s.id = opened.base_id;
+        end if;
+      end if;
+    end if;
     -- The one that a worker is making.
     select json_build_object('id', s.id, 'startSeq', s.start_seq, 'endSeq', s.end_seq) into processing
     from mnemograph.summary s where s.thread_ref = thread_id and s.status = 'processing' and exists (
@@ -158,7 +213,9 @@ create or replace function mnemograph.conversation(
     recent := '[]';
     if done.id is not null then
       from_seq := null;
-      if recent_messages > 0 then
+      if epoch is not null then
+        from_seq := opened.first_seq;
+      elsif recent_messages > 0 then
         select coalesce((
           select m.seq from mnemograph.message m
           where m.thread_ref = thread_id and m.role = 'user' and m.seq <= kept.seq
@@ -176,12 +233,13 @@ create or replace function mnemograph.conversation(
         order by m.seq desc limit 1;
       end if;
       if from_seq <= covered then
-        near_seq := covered - recent_messages - turn_messages + 1;
+        near_seq := case when epoch is null then covered - recent_messages - turn_messages + 1 else from_seq end;
         recent := mnemograph.conversation_messages(
           thread_id, case when from_seq < near_seq then from_seq end, greatest(from_seq, near_seq)::integer, covered, recent_bytes
         );
       end if;
     end if;
+    first_shown := coalesce(least((recent -> 0 ->> 'seq')::integer, (gap -> 0 ->> 'seq')::integer), covered + 1);
     return next;
   end
 $$;
@@ -189,19 +247,21 @@ $$;
 -- Changes of an owner's memories that a thread was not notified of, one a memory, and requests for consent to ask about. Its last
 -- change counts: where a value was replaced, or two memories merged, the change of the one that is active now. What was created since
 -- is new to the thread, however often it was changed. That a memory is gone is news only to the thread that was shown it, or that it
--- was learned in.
-create or replace function mnemograph.thread_changes(
-  owners bigint[], of_owner bigint, since bigint, categories text[], asked_tenant text, asked_app text, asked_thread text,
+-- was learned in. What replaced a memory in `shown_ids`, which the epoch since `epoch_since` shows, is told first and as long as that stands.
+create or replace function mnemograph.thread_changes_1(
+  owners bigint[], of_owner bigint, since bigint, epoch_since bigint, shown_ids uuid[], categories text[], asked_tenant text, asked_app text, asked_thread text,
   most_changes bigint, most_consents bigint, asked_at timestamptz
 ) returns table (change_count integer, changes json, consents json)
 language plpgsql stable parallel safe rows 1 as $$
+  declare
+    earliest bigint := least(since, epoch_since);
   begin
     change_count := 0;
     changes := '[]';
-    if exists (select from mnemograph.change_log l where l.owner_ref = of_owner and l.rev > since) then
+    if exists (select from mnemograph.change_log l where l.owner_ref = of_owner and l.rev > earliest) then
       with change as materialized (
         select l.* from mnemograph.change_log l
-        where l.owner_ref = of_owner and l.rev > since and l.category = any (categories) and l.app_id in ('', asked_app)
+        where l.owner_ref = of_owner and l.rev > earliest and l.category = any (categories) and l.app_id in ('', asked_app)
       ),
       -- Where the last one is a merge, the change before it, which has the memory's words.
       latest as (
@@ -220,11 +280,17 @@ language plpgsql stable parallel safe rows 1 as $$
         )
       ),
       active as materialized (
-        select l.* from told l
-        where not coalesce((
+        select l.* from (
+          select l.*, exists (
+            select from mnemograph.memory m
+            where m.id = any (shown_ids) and m.superseded_by = l.memory_id and m.state in ('superseded', 'merged')
+          ) as replaces_shown
+          from told l
+        ) l
+        where (l.rev > since or l.replaces_shown) and not coalesce((
           select m.state in ('superseded', 'merged') and exists (
             select from mnemograph.change_log o
-            where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > since
+            where o.memory_id = m.superseded_by and o.owner_ref = of_owner and o.rev > earliest
           )
           from mnemograph.memory m where m.id = l.memory_id limit 1
         ), false)
@@ -240,13 +306,13 @@ language plpgsql stable parallel safe rows 1 as $$
             where m.id = l.memory_id and m.state = 'active' and p.state = 'superseded'
           ))
         ) as is_new
-        from (select * from active order by importance desc, rev desc limit most_changes) l
+        from (select * from active order by replaces_shown desc, importance desc, rev desc limit most_changes) l
       )
       select (select count(*) from active), coalesce(
         json_agg(json_build_object(
           'rev', b.rev, 'event', case when b.is_new then 'created' else b.event end,
           'line', b.line || case when b.is_new then format(' (imp=%s)', round(b.importance::numeric)) else '' end
-        ) order by b.importance desc, b.rev desc),
+        ) order by b.replaces_shown desc, b.importance desc, b.rev desc),
         '[]'
       ) into change_count, changes
       from best b;

@@ -6,10 +6,13 @@ import {
   consolidationOptionsSchema,
 } from "./consolidation/consolidation-options.js";
 import {
-  type ConversationConfig,
-  conversationConstants,
-  conversationOptionsSchema,
-} from "./conversation/conversation-options.js";
+  type ContextConfig,
+  contextConstants,
+  contextOptionsSchema,
+  type Preset,
+  presetConstants,
+  presetSchema,
+} from "./conversation/context-options.js";
 import { MemoryError, messageOf } from "./errors.js";
 import { type InsightsConfig, insightConstants, insightsOptionsSchema } from "./insights/insights-options.js";
 import {
@@ -37,18 +40,14 @@ import {
   retrievalOptionsSchema,
 } from "./search/retrieval-options.js";
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
-import {
-  type SummaryConfig,
-  summaryConstants,
-  summaryOptionsSchema,
-} from "./summaries/summary-window.rule.js";
+import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
 import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({
   database: databaseOptionsSchema.prefault({}),
-  conversation: conversationOptionsSchema.prefault({}),
-  summaries: summaryOptionsSchema.prefault({}),
+  preset: presetSchema,
+  context: contextOptionsSchema.prefault({}),
   memories: memoryOptionsSchema.prefault({}),
   insights: insightsOptionsSchema.prefault({}),
   upkeep: taskOptionsSchema.prefault({}),
@@ -69,10 +68,13 @@ export const configSchema = z.strictObject({
 export interface MemoryConfig {
   /** How long statements and connections may take. */
   readonly database?: DatabaseConfig | undefined;
-  /** How much of a conversation is shown word for word where no summary covers it. */
-  readonly conversation?: ConversationConfig | undefined;
-  /** How conversations are summarised. */
-  readonly summaries?: SummaryConfig | undefined;
+  /**
+   * "ledger": prompts only grow until they are folded, so that providers cache them. "every-round": each turn has a prompt
+   * of its own, and each turn's end starts a summary and extracts facts. @default "ledger"
+   */
+  readonly preset?: Preset | undefined;
+  /** How long prompts grow. */
+  readonly context?: ContextConfig | undefined;
   /** Which facts and episodes are made and kept, and when two are the same. */
   readonly memories?: MemoriesConfig | undefined;
   /** Whether insights into a user are made. */
@@ -105,7 +107,7 @@ export interface MemoryConfig {
 
 /** Numbers that are no settings, each with its reason where it belongs. Tests make some of them smaller. */
 export const constants = {
-  conversation: conversationConstants,
+  context: contextConstants,
   summaries: { ...taskConstants, ...summaryConstants },
   memories: memoryConstants,
   insights: insightConstants,
@@ -135,12 +137,14 @@ export function resolveConfig(
   const { categories, allowlists, consent, ...groups } = parsed.data;
   const policy = categoryPolicy(categories, allowlists, warn);
   const upkeep = { ...groups.upkeep, ...taskConstants, ...changed.upkeep };
+  const context = { ...groups.context, ...contextConstants, ...changed.context };
+  const preset = presetConstants(groups.preset, context);
   return {
     ...groups,
-    summaries: { ...groups.summaries, ...upkeep, ...summaryConstants, ...changed.summaries },
-    conversation: { ...groups.conversation, ...conversationConstants, ...changed.conversation },
+    context,
+    summaries: { ...upkeep, ...summaryConstants, ...preset.summaries, ...changed.summaries },
     insights: { ...groups.insights, ...insightConstants, ...changed.insights },
-    memories: { ...groups.memories, ...memoryConstants, ...changed.memories },
+    memories: { ...groups.memories, ...memoryConstants, ...preset.memories, ...changed.memories },
     upkeep,
     retrieval: { ...groups.retrieval, ...retrievalConstants, ...changed.retrieval },
     jobs: { ...groups.jobs, ...jobConstants, ...changed.jobs },

@@ -4,7 +4,7 @@ import type { Scope } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { mostRoundMessages } from "./conversation-context.rule.js";
-import type { ReadLimits } from "./conversation-options.js";
+import type { ReadLimits } from "./context-options.js";
 
 interface ConversationSummary {
   readonly id: number;

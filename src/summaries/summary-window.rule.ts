@@ -1,31 +1,19 @@
-import { z } from "zod";
 import type { JobRuntime, TaskOptions } from "../jobs/jobs-options.js";
 import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
-import { smallCount } from "../text/parse-input.js";
-
-export const summaryOptionsSchema = z.strictObject({
-  /** Messages that a summary covers: seven plain turns. Raise it where users return to older subjects. @default 14 */
-  windowMessages: smallCount.min(2).default(14),
-  /**
-   * First seq after which a turn's end starts a summary: three turns of plain chat. Raise it where most conversations
-   * are short and need none. @default 5
-   */
-  afterSeq: z.int().min(0).default(5),
-  /**
-   * Messages without a summary after which a turn's end starts the next one: with 2 every turn, for the smallest gap;
-   * with 8 a summary costs a quarter of the calls. The first one waits for `afterSeq`. @default 2
-   */
-  everyMessages: smallCount.min(1).default(2),
-  /**
-   * The last messages that a summary covers are also shown word for word, from the start of a turn: a summary cannot
-   * carry "change the second function you just wrote". Three turns of plain chat; 0 shows the summary alone. Raise it
-   * where users return to the wording of older messages. @default 6
-   */
-  keepRecentMessages: smallCount.max(1_000).default(6),
-});
 
 export const summaryConstants = {
+  /** Messages that a summary covers: seven plain turns. */
+  windowMessages: 14,
+  /** First seq after which a turn's end starts a summary: three turns of plain chat. */
+  afterSeq: 5,
+  /** Messages without a summary after which a turn's end starts the next one: every turn. The first waits for `afterSeq`. */
+  everyMessages: 2,
+  /**
+   * The last messages that a summary covers are also shown word for word, from the start of a turn: a summary cannot
+   * carry "change the second function you just wrote". Three turns of plain chat.
+   */
+  keepRecentMessages: 6,
   /** Tokens after which a turn's end starts a summary, however few messages. Ordinary turns have some hundred. */
   afterTokens: 16_000,
   /** Most tokens shown beside the summary: omits older turns first, then tool calls, then the middle of texts. */
@@ -36,11 +24,7 @@ export const summaryConstants = {
   maxAttempts: 5,
 };
 
-export interface SummaryConfig extends z.input<typeof summaryOptionsSchema> {}
-
-export type SummaryOptions = z.output<typeof summaryOptionsSchema> &
-  TaskOptions &
-  Readonly<typeof summaryConstants>;
+export type SummaryOptions = TaskOptions & Readonly<typeof summaryConstants>;
 
 export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryOptions }>;
 

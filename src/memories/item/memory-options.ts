@@ -3,11 +3,6 @@ import { z } from "zod";
 export const memoryOptionsSchema = z.strictObject({
   /** Whether facts are extracted from what users say. Needs a model. Off where your code alone writes them. @default true */
   extract: z.boolean().default(true),
-  /**
-   * User messages of a thread after which facts are extracted, at most ten in one call. Fewer are enough after five
-   * minutes of silence. Raise it for fewer model calls; facts are known some turns later then. @default 1
-   */
-  extractAfterMessages: z.int().min(1).max(1_000).default(1),
   /** Whether older turns become episodes. Needs a model. Off where conversations are short. @default true */
   episodes: z.boolean().default(true),
   /** Turns of a thread after which all but the latest half become an episode. Raise it for longer episodes. @default 20 */
@@ -22,6 +17,8 @@ export const memoryOptionsSchema = z.strictObject({
 export interface MemoriesConfig extends z.input<typeof memoryOptionsSchema> {}
 
 export const memoryConstants = {
+  /** User messages of a thread after which facts are extracted, at most ten in one call. */
+  extractAfterMessages: 1,
   /** After this silence fewer than `extractAfterMessages` are enough: the user has gone. */
   extractIdleMs: 300_000,
   /** Facts below this confidence are not kept: below, guesses outnumber facts. */
