@@ -48,17 +48,13 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
 
   it('turn 5: leaves one checkpoint a turn with durability: "exit", and resumes after an interrupt', async () => {
     const thread = { ...newThread(), durability: "exit" };
-    const counts = async () => {
-      const { rows } = await database.pool.query<{ count: number }>(
-        `select count(*)::int from "${database.schema}".checkpoints where thread_id = $1
-         group by checkpoint_ns order by checkpoint_ns`,
-        [thread.configurable.thread_id],
-      );
-      return rows.map(({ count }) => count);
+    const checkpoints = async (): Promise<number> => {
+      const query = `select count(*)::int from "${database.schema}".checkpoints where thread_id = $1`;
+      return (await database.pool.query(query, [thread.configurable.thread_id])).rows[0].count;
     };
-    const found: number[][] = [];
+    const found: number[] = [];
     const replies = async (_: unknown, call: number) => {
-      found.push(await counts());
+      found.push(await checkpoints());
       return call === 1 ? looks("sea") : `answer ${call}`;
     };
     const asking = tool(() => interrupt("sure?"), { name: "look", schema: z.object({ at: z.string() }) });
@@ -71,8 +67,8 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
     await (await graph()).invoke(new Command({ resume: "yes" }), thread);
     await say(await graph(), "question 3", thread);
     // A pause within the agent's own graph leaves one there.
-    const paused = way === "withMemory" || way === "supervisor" ? [1] : [];
-    expect([...found, await counts()]).toEqual([[], [1], [2, ...paused], [3, ...paused], [4, ...paused]]);
+    const inner = way === "withMemory" || way === "supervisor" ? 1 : 0;
+    expect([...found, await checkpoints()]).toEqual([0, 1, 2 + inner, 3 + inner, 4 + inner]);
     const answered = ["question 2", expect.any(String), "yes", "answer 2"];
     const all = ["question 1", "answer 0", ...answered, "question 3", "answer 3"];
     expect(await transcript(database, thread)).toEqual(all);

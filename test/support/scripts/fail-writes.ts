@@ -18,8 +18,7 @@ const [how = "", database = "", schema = "mnemograph"] = process.argv.slice(2);
 const statementTimeoutMs = 1_000;
 const proxy = how === "away" ? await silentProxy(database) : null;
 // As it comes: without listeners.
-const pool =
-  proxy && new pg.Pool({ connectionString: proxy.url, connectionTimeoutMillis: statementTimeoutMs });
+const pool = proxy && new pg.Pool({ connectionString: proxy.url, connectionTimeoutMillis: 1_000 });
 const memory = createMemory({
   ...{ database: pool ?? database, schema, jobs: "inline", logger: silentLogger },
   config: { memories: { extract: false, episodes: false }, database: { statementTimeoutMs } },
