@@ -6,7 +6,8 @@ export async function backendsOf(server: string, applicationName: string): Promi
   const client = new pg.Client(server);
   await client.connect();
   const { rows } = await client.query<{ pid: number }>(
-    "select pid from pg_stat_activity where application_name = $1",
+    // Not of this connection, which may have the name too: it ends here.
+    "select pid from pg_stat_activity where application_name = $1 and pid <> pg_backend_pid()",
     [applicationName],
   );
   await client.end();

@@ -13,6 +13,7 @@ tests=(
   with-memory-visible with-memory-state with-memory-messages with-memory-interrupt with-memory-types
   with-memory-identity with-memory-agents memory-middleware hand-built-states default-scope recalled-in-checkpoints
   create-memory-supervisor checkpointer/owners checkpointer/conformance checkpointer/delta-channels
+  checkpointer/failed-writes ways
 )
 has_files=false
 for argument in "$@"; do [[ $argument == -* ]] || has_files=true; done

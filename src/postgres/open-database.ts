@@ -56,6 +56,7 @@ export function openDatabase(
     return open(option, settings, logger);
   }
   if (isPool(option)) {
+    if (option.listenerCount?.("error") === 0) outliveConnections(option, logger);
     return createDatabase(option, { ...settings, onOutage: outageLines(settings, logger) }, async () => {});
   }
   throw new MemoryError("INVALID_INPUT", "`database` must be a pg.Pool, a connection string or { dataDir }.");
@@ -139,10 +140,14 @@ function makePool(
     // A pooler shares its sessions: set nothing in them.
     ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
   });
-  // Without listeners lost connections end the process: the pool's if idle, the client's between two statements.
+  outliveConnections(pool, logger);
+  return pool;
+}
+
+/** Without listeners lost connections end the process: the pool's if idle, the client's between two statements. */
+function outliveConnections(pool: pg.Pool, logger: Logger): void {
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
-  return pool;
 }
 
 export const databaseOptionsSchema = z.strictObject({

@@ -72,15 +72,18 @@ language plpgsql stable parallel safe rows 100 as $$
       return;
     end if;
     return query
-      with best as materialized (
+      with hit as materialized (
+        select t.thread_ref, t.seq, w.place, w.idf, t.tf
+        from unnest(terms.lexemes, terms.idfs) with ordinality w (lexeme, idf, place) cross join lateral (
+          select t.thread_ref, t.seq, t.frequency / (1 - b + b * t.length / terms.average_length) as tf
+          from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
+        ) t
+      ),
+      best as materialized (
         select s.thread_ref, s.seq, c.by_assistant, c.with_assistant
         from (
-          select t.thread_ref, t.seq, sum(w.idf * t.tf / (t.tf + k1))::real as own
-          from unnest(terms.lexemes, terms.idfs) w (lexeme, idf) cross join lateral (
-            select t.thread_ref, t.seq, t.frequency / (1 - b + b * t.length / terms.average_length) as tf
-            from mnemograph.message_term t where t.owner_ref = any (owners) and t.lexeme = w.lexeme offset 0
-          ) t
-          group by t.thread_ref, t.seq order by own desc, t.thread_ref, t.seq
+          select h.thread_ref, h.seq, sum(h.idf * h.tf / (h.tf + k1))::real as own from hit h
+          group by h.thread_ref, h.seq order by own desc, h.thread_ref, h.seq
         ) s
         cross join lateral (
           select from mnemograph.thread h
@@ -88,7 +91,7 @@ language plpgsql stable parallel safe rows 100 as $$
         ) h
         cross join lateral (
           select bool_or(m.role = 'assistant') as with_assistant, bool_or(m.role = 'assistant' and m.seq = s.seq) as by_assistant
-          from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 4 and s.seq + 4
+          from mnemograph.message m where m.thread_ref = s.thread_ref and m.seq between s.seq - 1 and s.seq + 1
         ) c
         where not exists (
           select from unnest(hidden_threads, hidden_seqs) h (thread_ref, seq) where h.thread_ref = s.thread_ref and h.seq = s.seq
@@ -96,20 +99,15 @@ language plpgsql stable parallel safe rows 100 as $$
         limit most
       ),
       word as (
-        select s.thread_ref, s.seq + d.distance as seq, w.idf, sum(t.tf * d.weight) as tf,
-          sum(t.tf) filter (where d.distance = 0) as own_tf, bool_or(s.by_assistant) as by_assistant
-        from best s
-        cross join unnest(terms.lexemes, terms.idfs) w (lexeme, idf)
-        cross join lateral (
-          select t.frequency / (1 - b + b * t.length / terms.average_length) as tf from mnemograph.message_term t
-          where t.owner_ref = any (owners) and t.lexeme = w.lexeme and t.thread_ref = s.thread_ref and t.seq = s.seq offset 0
-        ) t
+        select s.thread_ref, s.seq + d.distance as seq, h.idf, sum(h.tf * d.weight) as tf,
+          sum(h.tf) filter (where d.distance = 0) as own_tf, bool_or(s.by_assistant) as by_assistant
+        from best s join hit h using (thread_ref, seq)
         cross join lateral (
           select 0 as distance, 1::float8 as weight
           union all
           select d, neighbour_weight * 0.5::float8 ^ (abs(d) - 1) from generate_series(-4, 4) d where d <> 0 and not s.with_assistant
         ) d
-        group by s.thread_ref, s.seq + d.distance, w.lexeme, w.idf
+        group by s.thread_ref, s.seq + d.distance, h.place, h.idf
       )
       select w.thread_ref, w.seq,
         sum(w.idf * w.tf / (w.tf + k1)) / terms.best_fit * case when bool_or(w.by_assistant) then assistant_weight else 1 end,

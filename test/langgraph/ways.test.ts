@@ -1,5 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
+import { Command, interrupt } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import type { RoundOptions } from "../../src/langgraph/run/node-options.js";
@@ -44,6 +45,34 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       expect(Object.keys(values)).toEqual(["messages"]);
     },
   );
+
+  it('turn 5: leaves one checkpoint a turn with durability: "exit", and resumes after an interrupt', async () => {
+    const thread = { ...newThread(), durability: "exit" };
+    const checkpoints = async (): Promise<number> => {
+      const query = `select count(*)::int from "${database.schema}".checkpoints where thread_id = $1`;
+      return (await database.pool.query(query, [thread.configurable.thread_id])).rows[0].count;
+    };
+    const found: number[] = [];
+    const replies = async (_: unknown, call: number) => {
+      found.push(await checkpoints());
+      return call === 1 ? looks("sea") : `answer ${call}`;
+    };
+    const asking = tool(() => interrupt("sure?"), { name: "look", schema: z.object({ at: z.string() }) });
+    const model = new ScriptedChatModel({ replies });
+    // As in another process for each turn.
+    const graph = () => agentIn(way, { memory: database.memory(), model, tools: [asking] });
+    await say(await graph(), "question 1", thread);
+    const asked = await say(await graph(), "question 2", thread);
+    expect(asked).toMatchObject({ __interrupt__: [{ value: "sure?" }] });
+    await (await graph()).invoke(new Command({ resume: "yes" }), thread);
+    await say(await graph(), "question 3", thread);
+    // A pause within the agent's own graph leaves one there.
+    const inner = way === "withMemory" || way === "supervisor" ? 1 : 0;
+    expect([...found, await checkpoints()]).toEqual([0, 1, 2 + inner, 3 + inner, 4 + inner]);
+    const answered = ["question 2", expect.any(String), "yes", "answer 2"];
+    const all = ["question 1", "answer 0", ...answered, "question 3", "answer 3"];
+    expect(await transcript(database, thread)).toEqual(all);
+  });
 
   it.each(["system", "user"] as const)(
     "is shown the same memory in every call of a round with tools, recalled once (as %s)",

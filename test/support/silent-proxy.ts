@@ -7,6 +7,8 @@ export interface SilentProxy {
   readonly url: string;
   /** Whether it swallows everything, both ways, on connections there are and on new ones, which it still accepts. */
   silent: boolean;
+  /** Ends the connections there are. */
+  cut(): void;
   close(): void;
 }
 
@@ -35,8 +37,11 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
   const proxy: SilentProxy = {
     url: through.href,
     silent: false,
-    close() {
+    cut() {
       for (const socket of sockets) socket.destroy();
+    },
+    close() {
+      proxy.cut();
       server.close();
     },
   };

@@ -76,7 +76,7 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
   };
   return (part) =>
     new Promise((resolve, reject) => {
-      const tenant = tenantOf(part);
+      const tenant = (part.place.scope ?? nobody).tenantId ?? "";
       const queue = queues.get(tenant) ?? { waiting: [], underWay: 0 };
       queues.set(tenant, queue);
       queue.waiting.push({ ...part, resolve, reject });
@@ -84,21 +84,13 @@ export function checkpointWriter(db: Database): (part: CheckpointPart) => Promis
     });
 }
 
-function tenantOf({ place: { scope } }: CheckpointPart): string {
-  return (scope ?? nobody).tenantId ?? "";
-}
-
 function nextGroup(waiting: Waiting[]): Waiting[] {
   let bytes = 0;
-  const end = waiting.findIndex((part, at) => {
-    bytes += bytesOf(part);
+  const end = waiting.findIndex(({ blobs = [], writes = [] }, at) => {
+    for (const { value } of [...blobs, ...writes]) bytes += value?.length ?? 0;
     return at > 0 && bytes > mostBytes;
   });
   return waiting.splice(0, end < 0 ? waiting.length : end);
-}
-
-function bytesOf({ blobs = [], writes = [] }: CheckpointPart): number {
-  return [...blobs, ...writes].reduce((sum, { value }) => sum + (value?.length ?? 0), 0);
 }
 
 /** Settles all of `parts`; never rejects. */
