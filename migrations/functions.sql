@@ -23,19 +23,21 @@ create or replace trigger consent_request_revision before update of status, draf
   on mnemograph.consent_request for each row execute function mnemograph.count_revision();
 
 -- Messages of a thread as JSON, in order: those from `first` to `last`, and the one at `alone` before them. With `tool_bytes`,
--- without system messages and longer results of tools.
-create or replace function mnemograph.conversation_messages(
-  of_thread bigint, alone integer, first integer, last integer, tool_bytes bigint
+-- without system messages and longer results of tools. Of those that the caller holds, the ids alone.
+create or replace function mnemograph.conversation_messages_1(
+  of_thread bigint, alone integer, first integer, last integer, tool_bytes bigint, held text[]
 ) returns json language plpgsql stable parallel safe as $$
   begin
     return array_to_json(array(
       select row_to_json(j) from (
-        select m.seq, m.message_id as "messageId", m.role, m.actor, m.content as text, m.serialised
+        select m.seq, m.message_id as "messageId", m.role, m.actor, case when not h.is_held then m.content end as text,
+          case when not h.is_held then m.serialised end as serialised
         from (
           select * from mnemograph.message m where m.thread_ref = of_thread and m.seq = alone
           union all
           select * from mnemograph.message m where m.thread_ref = of_thread and m.seq >= first and m.seq <= last
         ) m
+        cross join lateral (select coalesce(m.message_id = any (held), false) as is_held) h
         where tool_bytes is null or m.role <> 'system' and (m.role <> 'tool' or octet_length(m.content) <= tool_bytes)
         order by m.seq
       ) j
@@ -54,9 +56,9 @@ $$;
 -- at once when one of them is gone, may not be read any more, or was rewritten.
 create or replace function mnemograph.conversation_1(
   asked_tenant text, asked_user text, asked_app text, asked_thread text,
-  -- Ids of the messages of one branch; null for the whole thread.
-  branch text[],
-  -- What the reader may see, and how long epochs last; `tail_bytes` null: each newer summary ends one.
+  -- Ids of the messages of one branch; null for the whole thread. And of those that the caller holds.
+  branch text[], held text[],
+  -- What the reader may see, and how long epochs last; without `tail_bytes`, for one turn.
   readable text[], tail_bytes bigint, cache_ms bigint,
   -- Messages that the summary covers, the bytes of a tool's result among them, and messages of a long turn.
   recent_messages bigint, recent_bytes bigint, turn_messages bigint,
@@ -115,7 +117,7 @@ create or replace function mnemograph.conversation_1(
     where s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
       and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
     order by s.seq desc limit 1;
-    if opened.seq is not null and opened.summary_id is not distinct from opened.base_id then
+    if tail_bytes is not null and opened.seq is not null and opened.summary_id is not distinct from opened.base_id then
       select array_agg(e.id order by s.seq, e.place) as ids, max(s.created_at) as last_at,
         json_agg(json_build_array(g.message_id, e.id, e.part) order by s.seq, e.place) as lines,
         count(*) filter (where m.state in ('superseded', 'merged')) as replaced,
@@ -134,7 +136,7 @@ create or replace function mnemograph.conversation_1(
         and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs));
       if not told.any_gone and told.replaced <= 3 and (
         done.id is not distinct from opened.base_id
-        or tail_bytes is not null and told.last_at > asked_at - cache_ms * interval '1 millisecond' and tail_bytes >= (
+        or told.last_at > asked_at - cache_ms * interval '1 millisecond' and tail_bytes >= (
           select coalesce(sum(octet_length(m.content)), 0) from mnemograph.message m
           where m.thread_ref = thread_id and m.seq >= opened.first_seq and m.seq <= last_seq
         )
@@ -207,7 +209,7 @@ create or replace function mnemograph.conversation_1(
     end if;
     gap := '[]';
     if from_seq is not null then
-      gap := mnemograph.conversation_messages(thread_id, question_seq, from_seq, last_seq, null);
+      gap := mnemograph.conversation_messages_1(thread_id, question_seq, from_seq, last_seq, null, held);
     end if;
     -- The last messages that the summary covers, from the start of a turn; of a long one its end.
     recent := '[]';
@@ -234,8 +236,8 @@ create or replace function mnemograph.conversation_1(
       end if;
       if from_seq <= covered then
         near_seq := case when epoch is null then covered - recent_messages - turn_messages + 1 else from_seq end;
-        recent := mnemograph.conversation_messages(
-          thread_id, case when from_seq < near_seq then from_seq end, greatest(from_seq, near_seq)::integer, covered, recent_bytes
+        recent := mnemograph.conversation_messages_1(
+          thread_id, case when from_seq < near_seq then from_seq end, greatest(from_seq, near_seq)::integer, covered, recent_bytes, held
         );
       end if;
     end if;

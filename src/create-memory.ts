@@ -297,6 +297,7 @@ function createWayIn(
     ...{ emit, screen },
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
+    keepRecentMessages: () => config.summaries.keepRecentMessages,
     asksConsent: (way) => void consent.ways.add(way),
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);

@@ -49,6 +49,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
     claim: "0.scope",
     defaultScope: "itself",
     consentAsk: "itself",
+    keepRecentMessages: "itself",
     asksConsent: "itself",
     screen: "itself",
   },

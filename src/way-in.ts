@@ -17,6 +17,8 @@ export interface WayIn {
   consentAsk(): ConsentPolicy["ask"];
   /** Says that this process asks users in this way. What waits is reported otherwise. */
   asksConsent(way: "interrupt" | "tool"): void;
+  /** How many of the last messages that a summary covers stay in a bounded state. */
+  keepRecentMessages(): number;
   /** Whether a text counts as instructions to a model when it is written. */
   screen: Screen;
   /** Keeps an event, without content; its failure is logged and goes no further. */

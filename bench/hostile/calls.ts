@@ -22,7 +22,7 @@ export async function hostileCalls(database: BenchDatabase) {
   const memory = createMemory({
     ...{ database: database.pool, schema: database.schema, model, jobs: "inline" },
     logger: { debug() {}, info() {}, warn() {}, error() {} },
-    config: { memories: { episodes: false }, summaries: { afterSeq: 1 } },
+    config: { preset: "every-round", memories: { episodes: false } },
   });
   await memory.setup();
   const token = "of-the-operator-".repeat(2);

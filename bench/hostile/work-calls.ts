@@ -1,5 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
-import { createMemory } from "../../src/index.js";
+import { createMemoryWith } from "../../src/create-memory.js";
+import type { MemoryOptions } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
 import type { HostileCall } from "./calls.js";
@@ -31,20 +32,19 @@ export async function workCalls(database: BenchDatabase) {
   });
   const kinds = ["summaries", "facts", "episodes", "notes"] as const;
   const made = kinds.map((kind) => {
-    const memory = createMemory({
+    const options: MemoryOptions = {
       ...{ database: database.pool, schema: database.schema, model, jobs: "inline" },
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       config: {
-        summaries: {
-          afterSeq: kind === "summaries" ? 5 : 1_000,
-          everyMessages: kind === "summaries" ? 2 : 1_000,
-        },
+        preset: "every-round",
         memories: { extract: kind === "facts", episodes: kind === "episodes", episodeEveryTurns: 4 },
         notes: { limit: kind === "notes" ? 10 : 0 },
         // Megabytes use up a tenant's energy, and notes would wait for it.
         energy: { capacityUnits: null },
       },
-    });
+    };
+    const summaries = kind === "summaries" ? {} : { afterSeq: 1_000, everyMessages: 1_000 };
+    const memory = createMemoryWith(options, { summaries });
     const call: HostileCall = {
       name: `work on a text: ${kind}`,
       async run(text, id) {

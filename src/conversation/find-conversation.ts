@@ -3,8 +3,9 @@ import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
-import { mostRoundMessages } from "./conversation-context.rule.js";
 import type { ReadLimits } from "./context-options.js";
+import { mostRoundMessages } from "./conversation-context.rule.js";
+import type { ShownPart } from "./shown-turns.js";
 
 interface ConversationSummary {
   readonly id: number;
@@ -17,7 +18,23 @@ interface ConversationSummary {
   readonly endTurn: number;
 }
 
+/** What earlier turns of an epoch were shown. */
+export interface OpenEpoch {
+  /** The owner's revision when it was opened. */
+  readonly revision: number;
+  /** Memories left out of its block. */
+  readonly leftOut: number;
+  /** By the message that they were shown with, the opening turn's first: its block and what each turn added. */
+  readonly lines: readonly (readonly [messageId: string, memoryId: string | null, part: ShownPart | null])[];
+}
+
 export interface Conversation {
+  /** Null where this turn opens one. */
+  readonly epoch: OpenEpoch | null;
+  /** The first message shown word for word. */
+  readonly firstSeq: number;
+  /** Where the newest summary ends, which a later turn shows. */
+  readonly summarisedId: string | null;
   /** Null before the first message. */
   readonly lastMessageId: string | null;
   /** −1 before the first message. */
@@ -38,10 +55,13 @@ interface LeftOut {
   readonly endMessageId: string;
 }
 
-export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent"> {
+export interface ConversationRow
+  extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "epoch"> {
   readonly owned: boolean;
   readonly rev_seen: number;
   readonly omitted: LeftOut | null;
+  readonly summarised_id: string | null;
+  readonly first_shown: number;
 }
 
 export interface ConversationAddress {
@@ -49,19 +69,23 @@ export interface ConversationAddress {
   readonly threadId: string;
   /** Then the summary is the latest one that ends with one of these messages, or before all of them. */
   readonly messageIds?: readonly string[] | null | undefined;
+  /** Ids of messages that the caller holds: they come without their words. */
+  readonly heldIds?: readonly string[] | undefined;
 }
 
 /** No row for a new thread; of another scope's only `owned` and `rev_seen`. */
 export function conversationRow(
   db: Connection,
-  { scope, threadId, messageIds = null }: ConversationAddress,
-  { recentMessages, recentBytes, gapMessages, gapBytes }: ReadLimits,
+  { scope, threadId, messageIds = null, heldIds = [] }: ConversationAddress,
+  readable: readonly string[],
+  { tailBytes, cacheMs, recentMessages, recentBytes, gapMessages, gapBytes }: ReadLimits,
 ): Sql {
   const { tenantId, userId, appId } = scopeColumns(scope);
   return sql`
-    select owned, rev_seen, summary, processing, gap, recent, omitted
-    from ${db.schema}.conversation(
-      ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[],
+    select owned, rev_seen, summary, processing, gap, recent, omitted, epoch, shown_ids, summarised_id, first_shown
+    from ${db.schema}.conversation_1(
+      ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[],
+      ${readable}::text[], ${tailBytes}, ${cacheMs},
       ${recentMessages}, ${recentBytes}, ${mostRoundMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
     )`;
 }
@@ -70,13 +94,14 @@ export function conversationRow(
 export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
-  const { summary, processing, gap, omitted: leftOut, recent } = row;
+  const { summary, processing, gap, omitted: leftOut, recent, epoch } = row;
   // Nothing lies beyond the gap, and without one the summary ends with the last message.
   const last = gap.at(-1);
   return {
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
-    ...{ summary, processing, gap, recent },
+    ...{ summary, processing, gap, recent, epoch },
+    ...{ firstSeq: row.first_shown, summarisedId: row.summarised_id },
     // Of a round that is one message too long, its question is shown, and so nothing is left out.
     leftOut: leftOut && leftOut.messages > 0 ? leftOut : null,
     lastRound: gap.some(({ role }) => role === "user") ? [] : lastRoundOf(recent),

@@ -32,6 +32,10 @@ export interface ShownRound {
   readonly summaryId?: number | null | undefined;
   /** How many memories were known and not shown. @default 0 */
   readonly leftOut?: number | undefined;
+  /** Where the turn opens an epoch: the `seq` of the first message that is shown word for word. @default none is opened */
+  readonly firstSeq?: number | undefined;
+  /** The categories that were readable. @default none */
+  readonly readable?: readonly string[] | undefined;
 }
 
 const ids = z.array(z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory"));
@@ -47,21 +51,29 @@ export const shownRoundSchema = z.strictObject({
   recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
   leftOut: smallCount.optional(),
+  firstSeq: smallCount.optional(),
+  readable: z.array(z.string()).optional(),
 });
 
 /** CTE `shown_turn`: keeps what the round was shown, beside the user's message, else beside the last message. */
 export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, leftOut = 0 } = shown ?? {};
+  const { firstSeq = null, readable = [] } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   return sql`
     shown_turn as (
       insert into ${db.schema}.shown
-        (thread_ref, seq, turn, revision, memory_ids, parts, scores, recall_ms, summary_id, omitted, created_at)
-      select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${listed.map(({ id }) => id)}::uuid[],
+        (thread_ref, seq, turn, revision, first_seq, reader, memory_ids, parts, checks, scores, recall_ms, summary_id, omitted, created_at)
+      select f.thread_ref, f.seq, owned.turns, ${revision}::bigint, ${firstSeq}::int, hashtext(${readable}::text[]::text), s.ids,
         ${listed.map(({ part }) => part)}::text[],
+        array(
+          select ${db.schema}.line_check(m) from unnest(s.ids) with ordinality e (id, place)
+          left join ${db.schema}.memory m on m.id = e.id order by e.place
+        ),
         ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${shown?.recallMs ?? null}::real,
         ${summaryId}::bigint, ${leftOut}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id
+      cross join (select ${listed.map(({ id }) => id)}::uuid[] as ids) s
       where ${shown?.parts !== undefined}
       order by f.role = 'user' desc, f.seq desc limit 1
       on conflict do nothing

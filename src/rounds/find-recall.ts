@@ -1,6 +1,6 @@
 import sql, { empty } from "sql-template-tag";
 import type { PendingConsent } from "../consents/consent-lines.rule.js";
-import type { ReadLimits } from "../conversation/conversation-options.js";
+import type { ReadLimits } from "../conversation/context-options.js";
 import {
   type Conversation,
   type ConversationAddress,
@@ -81,6 +81,8 @@ export interface RecallResult {
   readonly knownCut: boolean;
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
+  /** Those that the epoch showed before, by their ids. */
+  readonly shown: ReadonlyMap<string, MemoryItem>;
 }
 
 /** A list's name, and the refs of its memories in order. */
@@ -125,6 +127,7 @@ export async function findRecall(
     knownCut: others.is_cut ?? false,
     notes: listOf("note"),
     candidates: candidatesOf(found, byRef),
+    shown: new Map([...byRef.values()].map((memory) => [memory.id, memory])),
   };
 }
 
@@ -134,7 +137,7 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
   const { tenantId, appId } = scopeColumns(scope);
   const owners = sql`(select ids from owner)`;
   return sql`
-    with conversation as materialized (${conversationRow(db, address, limits)}),
+    with conversation as materialized (${conversationRow(db, address, known.categories, limits)}),
     -- The user and the app, the user first; of another scope's thread, nothing else is read.
     owner as materialized (
       select array_agg(o.id order by o.is_user desc) as ids, array_agg(o.revision order by o.is_user desc) as revisions,
@@ -142,9 +145,10 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
       from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id <> '' as is_user`)}) o
       where coalesce((select owned from conversation), true)
     ),
+    -- While an epoch goes on, its block stands.
     known as materialized (
       select * from ${schema}.known_memories_1(
-        ${owners}, ${appId}, ${known.categories}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
+        (select ids from owner where not exists (select from conversation where epoch is not null)), ${appId}, ${known.categories}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
         ${known.minImportance}, ${known.most}, ${known.rest}, ${db.now()}
       )
     ),
@@ -160,9 +164,14 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
         select coalesce(json_agg(json_build_array(l.list, l.refs)), '[]')
         from (select list, json_agg(ref order by place) as refs from listed group by list) l
       ) as listed,
-      ${memoriesOf(db, sql`select ref from listed union ${candidateRefs}`)} as memories
-    from owner o cross join ${schema}.thread_changes(
-      o.ids, o.ids[1], (select rev_seen::bigint from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
+      ${memoriesOf(
+        db,
+        sql`select ref from listed union ${candidateRefs}
+        union select m.ref from ${schema}.memory m where m.id = any (array(select unnest(shown_ids) from conversation))`,
+      )} as memories
+    from owner o cross join ${schema}.thread_changes_1(
+      o.ids, o.ids[1], (select rev_seen::bigint from conversation), (select (epoch ->> 'revision')::bigint from conversation),
+      (select shown_ids from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
       ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
     ) c`;
 }

@@ -11,6 +11,7 @@ import { memoryParts, noMemories, type Recalled, type RecalledMemories } from ".
  * too long is skipped, but the best hit is cut. @param asked ids of those in the profile that fit the question, best first
  */
 export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
+  if (!found.epoch.isNew) return fitAdditions(found, budgetTokens * askedShare);
   if (wholeTokens(blockTokens(found, budgetTokens + 1)) <= budgetTokens) return found;
   const steps = [
     ...found.changes.top.map((_, index) => ({
@@ -33,6 +34,15 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
   }
   const order = inOrder(found.memories, budgetTokens, asked);
   return { ...shown, memories: fittingMemories(shown, order, budgetTokens) };
+}
+
+/** The block stands: what the turn adds to it is cut. */
+function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
+  const { profile, rest, notes, leftOut } = found.memories;
+  const added = { ...found.memories, profile: [], rest: [], notes: [], leftOut: 0 };
+  const alone = { ...found, epoch: { ...found.epoch, isNew: true, earlier: [] }, memories: added };
+  const { memories, changes, consents } = fitBudget(alone, budgetTokens);
+  return { ...found, changes, consents, memories: { ...memories, profile, rest, notes, leftOut } };
 }
 
 /** Sums of the same numbers in another order differ by less than what is taken off. */

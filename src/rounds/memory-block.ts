@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { consentLines } from "../consents/consent-lines.rule.js";
 import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
-import { type ShownRound, shownParts } from "../conversation/shown-turns.js";
+import { type ShownPart, type ShownRound, shownParts } from "../conversation/shown-turns.js";
 import { deltaHeader } from "../memories/changes/change-line.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { noteBlock } from "../notes/note-block.rule.js";
@@ -9,15 +9,49 @@ import { contained, containedLine, withoutHeadings } from "../text/contained-tex
 import { readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
-import { durationOf, partOf, type Recalled, type RecalledMemories } from "./recalled.js";
+import {
+  durationOf,
+  type EarlierAdditions,
+  noMemories,
+  partOf,
+  type Recalled,
+  type ShownMemories,
+} from "./recalled.js";
 
-/** Null when there is nothing to say. It is delimited: nothing remembered can close it or look like a part of it. */
+/** All that is known as one text, also what earlier turns of the epoch were shown; null when there is nothing to say. */
 export function memoryBlock(recalled: Recalled): string | null {
-  const { news, listed, after } = partsOf(recalled);
-  const lists = listed.map(({ section, lines }) =>
-    [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
+  return blockOf(recalled, recalled.epoch.earlier);
+}
+
+/** What stands until the epoch ends: what is always shown, notes and the summary. */
+export function standingBlock(recalled: Recalled): string | null {
+  const { memories, changes } = recalled;
+  return blockOf({
+    ...recalled,
+    memories: { ...memories, relevant: [], episodes: [], related: [] },
+    ...{ changes: { ...changes, count: 0, top: [] }, consents: [] },
+  });
+}
+
+/** What each turn of the epoch adds in front of its user's message, by the message's id; undefined: the current one. */
+export function additionsOf(recalled: Recalled): ReadonlyMap<string | undefined, string> {
+  const opening = standingBlock(recalled) === null ? `${memoryPreface}\n\n` : "";
+  const textOf = (sections: readonly string[]) =>
+    sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
+  const { relevant, episodes, related } = recalled.memories;
+  const now: Recalled = { ...recalled, memories: { ...noMemories, relevant, episodes, related } };
+  const { news, listed, after } = partsOf(now);
+  const added = recalled.epoch.earlier.map(
+    ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
   );
-  const memories = [...news, ...lists, ...after];
+  const all = [...added, [undefined, textOf([...news, ...listsOf(listed), ...after])] as const];
+  return new Map(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
+}
+
+/** It is delimited: nothing remembered can close it or look like a part of it. */
+function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []): string | null {
+  const { news, listed, after } = partsOf(recalled, earlier);
+  const memories = [...news, ...listsOf(listed), ...after];
   if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
     ...(recalled.summary ? [summary(recalled.summary)] : []),
@@ -32,6 +66,12 @@ export function memoryBlock(recalled: Recalled): string | null {
     ...(above.length > 0 ? [requestFor(above.join(" and "))] : []),
   ];
   return sections.join("\n\n") + closing;
+}
+
+function listsOf(listed: ReturnType<typeof listedSections>): string[] {
+  return listed.map(({ section, lines }) =>
+    [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
+  );
 }
 
 /** Without the conversation, not rounded. @param most counting stops beyond it */
@@ -66,23 +106,23 @@ export function headingTokens(section: MemorySection): number {
   return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
-function partsOf(recalled: Recalled) {
+function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) {
   const told = (section: string | null) => (section === null ? [] : [section]);
   return {
     news: told(delta(recalled)),
-    listed: listedSections(recalled.memories),
+    listed: listedSections([recalled.memories, ...earlier.map(({ memories }) => memories)]),
     after: [...told(notes(recalled)), ...told(consents(recalled))],
   };
 }
 
-function listedSections(memories: RecalledMemories) {
+function listedSections(shown: readonly ShownMemories[]) {
   const lines: Record<MemorySection, MemoryLine[]> = {
     ...{ profile: [], unverified: [], context: [], rest: [], notes: [], operators: [] },
   };
   // The same words may be known of a user and of the user in an app.
   const written = new Set<string>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
-    for (const memory of partOf(memories, part)) {
+    for (const memory of shown.flatMap((memories) => partOf(memories, part))) {
       const line = lineOf(part, memory, 0);
       if (!written.has(line.line)) lines[sectionOf(part, memory)].push(line);
       written.add(line.line);
@@ -97,9 +137,9 @@ const headed = ["profile", "unverified", "context", "rest"] as const;
 
 /** For the front of a user's message: a summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
-  const memories = memoryBlock({ ...recalled, summary: null, leftOut: null });
+  const memories = standingBlock({ ...recalled, summary: null, leftOut: null });
   if (memories === null && recalled.summary && !recalled.leftOut) return summaryText(recalled.summary);
-  return (memoryBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
+  return (standingBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
 }
 
 function delta({ changes }: Recalled): string | null {
@@ -154,11 +194,12 @@ function summaryText({ text }: Summary): string {
 
 /** What a round was shown, for `remember`: it counts as seen, and as used unless it only filled the block. */
 export function shownBy(recalled: Recalled): ShownRound {
-  const { memories, changes, summary } = recalled;
-  const parts = Object.fromEntries(
-    shownParts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const),
-  );
-  const { rest: _, ...used } = parts;
+  const { memories, changes, summary, epoch } = recalled;
+  const idsOf = (parts: readonly ShownPart[]) =>
+    Object.fromEntries(parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const));
+  const { rest: _, ...used } = idsOf(shownParts);
+  // The block was kept when the epoch was opened.
+  const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
   const found = [...memories.relevant, ...memories.episodes];
   const recallMs = durationOf(recalled);
   return {
@@ -166,7 +207,8 @@ export function shownBy(recalled: Recalled): ShownRound {
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     similarity: bestSimilarity(found),
     ...(recallMs !== undefined && { recallMs }),
-    ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut },
+    ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut, readable: epoch.readable },
+    ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
   };
 }
 
@@ -187,5 +229,9 @@ export function saidInState(message: BaseMessage, recalled: Recalled | null | un
 
 /** The prefix is made only where it may be there: it takes as long as a recall. */
 function beginsWithContext(text: string, recalled: Recalled): boolean {
-  return text.startsWith(contextOpening) && text.startsWith(contextPrefix(recalled));
+  if (text.startsWith(contextOpening)) return text.startsWith(contextPrefix(recalled));
+  return (
+    text.startsWith(openingAlone) &&
+    [...additionsOf(recalled).values()].some((added) => text.startsWith(added))
+  );
 }

@@ -1,5 +1,6 @@
+import type { BaseMessage } from "@langchain/core/messages";
 import { z } from "zod";
-import { type ConversationOptions, readLimits } from "../conversation/conversation-options.js";
+import { type ContextOptions, type Preset, readLimits } from "../conversation/context-options.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import { recentMessages } from "../conversation/recent-messages.rule.js";
 import { MemoryError, messageOf } from "../errors.js";
@@ -23,10 +24,11 @@ import { type RecallMode, recallModeSchema, type SearchRuntime } from "../search
 import { timeZoneField } from "../search/time-span.rule.js";
 import type { SummaryOptions } from "../summaries/summary-window.rule.js";
 import { storedMessage } from "../text/message-codec.js";
+import type { TranscriptMessage } from "../text/message-text.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
+import { noteDuration, type Recalled, selectAdditions, selectMemories } from "./recalled.js";
 
 export interface RecallInput {
   readonly scope: Scope;
@@ -41,6 +43,8 @@ export interface RecallInput {
   readonly agent?: string | undefined;
   /** "passive": the conversation alone, no memories. @default "active" */
   readonly mode?: RecallMode | undefined;
+  /** Messages that the caller holds: they stand for those of the transcript with their ids. @default none */
+  readonly state?: readonly BaseMessage[] | undefined;
 }
 
 /** Longest question, in characters, that is looked at: as long as `memory.query` takes. */
@@ -57,7 +61,8 @@ const shownConsents = 3;
 type RecallRuntime = SearchRuntime &
   Runtime<{
     readonly summaries: SummaryOptions;
-    readonly conversation: ConversationOptions;
+    readonly preset: Preset;
+    readonly context: ContextOptions;
     readonly notes: NotesOptions;
     readonly consent: { readonly ask: string };
   }>;
@@ -69,7 +74,7 @@ type RecallRuntime = SearchRuntime &
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const startedAt = performance.now();
-  const { scope, ...asks } = parseScoped(inputSchema, input, "recall");
+  const { scope, state = [], ...asks } = parseScoped(inputSchema, input, "recall");
   const threadId = parseThreadId(asks.threadId);
   const { appId } = scope;
   const { retrieval, policy, notes } = deps.config;
@@ -77,25 +82,40 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const query = mode === "passive" ? "" : headOf(asks.query ?? "", mostCharacters);
   const categories = mode === "passive" ? [] : [...readableCategories(policy, input.agent ?? null)];
   const read = { ...readQuestion(deps, query, asks.timeZone), vector: null };
+  const held = new Map(state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])));
   const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
-    ...{ scope, threadId, query, categories, question: read },
+    ...{ scope, threadId, query, categories, question: read, heldIds: [...held.keys()].filter(isStorable) },
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   // A task says all that its agent needs: earlier ones are others'.
-  const { gap, recent, lastRound, ...conversation } =
+  const { gap, recent, lastRound, epoch, firstSeq, summarisedId, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
+  const messageOf = (stored: TranscriptMessage) => held.get(stored.messageId) ?? storedMessage(stored);
   const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
   const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
-  const shownAgain = recentMessages(covered.map(storedMessage), keepRecentTokens);
-  const { memories, asked } = selectMemories(deps, question, found);
+  const shownAgain = epoch
+    ? { messages: covered.map(messageOf), shortened: [] }
+    : recentMessages(covered.map(messageOf), keepRecentTokens);
+  const { memories, ...chosen } = epoch
+    ? selectAdditions(deps, question, found, epoch)
+    : selectMemories(deps, question, found);
+  const earlier = "earlier" in chosen ? chosen.earlier : [];
   const recalled: Recalled = {
     mode,
     ...conversation,
-    gap: gap.map(storedMessage),
+    epoch: {
+      isNew: epoch === null,
+      openedBy: epoch?.lines[0]?.[0],
+      firstSeq,
+      earlier,
+      readable: categories,
+      summarisedId,
+    },
+    gap: gap.map(messageOf),
     recent: shownAgain.messages,
     shortened: shownAgain.shortened,
-    lastRound: lastRound.map(storedMessage),
+    lastRound: lastRound.map(messageOf),
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
     changes: {
@@ -107,7 +127,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     },
     consents: found.consents,
   };
-  const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
+  const fitting = fitBudget(recalled, retrieval.budgetTokens, "asked" in chosen ? chosen.asked : []);
   const shownNotes = fitting.memories.notes.length;
   if (appId !== undefined && shownNotes > 0) {
     const fields = { threadId, step: "recall", appId, notes: shownNotes };
@@ -118,6 +138,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
+  readonly heldIds: readonly string[];
   readonly query: string;
   /** Not embedded yet. */
   readonly question: EmbeddedQuestion;
@@ -125,12 +146,12 @@ interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageId
 }
 
 function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch {
-  const { scope, threadId, messageIds, query, question, categories } = asks;
+  const { scope, threadId, messageIds, heldIds, query, question, categories } = asks;
   const { budgetTokens, minSlotImportance } = config.retrieval;
   const search = { scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit };
   return {
     // What cannot be stored is the id of no recorded message.
-    address: { scope, threadId, messageIds: messageIds?.filter(isStorable) },
+    address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
     limits: readLimits(config),
     asked: query.trim() === "" ? null : { question, search },
     known: {
@@ -169,6 +190,7 @@ const inputSchema = z.strictObject({
   agent: z.string().optional(),
   messageIds: z.array(z.string()).max(mostMessageIds).optional(),
   mode: recallModeSchema.optional(),
+  state: z.array(z.custom<BaseMessage>((value) => typeof value === "object" && value !== null)).optional(),
 });
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
@@ -176,7 +198,7 @@ const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 const candidateLimit = 30;
 const unseen: Conversation = {
   ...{ summary: null, processing: null, gap: [], leftOut: null, recent: [], lastRound: [] },
-  ...{ lastSeq: -1, lastMessageId: null },
+  ...{ lastSeq: -1, lastMessageId: null, epoch: null, firstSeq: 0, summarisedId: null },
 };
 
 async function findInTime(deps: RecallRuntime, asks: ReadRecall) {

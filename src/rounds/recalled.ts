@@ -31,8 +31,34 @@ export interface RecalledMemories {
   readonly timedOut?: boolean;
 }
 
+/** What an earlier turn of the epoch added in front of its user's message. */
+export interface EarlierAdditions {
+  readonly messageId: string;
+  readonly memories: ShownMemories;
+}
+
+/** Memories by the part of the block that they stand in. */
+export type ShownMemories = Readonly<Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>>;
+
+/** A stretch of turns whose prompts only grow: each begins with the one before. */
+export interface Epoch {
+  /** Whether this turn opens it: then its profile, `rest`, notes and summary stand until it ends. */
+  readonly isNew: boolean;
+  /** The user's message that opened it; undefined where this turn does. */
+  readonly openedBy?: string | undefined;
+  /** `seq` of the first message that is shown word for word. */
+  readonly firstSeq: number;
+  /** By turn, in order. */
+  readonly earlier: readonly EarlierAdditions[];
+  /** The categories that were readable. */
+  readonly readable: readonly string[];
+  /** The message that the newest summary ends with, whether it is shown yet or not. */
+  readonly summarisedId: string | null;
+}
+
 /** What memory knows at the start of a round: memories, changes and consents within the token budget. */
 export interface Recalled {
+  readonly epoch: Epoch;
   /** "passive": memories, changes and consents were not looked for. */
   readonly mode: RecallMode;
   /** The latest completed summary; null before the first. */
@@ -91,8 +117,48 @@ export const memoryParts: readonly ShownPart[] = [
   ...(["profile", "relevant", "episodes", "notes", "related", "rest"] as const),
 ];
 
-export function partOf(memories: RecalledMemories, part: ShownPart): readonly MemoryItem[] {
-  return memories[part].map((shown) => ("memory" in shown ? shown.memory : shown));
+export function partOf(memories: ShownMemories, part: ShownPart): readonly MemoryItem[] {
+  return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
+}
+
+/** What an epoch shows before this turn: by part what its block has, and what each later turn added. */
+export function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
+  const block: Record<ShownPart, MemoryItem[]> = {
+    ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
+  };
+  const added = new Map<string, Partial<Record<ShownPart, MemoryItem[]>>>();
+  for (const [messageId, id, part] of found.conversation?.epoch?.lines ?? []) {
+    const memory = id === null ? undefined : found.shown.get(id);
+    if (!memory || part === null) continue;
+    if (standing.has(part)) block[part].push(memory);
+    else {
+      const parts = added.get(messageId) ?? {};
+      parts[part] = [...(parts[part] ?? []), memory];
+      added.set(messageId, parts);
+    }
+  }
+  const earlier: EarlierAdditions[] = [...added].map(([messageId, memories]) => ({ messageId, memories }));
+  return { block, earlier };
+}
+
+/** The parts of a block: the others stand where they were found. */
+const standing: ReadonlySet<ShownPart> = new Set(["profile", "rest", "notes"]);
+
+/** What fits the question and was not shown in the epoch, beside the epoch's block. */
+export function selectAdditions(
+  deps: SearchRuntime,
+  question: EmbeddedQuestion,
+  found: RecallResult,
+  { leftOut }: { readonly leftOut: number },
+): { memories: RecalledMemories; earlier: readonly EarlierAdditions[] } {
+  const { block, earlier } = earlierInEpoch(found);
+  const { profile, rest, notes } = block;
+  const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
+    memoryParts.flatMap((part) => partOf(shown, part)),
+  );
+  // They count against a category's length, and are said once.
+  const { memories } = selectMemories(deps, question, { ...found, profile: before, rest: [], notes: [] });
+  return { memories: { ...memories, ...{ profile, rest, notes, leftOut } }, earlier };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to what fits. `asked`: ids of the profile, best first. */

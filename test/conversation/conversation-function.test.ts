@@ -5,7 +5,14 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const scope = { tenantId: "t\\1", userId: "ana" };
-const limits = { recentMessages: 3, recentBytes: 100, gapMessages: 400, gapBytes: 100_000 };
+const limits = {
+  tailBytes: null,
+  cacheMs: 0,
+  recentMessages: 3,
+  recentBytes: 100,
+  gapMessages: 400,
+  gapBytes: 100_000,
+};
 const branch = (...seqs: number[]) => seqs.map((seq) => `m${seq}`);
 
 /** Keeps a thread of messages m0, m1, …; a tool's are long. `summaries` end at these, with their status. */
@@ -34,7 +41,7 @@ async function store(
 async function read(threadId: string, messageIds: string[] | null, more: Partial<typeof limits> = {}) {
   const address = { scope, threadId, messageIds };
   const [row] = await db.database.query<Record<"gap" | "recent", { seq: number }[]> & { summary: object }>(
-    conversationRow(db.database, address, { ...limits, ...more }),
+    conversationRow(db.database, address, [], { ...limits, ...more }),
   );
   const [gap, recent] = [row?.gap, row?.recent].map((messages) => messages?.map(({ seq }) => seq));
   return { ...row, gap, recent };
@@ -92,7 +99,9 @@ describe("the conversation of a thread", () => {
 
   it("is nothing of a thread not seen before, and of another scope's only that it is one", async () => {
     const found = async (other: object) =>
-      db.database.query(conversationRow(db.database, { scope: other as never, threadId: "thread" }, limits));
+      db.database.query(
+        conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits),
+      );
     expect(await found({ userId: "ana" })).toEqual([]);
     for (const other of [
       { ...scope, userId: "bo" },

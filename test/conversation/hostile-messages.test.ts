@@ -127,7 +127,7 @@ describe("a message", () => {
     ],
     ["addresses", { content: Array.from({ length: 9_000 }, (_, i) => `a.b${i}.org/c`).join(" ") }],
   ])("with %s is recorded", async (_, fields) => {
-    const memory = db.memory({ config: { conversation: { maxGapTokens: 1_000_000 } } });
+    const memory = db.memory({ config: { context: { maxGapTokens: 1_000_000 } } });
     const thread = fresh();
     const odd = new HumanMessage({ id: "odd", ...fields } as never);
     await memory.record({ ...thread, messages: [new HumanMessage({ id: "plain", content: "tea" }), odd] });

@@ -11,23 +11,19 @@ const start = useChildScripts();
 const database = "postgresql://ana@127.0.0.1/db";
 
 describe("the config", () => {
-  it("has a window of 14 messages and a first summary after seq 5 by default", () => {
-    expect(resolveConfig(undefined).summaries).toMatchObject({
+  it("has with the preset every-round a window of 14 messages and a first summary after seq 5", () => {
+    expect(resolveConfig({ preset: "every-round" }).summaries).toMatchObject({
       windowMessages: 14,
       afterSeq: 5,
       timeoutMs: 30_000,
       maxAttempts: 5,
     });
-    expect(resolveConfig({ summaries: { afterSeq: 9 } }).summaries).toMatchObject({
-      windowMessages: 14,
-      afterSeq: 9,
-    });
   });
 
   it.each<[unknown, RegExp]>([
-    [{ summaries: { windowMesages: 10 } }, /windowMesages/],
+    [{ context: { tailTokns: 10 } }, /tailTokns/],
     [{ summary: {} }, /summary/],
-    [{ summaries: { windowMessages: 0 } }, /windowMessages/],
+    [{ context: { tailTokens: 0 } }, /tailTokens/],
     [{ upkeep: { timeoutMs: "30s" } }, /timeoutMs/],
     [{ upkeep: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
     [{ upkeep: { leaseMs: 1 } }, /leaseMs/],

@@ -18,7 +18,7 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const rounds = (from: number, to: number) =>
   Array.from({ length: to - from + 1 }, (_, index) => round(`${from + index}`)).flat();
-const bounded = (conversation: object) => db.memory({ config: { conversation } });
+const bounded = (context: object) => db.memory({ config: { context } });
 const idsOf = (messages: readonly BaseMessage[]) => messages.map(({ id }) => id);
 
 describe("without a summary, of a long thread", () => {
@@ -60,7 +60,7 @@ describe("without a summary, of a long thread", () => {
 
   it("many words count as well as many messages", async () => {
     const memory = db.memory({
-      config: { conversation: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
+      config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
     });
     const thread = { scope, threadId: "words" };
     const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
@@ -100,7 +100,7 @@ describe("without a summary, of a long thread", () => {
 
   it("waits for no fewer messages than a summary does", async () => {
     const memory = db.memory({
-      config: { conversation: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
+      config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
     });
     const thread = { scope, threadId: "awaited" };
     await memory.record({ ...thread, messages: rounds(1, 25) });
@@ -172,7 +172,7 @@ describe("of a thread of 10,000 messages", () => {
         );
       }
       const { pool, statements } = watchedPool(db.pool);
-      const memory = db.memory({ database: pool, config: { conversation: { maxGapMessages: 100 } } });
+      const memory = db.memory({ database: pool, config: { context: { maxGapMessages: 100 } } });
       const { gap, recent } = await memory.recall(thread);
       expect(gap.length).toBeLessThanOrEqual(100);
       expect(recent.length).toBeLessThanOrEqual(8);

@@ -86,6 +86,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
   .map(({ memories, top, consents, again, summary, leftOut }) => ({
     ...{
       mode: "active",
+      epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
       memories: again
         ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }
         : memories,

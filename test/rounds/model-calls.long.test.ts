@@ -1,9 +1,9 @@
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../src/index.js";
-import type { MemoryConfig } from "../../src/options.js";
 import { answering, chatAgent, newThread, say } from "../langgraph/conversation.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig } from "../support/test-memory.js";
 
 const db = useTestDatabase();
 const turns = 24;
@@ -12,7 +12,7 @@ const turns = 24;
 const sparing = { summaries: { everyMessages: 8 }, memories: { extractAfterMessages: 4 } };
 
 /** Model calls of 24 rounds of plain chat, whose background work is done before the next begins. */
-async function callsWith(config: MemoryConfig) {
+async function callsWith(config: TestConfig) {
   const background = taskModel({});
   const memory = db.memory({
     model: background,
@@ -34,7 +34,7 @@ async function callsWith(config: MemoryConfig) {
 }
 
 describe(`model calls of ${turns} turns`, () => {
-  it.each<[string, MemoryConfig, Awaited<ReturnType<typeof callsWith>>]>([
+  it.each<[string, TestConfig, Awaited<ReturnType<typeof callsWith>>]>([
     ["by default", {}, { chat: 24, summaries: 22, extractions: 24, episodes: 1, all: 47 }],
     [
       "with a summary every 8 messages and facts of 4",

@@ -77,6 +77,8 @@ function withoutUpkeep(config: TestOptions["config"] = {}): TestConfig | string 
   if (typeof config === "string") return config;
   const { memories, insights, consolidation } = config;
   return {
+    // The seeds' tables, number for number.
+    preset: "every-round",
     ...config,
     memories: { extract: false, episodes: false, ...memories },
     insights: { enabled: false, ...insights },

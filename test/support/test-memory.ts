@@ -8,7 +8,7 @@ export type TestConfig = {
   readonly [Group in keyof MemoryConfig]: Group extends keyof ChangedConstants
     ? (NonNullable<MemoryConfig[Group]> & ChangedConstants[Group]) | undefined
     : MemoryConfig[Group];
-};
+} & Omit<ChangedConstants, keyof MemoryConfig>;
 
 /** `MemoryOptions` whose config may change constants. */
 export type TestOptions = Omit<MemoryOptions, "config"> & {
@@ -28,7 +28,8 @@ export function createTestMemory({ config, ...options }: TestOptions): Memory {
     if (!isGroup(values)) settings[group] = values;
     else {
       const entries = Object.entries(values);
-      settings[group] = Object.fromEntries(entries.filter((entry) => !isConstant(entry)));
+      const own = entries.filter((entry) => !isConstant(entry));
+      if (own.length > 0) settings[group] = Object.fromEntries(own);
       changed[group] = Object.fromEntries(entries.filter(isConstant));
     }
   }

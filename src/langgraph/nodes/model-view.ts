@@ -1,7 +1,13 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { conversationContext } from "../../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
-import { contextPrefix, memoryBlock, saidInState } from "../../rounds/memory-block.js";
+import {
+  additionsOf,
+  contextPrefix,
+  memoryBlock,
+  saidInState,
+  standingBlock,
+} from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
@@ -10,10 +16,11 @@ import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages that an agent sees: system messages, the memory block, recent messages and those after the summary.
+ * The messages that an agent sees: system messages, the memory block, then all messages since the epoch began, with what
+ * each turn added in front of its user's message.
  * @param state the graph's messages, the current one last.
  * @param recalled from the recall node; without it, `state` is returned.
- * @param injectAs "user" changes a copy of the current user message; without one, as "system". @default "system"
+ * @param injectAs "user": the block stands in front of the user's message that opened the epoch. @default "system"
  */
 export function modelView(
   state: readonly BaseMessage[],
@@ -25,14 +32,41 @@ export function modelView(
   if (!found) return [...state];
   // LangChain's summary covers what is omitted.
   const known = state.some(isOthersSummary) ? { ...found, leftOut: null } : found;
-  const { instructions, talk } = shownMessages(state, known);
-  const block = memoryBlock(known);
-  if (block === null) return [...instructions, ...talk];
-
+  const { instructions, talk, isSaid } = shownMessages(state, known);
   const current = talk.findLastIndex(opensTurn);
-  if (injectAs === "system" || current < 0)
-    return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...talk];
-  return [...instructions, ...talk.with(current, withContext(talk[current] as BaseMessage, known))];
+  const prefixes = prefixesOf(talk, known, current, injectAs);
+  const shown = talk.map((message, place) => {
+    const prefix = prefixes.get(place);
+    return prefix === undefined ? message : withPrefix(message, prefix, isSaid(message));
+  });
+  const block = injectAs === "system" || current < 0 ? systemBlock(known, current) : null;
+  if (block === null) return [...instructions, ...shown];
+  return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...shown];
+}
+
+/** Where nobody said anything, what the turn adds stands in the block. */
+function systemBlock(recalled: Recalled, current: number): string | null {
+  return current < 0 ? memoryBlock(recalled) : standingBlock(recalled);
+}
+
+/** What stands in front of users' messages, by their place. */
+function prefixesOf(
+  talk: readonly BaseMessage[],
+  recalled: Recalled,
+  current: number,
+  injectAs: InjectAs,
+): ReadonlyMap<number, string> {
+  if (current < 0) return new Map();
+  const additions = additionsOf(recalled);
+  const prefixes = new Map<number, string>();
+  for (const [place, message] of talk.entries()) {
+    const added = additions.get(place === current ? undefined : message.id);
+    if (added !== undefined && opensTurn(message)) prefixes.set(place, added);
+  }
+  if (injectAs === "system" || standingBlock(recalled) === null) return prefixes;
+  const opening = talk.findIndex(({ id }) => id !== undefined && id === recalled.epoch.openedBy);
+  const place = opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
+  return prefixes.set(place, contextPrefix(recalled) + (prefixes.get(place) ?? ""));
 }
 
 /** Agents merge messages by id, so the block must not replace a client's message. */
@@ -41,8 +75,8 @@ function blockId(talk: readonly BaseMessage[]): string {
   return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
 }
 
-function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
-  const prefix = contextPrefix(recalled);
+/** @param isSaid whether it is from the graph's state, and no recalled message as a whole */
+function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): HumanMessage {
   const content =
     typeof message.content === "string"
       ? `${prefix}${message.content}`
@@ -55,7 +89,7 @@ function withContext(message: BaseMessage, recalled: Recalled): HumanMessage {
       additional_kwargs: message.additional_kwargs,
       response_metadata: message.response_metadata,
     }),
-    prefix.length,
+    isSaid ? prefix.length : undefined,
   );
 }
 
@@ -88,6 +122,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const recorded = new Map(recalled.gap.filter(isSystem).map((message) => [messageText(message), message]));
   const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
   return {
+    isSaid: (message: BaseMessage) => saidMessages.has(message),
     // However old: a summary never replaces instructions.
     instructions: [...own, ...others.map(asRecalled)],
     talk: talk

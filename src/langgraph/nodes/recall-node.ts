@@ -101,7 +101,7 @@ async function recallForState(
   const talk = messages.filter((message) => message.getType() !== "system");
   const current = talk.findLast(opensTurn);
   const query = current && messageText(current);
-  const input = { ...identity, ...reader, ...(query !== undefined && { query }) };
+  const input = { ...identity, ...reader, state: talk, ...(query !== undefined && { query }) };
   const latest = await memory.recall(input);
   if (fits(latest, talk)) return latest;
   const messageIds = talk.flatMap((message) => message.id ?? []).slice(-mostMessageIds);

@@ -4,7 +4,8 @@ import { withKeptId } from "../../conversation/record.js";
 import type { Memory } from "../../memory.js";
 import { saidInState, shownBy } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
-import { isOthersSummary } from "../../text/inserted-message.js";
+import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
+import { wayIn } from "../../way-in.js";
 import {
   checkOptions,
   continueOnError,
@@ -74,7 +75,8 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
-      const covered = session === "bounded" ? coveredMessages(said, recalled) : [];
+      const covered =
+        session === "bounded" ? coveredMessages(said, recalled, wayIn(memory).keepRecentMessages()) : [];
       const messages = stateUpdate(inState, said, covered);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
@@ -102,15 +104,21 @@ function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined):
   return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
 }
 
-/** The first recent message shows which branch the state is of: without it, nothing is removed. */
-function coveredMessages(said: BaseMessage[], recalled: Recalled | null | undefined): string[] {
+/** What a summary covers, save the last turns of it: the epoch's other messages come from the transcript. */
+function coveredMessages(
+  said: readonly BaseMessage[],
+  recalled: Recalled | null | undefined,
+  keepRecentMessages: number,
+): string[] {
   if (!recalled || said.some(isOthersSummary)) return [];
-  const { leftOut, summary, recent } = recalled;
-  const end = said.findIndex((message) => message.id === (leftOut ?? summary)?.endMessageId);
-  const kept = new Set(recent.map(({ id }) => id));
-  if (recent[0] && !said.some(({ id }) => id === recent[0]?.id)) return [];
-  return said
-    .slice(0, end + 1)
-    .filter((message) => message.getType() !== "system" && !kept.has(message.id))
-    .flatMap((message) => message.id ?? []);
+  const { leftOut, epoch } = recalled;
+  const endId = leftOut?.endMessageId ?? epoch.summarisedId;
+  const end = said.findIndex((message) => message.id === endId);
+  const talk = said.slice(0, end + 1).filter((message) => message.getType() !== "system");
+  const recent = Math.max(0, talk.length - keepRecentMessages);
+  const begin =
+    keepRecentMessages === 0
+      ? talk.length
+      : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
+  return talk.slice(0, Math.max(0, begin)).flatMap((message) => message.id ?? []);
 }
