@@ -35,14 +35,17 @@ export const contextConstants = {
 export type ContextOptions = z.output<typeof contextOptionsSchema> & Readonly<typeof contextConstants>;
 
 /** Share of the tail without a summary that starts one: it is ready when the tail is full. */
-const summaryShare = 3 / 4;
+const summaryShare = 0.8;
 
 /** What follows from the preset: when summaries start, what they cover, and how many messages facts are extracted from. */
 export function presetConstants(preset: Preset, { tailTokens }: Pick<ContextOptions, "tailTokens">) {
   if (preset === "every-round") return { summaries: {}, memories: {} };
   return {
     summaries: {
-      ...{ windowMessages: 100, afterSeq: 99, everyMessages: 100 },
+      // All of the conversation is kept in mind: what a window drops would be paid for once more.
+      ...{ windowMessages: null, afterSeq: 99, everyMessages: 100 },
+      // Each fold pays for it anew.
+      maxCharacters: 2_000,
       afterTokens: Math.ceil(tailTokens * summaryShare),
     },
     memories: { extractAfterMessages: 4, extractIdleMs: 60_000 },

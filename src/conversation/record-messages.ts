@@ -24,8 +24,8 @@ interface RecordedTalk {
 }
 
 interface TalkWindow {
-  /** How many of the last messages fill a window; system messages fill none. */
-  readonly windowMessages: number;
+  /** How many of the last messages fill a window; system messages fill none. Null: it begins with the thread. */
+  readonly windowMessages: number | null;
   /** How many of the first messages `talk` counts. @default all */
   readonly triggerMessages?: number | undefined;
   /** How many of the last ones are looked at for what no summary covers, where that is more than a window. @default 0 */
@@ -39,7 +39,7 @@ interface TalkWindow {
  */
 function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow): Sql {
   const { schema } = db;
-  const most = Math.max(windowMessages, triggerMessages ?? 0, everyMessages) + 1;
+  const most = Math.max(windowMessages ?? 0, triggerMessages ?? 0, everyMessages) + 1;
   return sql`
     fresh_talk as (
       select seq, role, octet_length(content) as bytes from fresh where role <> 'system'
@@ -93,7 +93,7 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
         ),
         'lastSeq', (select coalesce(max(seq), -1) from recent),
         'earliestSeq', case when (select count(*) from recent) > ${windowMessages}::bigint then (
-          select seq from recent order by seq desc offset ${windowMessages}::bigint - 1 limit 1
+          select seq from recent order by seq desc offset greatest(0, ${windowMessages}::bigint - 1) limit 1
         ) else 0 end
       )`;
 }

@@ -109,7 +109,11 @@ const roundSchema = z.strictObject({
 });
 
 export interface RecordConfig {
-  readonly summaries: Readonly<Record<"windowMessages" | "afterSeq" | "everyMessages", number>>;
+  readonly summaries: {
+    readonly windowMessages: number | null;
+    readonly afterSeq: number;
+    readonly everyMessages: number;
+  };
 }
 
 export interface RecordedRound extends RecordedThread {

@@ -70,7 +70,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
       ) as entry
       from ${schema}.message m
       where m.thread_ref = s.thread_ref and m.role <> 'system'
-        and m.seq between coalesce(b.start_seq, 0) and s.end_seq
+        and m.seq between coalesce(case when b.start_seq < s.start_seq then b.start_seq else b.end_seq + 1 end, 0) and s.end_seq
     ) m on true
     where s.id = ${latest} and s.status <> 'completed'
     group by t.id, s.id, b.id, b.start_seq, b.end_seq, b.content`,

@@ -3,8 +3,8 @@ import type { Runtime } from "../runtime.js";
 import { bytesPerToken } from "../text/estimate-tokens.js";
 
 export const summaryConstants = {
-  /** Messages that a summary covers: seven plain turns. */
-  windowMessages: 14,
+  /** Messages that a summary covers: seven plain turns. Null: all. */
+  windowMessages: 14 as number | null,
   /** First seq after which a turn's end starts a summary: three turns of plain chat. */
   afterSeq: 5,
   /** Messages without a summary after which a turn's end starts the next one: every turn. The first waits for `afterSeq`. */
@@ -71,11 +71,11 @@ export interface SummaryWindow {
  */
 export function summaryWindow(
   lastSeq: number,
-  windowMessages: number,
+  windowMessages: number | null,
   roundStarts: readonly number[],
-  earliestSeq = Math.max(0, lastSeq - windowMessages + 1),
+  earliestSeq = windowMessages === null ? 0 : Math.max(0, lastSeq - windowMessages + 1),
 ): SummaryWindow {
-  if (earliestSeq === 0) return { startSeq: 0, endSeq: lastSeq };
+  if (windowMessages === null || earliestSeq === 0) return { startSeq: 0, endSeq: lastSeq };
   const startSeq = roundStarts.find((start) => start >= earliestSeq) ?? roundStarts.at(-1) ?? 0;
   return { startSeq, endSeq: lastSeq };
 }
