@@ -80,6 +80,7 @@ create or replace function mnemograph.conversation_1(
     -- Where the branch's messages are, from where to where: what was said after it left is of another one.
     branch_seqs integer[];
     branch_first integer;
+    held_first integer;
     last_seq integer := 2147483647;
     gap_size record;
     from_seq integer;
@@ -111,11 +112,14 @@ create or replace function mnemograph.conversation_1(
       and (branch_first is null or s.end_seq < branch_first or s.end_seq = any (branch_seqs))
     order by s.end_seq desc, s.id desc limit 1;
     summarised_id := done.message_id;
-    -- The turn that opened the epoch, in the branch or before it, for those who read as much.
+    -- The turn that opened the epoch, for those who read as much. What the caller holds tells of which branch it is.
+    select m.seq into held_first from mnemograph.message m where m.thread_ref = thread_id and m.message_id = held[1];
     select s.seq, s.first_seq, s.revision, s.omitted, s.summary_id, b.end_seq, b.id as base_id into opened
-    from mnemograph.shown s left join mnemograph.summary b on b.id = s.summary_id and b.status = 'completed'
+    from mnemograph.shown s join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
+    left join mnemograph.summary b on b.id = s.summary_id and b.status = 'completed'
     where s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
       and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
+      and (held_first is null or s.seq < held_first or g.message_id = any (held))
     order by s.seq desc limit 1;
     if tail_bytes is not null and opened.seq is not null and opened.summary_id is not distinct from opened.base_id then
       select array_agg(e.id order by s.seq, e.place) as ids, max(s.created_at) as last_at,
@@ -133,7 +137,8 @@ create or replace function mnemograph.conversation_1(
       left join unnest(s.memory_ids, s.parts, s.checks) with ordinality e (id, part, line_check, place) on true
       left join mnemograph.memory m on m.id = e.id
       where s.thread_ref = thread_id and s.seq >= opened.seq and s.reader = hashtext(readable::text)
-        and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs));
+        and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
+        and (held_first is null or s.seq < held_first or g.message_id = any (held));
       if not told.any_gone and told.replaced <= 3 and (
         done.id is not distinct from opened.base_id
         or told.last_at > asked_at - cache_ms * interval '1 millisecond' and tail_bytes >= (

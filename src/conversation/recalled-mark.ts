@@ -30,10 +30,16 @@ export const memoryBlockId = "mnemograph.memory";
 
 /** Of any process and under any id: by its form. No user's message is. */
 export function isMemoryBlock(message: BaseMessage): boolean {
-  if (message.getType() !== "system" || typeof message.content !== "string") return false;
-  return (
-    isBlockText(message.content) || (!!message.id?.startsWith(memoryBlockId) && hasTags(message.content))
-  );
+  if (message.getType() !== "system") return false;
+  const text = lastText(message.content);
+  return isBlockText(text) || (!!message.id?.startsWith(memoryBlockId) && hasTags(text));
+}
+
+/** A block may stand behind instructions, as a part of its own. */
+function lastText(content: MessageContent): string {
+  if (typeof content === "string") return content;
+  const part = content.at(-1);
+  return typeof part === "object" && "text" in part && typeof part.text === "string" ? part.text : "";
 }
 
 export function isBlockText(content: unknown): boolean {

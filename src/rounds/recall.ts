@@ -28,7 +28,7 @@ import type { TranscriptMessage } from "../text/message-text.js";
 import { headOf, isStorable } from "../text/storable-text.js";
 import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
-import { noteDuration, type Recalled, selectAdditions, selectMemories } from "./recalled.js";
+import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
 export interface RecallInput {
   readonly scope: Scope;
@@ -94,13 +94,8 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const messageOf = (stored: TranscriptMessage) => held.get(stored.messageId) ?? storedMessage(stored);
   const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
   const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
-  const shownAgain = epoch
-    ? { messages: covered.map(messageOf), shortened: [] }
-    : recentMessages(covered.map(messageOf), keepRecentTokens);
-  const { memories, ...chosen } = epoch
-    ? selectAdditions(deps, question, found, epoch)
-    : selectMemories(deps, question, found);
-  const earlier = "earlier" in chosen ? chosen.earlier : [];
+  const shownAgain = recentMessages(covered.map(messageOf), keepRecentTokens);
+  const { memories, earlier, asked } = selectMemories(deps, question, found);
   const recalled: Recalled = {
     mode,
     ...conversation,
@@ -127,14 +122,20 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     },
     consents: found.consents,
   };
-  const fitting = fitBudget(recalled, retrieval.budgetTokens, "asked" in chosen ? chosen.asked : []);
-  const shownNotes = fitting.memories.notes.length;
-  if (appId !== undefined && shownNotes > 0) {
-    const fields = { threadId, step: "recall", appId, notes: shownNotes };
-    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
-  }
+  const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
+  logNotes(deps, fitting, { threadId, appId });
   noteDuration(fitting, performance.now() - startedAt);
   return fitting;
+}
+
+function logNotes(
+  { logger }: RecallRuntime,
+  { memories: { notes } }: Recalled,
+  { threadId, appId }: { readonly threadId: string; readonly appId: string | undefined },
+): void {
+  if (appId === undefined || notes.length === 0) return;
+  const fields = { threadId, step: "recall", appId, notes: notes.length };
+  logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {

@@ -122,7 +122,7 @@ export function partOf(memories: ShownMemories, part: ShownPart): readonly Memor
 }
 
 /** What an epoch shows before this turn: by part what its block has, and what each later turn added. */
-export function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
+function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
   const block: Record<ShownPart, MemoryItem[]> = {
     ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
   };
@@ -144,25 +144,26 @@ export function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown
 /** The parts of a block: the others stand where they were found. */
 const standing: ReadonlySet<ShownPart> = new Set(["profile", "rest", "notes"]);
 
-/** What fits the question and was not shown in the epoch, beside the epoch's block. */
-export function selectAdditions(
-  deps: SearchRuntime,
-  question: EmbeddedQuestion,
-  found: RecallResult,
-  { leftOut }: { readonly leftOut: number },
-): { memories: RecalledMemories; earlier: readonly EarlierAdditions[] } {
+/**
+ * What the turn is shown. Of an epoch that goes on the block stands, and what fits the question and was not shown in it
+ * is added. `asked`: ids of the profile that fit the question, best first.
+ */
+export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
+  const epoch = found.conversation?.epoch;
+  if (!epoch) return { ...selectAnew(deps, question, found), earlier: [] };
   const { block, earlier } = earlierInEpoch(found);
   const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
     memoryParts.flatMap((part) => partOf(shown, part)),
   );
   // They count against a category's length, and are said once.
-  const { memories } = selectMemories(deps, question, { ...found, profile: before, rest: [], notes: [] });
-  return { memories: { ...memories, ...{ profile, rest, notes, leftOut } }, earlier };
+  const { memories } = selectAnew(deps, question, { ...found, profile: before, rest: [], notes: [] });
+  const { leftOut } = epoch;
+  return { memories: { ...memories, ...{ profile, rest, notes, leftOut } }, asked: [], earlier };
 }
 
-/** A category's `rag_length` goes to pinned memories, then to what fits. `asked`: ids of the profile, best first. */
-export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
+/** A category's `rag_length` goes to pinned memories, then to what fits. */
+function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
   const always = new Set(found.profile.map(({ id }) => id));

@@ -36,11 +36,10 @@ describe("modelView", () => {
     }
   });
 
-  it("puts the block after the system messages, then what the summary does not cover", () => {
+  it("prompt 5: gives one system message, instructions first, then what the summary does not cover", () => {
     const state = [human("0"), ai("1"), new SystemMessage({ id: "s", content: "Be kind." }), human("2")];
     expect(lines(modelView(state, { ...nothing, summary }))).toEqual([
-      "system: Be kind.",
-      `system: ${summaryBlock("1-1", "they met")}`,
+      `system: Be kind.${summaryBlock("1-1", "they met")}`,
       "human: 2",
     ]);
   });

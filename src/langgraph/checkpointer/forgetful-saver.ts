@@ -82,7 +82,8 @@ export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
 export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
   const recalled = new Map(view.filter(isRecalled).map((message) => [message.id, message]));
   recalled.delete(undefined);
-  const block = view.find(isMemoryBlock);
+  // Without a block, the instructions that stood before it.
+  const block = view.find(isMemoryBlock) ?? view.find((message) => message.getType() === "system");
   return rewriteMessages(value, (list) => {
     let other = block && !list.some(({ id }) => id === block.id) ? block : undefined;
     const anewOf = (known: BaseMessage | undefined) => {

@@ -16,7 +16,7 @@ import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages that an agent sees: system messages, the memory block, then all messages since the epoch began, with what
+ * The messages that an agent sees: one system message with the graph's own and the memory block, then all messages since the epoch began, with what
  * each turn added in front of its user's message.
  * @param state the graph's messages, the current one last.
  * @param recalled from the recall node; without it, `state` is returned.
@@ -41,7 +41,16 @@ export function modelView(
   });
   const block = injectAs === "system" || current < 0 ? systemBlock(known, current) : null;
   if (block === null) return [...instructions, ...shown];
-  return [...instructions, asRecalled(new SystemMessage({ content: block, id: blockId(talk) })), ...shown];
+  return [systemMessage(instructions, block, blockId(talk)), ...shown];
+}
+
+/** One message, since several are refused by some providers. The block is a part of its own, for their caches. */
+function systemMessage(instructions: readonly BaseMessage[], block: string, id: string): SystemMessage {
+  const parts = instructions.flatMap(({ content }) =>
+    typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
+  );
+  const content = parts.length === 0 ? block : [...parts, { type: "text" as const, text: block }];
+  return asRecalled(new SystemMessage({ content, id }));
 }
 
 /** Where nobody said anything, what the turn adds stands in the block. */

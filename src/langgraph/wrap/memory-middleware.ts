@@ -79,9 +79,14 @@ function shown(request: ModelRequest, recalled: Recalled | null, injectAs: Injec
   const block = view.find(isMemoryBlock);
   if (block === undefined) return { messages: view };
   const { systemMessage } = request;
-  const text = systemMessage.text === "" ? block.text : `\n\n${block.text}`;
-  const { content } = systemMessage;
-  const whole = typeof content === "string" ? content + text : [...content, { type: "text", text }];
+  const parts = [systemMessage, block].flatMap(({ content }) =>
+    typeof content === "string"
+      ? content === ""
+        ? []
+        : [{ type: "text" as const, text: content }]
+      : content,
+  );
+  const whole = parts.length === 1 ? block.content : parts;
   return {
     systemMessage: new SystemMessage({ ...systemMessage, content: whole }),
     messages: view.filter((message) => message !== block),

@@ -1,0 +1,181 @@
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { createAgent } from "langchain";
+import { describe, expect, it } from "vitest";
+import { type Memory, memoryMiddleware } from "../../src/index.js";
+import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig } from "../support/test-memory.js";
+
+const db = useTestDatabase();
+const minute = 60_000;
+let users = 0;
+
+/** An agent whose prompts are watched. */
+function talk(config: TestConfig = {}, clock = () => new Date(), session: "full" | "bounded" = "full") {
+  const memory = db.memory({
+    ...{ model: new OfflineChatModel(), clock },
+    config: { ...config, preset: "ledger", context: { tailTokens: 300, ...config.context } },
+  });
+  const model = new ScriptedChatModel({
+    replies: () => "That is a long story, and I tell it gladly. ".repeat(3),
+  });
+  const agent = createAgent({
+    ...{ model, tools: [], systemPrompt: "Be kind.", checkpointer: memory.checkpointer() },
+    middleware: [memoryMiddleware(memory, { session })],
+  });
+  const userId = `user ${users++}`;
+  const scope = { userId };
+  const thread = { scope, threadId: `thread of ${userId}` };
+  const say = async (text: string, threadId = thread.threadId) => {
+    await agent.invoke(
+      { messages: [new HumanMessage(text)] },
+      { configurable: { thread_id: threadId, user_id: userId } },
+    );
+    await memory.idle();
+    return (model.calls.at(-1)?.messages ?? []).map(promptLine);
+  };
+  const add = (text: string, more = {}) =>
+    memory.memories.add({ text, category: "knowledge", ...more }, { scope });
+  return { memory, model, say, add, scope, thread, agent };
+}
+
+const promptLine = (message: BaseMessage) => `${message.getType()}: ${message.text}`;
+const system = (prompt: readonly string[]) => prompt[0] ?? "";
+const current = (prompt: readonly string[]) => prompt.at(-1) ?? "";
+const isContinued = (before: readonly string[], now: readonly string[]) =>
+  before.every((line, place) => now[place] === line);
+
+/** Says "word 1" to "word n": prompts, and where each was no continuation of the one before. */
+async function sayMany(say: (text: string) => Promise<string[]>, turns: number) {
+  const prompts: string[][] = [];
+  for (let turn = 1; turn <= turns; turn++) prompts.push(await say(`Tell me about matter ${turn}.`));
+  const folds = prompts.flatMap((prompt, at) =>
+    at > 0 && !isContinued(prompts[at - 1] ?? [], prompt) ? [at + 1] : [],
+  );
+  return { prompts, folds };
+}
+
+describe("a ledger", () => {
+  it("prompt 1: only grows until it is folded, and then begins with a newer summary", async () => {
+    const { say, add } = talk();
+    await add("Ana has a cat called Zerberus.");
+    const { prompts, folds } = await sayMany(say, 14);
+    expect(folds.length).toBeGreaterThanOrEqual(1);
+    expect(folds.length).toBeLessThanOrEqual(3);
+    expect(system(prompts[0] ?? [])).not.toContain("Summary");
+    expect(system(prompts.at(-1) ?? [])).toContain("[Summary of Round 1-");
+    // Three turns at least stay word for word.
+    expect(
+      prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length,
+    ).toBeGreaterThanOrEqual(4);
+  });
+
+  it("prompt 1: what a turn found stays in front of its message, and is said once", async () => {
+    const { say, add, memory, thread } = talk({ context: { tailTokens: 4_000 } });
+    await say("Hello!");
+    await add("Zerberus is a cat who eats tuna.");
+    const asked = await say("What does Zerberus eat?");
+    expect(current(asked)).toMatch(
+      /^human: <memory>[\s\S]*Zerberus is a cat[\s\S]*<\/memory>\n\nWhat does Zerberus eat\?$/,
+    );
+    const again = await say("And is Zerberus a cat?");
+    expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
+    expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain("Zerberus is a cat");
+    expect(current(again)).toBe("human: And is Zerberus a cat?");
+    // What was said is recorded without it.
+    const { gap } = await memory.recall(thread);
+    expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
+  });
+
+  it("prompt 2: tells beside a replaced line what replaced it, until more than three are out of date", async () => {
+    const { say, add } = talk({ context: { tailTokens: 4_000 } });
+    const slots = ["tea", "bread", "cheese", "fruit"];
+    for (const key of slots) await add(`Likes plain ${key}.`, { key, value: `plain ${key}`, importance: 5 });
+    const first = await say("Hello!");
+    await add("Likes green tea.", { key: "tea", value: "green tea", importance: 5 });
+    for (const text of ["What now?", "And then?"]) {
+      const prompt = await say(text);
+      expect(system(prompt)).toBe(system(first));
+      expect(current(prompt)).toMatch(/Memory updates since rev \d+:\n- ↑updated: .*green tea/);
+    }
+    for (const key of slots.slice(1))
+      await add(`Likes fine ${key}.`, { key, value: `fine ${key}`, importance: 5 });
+    const folded = await say("Well?");
+    expect(system(folded)).toContain("green tea");
+    expect(system(folded)).not.toContain("plain tea");
+  });
+
+  it.each<[string, (memory: Memory, id: string, scope: object) => Promise<unknown>]>([
+    ["forgotten", (memory, id, scope) => memory.memories.remove(id, { scope })],
+    ["rewritten", (memory, id, scope) => memory.memories.update(id, { text: "Ana has a dog." }, { scope })],
+  ])("prompt 2: is folded at once when something shown was %s", async (_, change) => {
+    const { say, add, memory, scope } = talk({ context: { tailTokens: 4_000 } });
+    const [added] = await add("Ana has a cat called Zerberus.");
+    expect(system(await say("Hello!"))).toContain("Zerberus");
+    await change(memory, added?.id ?? "", scope);
+    expect((await say("Well?")).join("\n")).not.toContain("Zerberus");
+  });
+
+  it("prompt 2: is folded when the provider's cache is cold, where a newer summary is there", async () => {
+    let now = Date.now();
+    const { say } = talk({ context: { tailTokens: 500 } }, () => new Date(now));
+    const prompts = [];
+    for (let turn = 1; turn <= 10; turn++) prompts.push(await say(`Tell me about matter ${turn}.`));
+    const before = prompts.at(-1) ?? [];
+    expect(isContinued(before, await say("Soon after."))).toBe(true);
+    now += 6 * minute;
+    const later = await say("Much later.");
+    expect(isContinued(before, later)).toBe(false);
+    expect(system(later)).toContain("[Summary of Round 1-");
+  });
+
+  it("prompt 1: a branch of an earlier checkpoint has what that turn was shown, and an epoch of its own", async () => {
+    const { say, add, agent, thread, scope } = talk({ context: { tailTokens: 4_000 } });
+    await say("Hello!");
+    await add("Zerberus is a cat who eats tuna.");
+    const config = { configurable: { thread_id: thread.threadId, user_id: scope.userId } };
+    const fork = await agent.graph.getState(config);
+    await say("What does Zerberus eat?");
+    await agent.invoke({ messages: [new HumanMessage("Does Zerberus sing?")] }, fork.config);
+    const prompt = await say("Go on.");
+    const all = prompt.join("\n");
+    expect(all).not.toContain("What does Zerberus eat?");
+    expect(all.split("Zerberus is a cat").length - 1).toBe(1);
+    expect(prompt.find((line) => line.endsWith("Does Zerberus sing?"))).toContain("Zerberus is a cat");
+  });
+
+  it("prompt 1: is the same in a bounded session, whose state keeps the last turns", async () => {
+    const [full, bounded] = [talk(), talk({}, undefined, "bounded")];
+    const { prompts } = await sayMany(full.say, 14);
+    expect((await sayMany(bounded.say, 14)).prompts).toEqual(prompts);
+    const { values } = await bounded.agent.graph.getState({
+      configurable: { thread_id: bounded.thread.threadId, user_id: bounded.scope.userId },
+    });
+    expect(values.messages.length).toBeLessThanOrEqual(24);
+    expect(values.messages.length).toBeGreaterThanOrEqual(6);
+  });
+
+  it("prompt 1: agents that read other categories have other epochs", async () => {
+    const { memory, thread, add, say } = talk({
+      allowlists: { clerk: ["profile"] },
+      context: { tailTokens: 4_000 },
+    });
+    await add("Ana has a cat called Zerberus.");
+    expect(system(await say("Hello!"))).toContain("Zerberus");
+    const { memories, epoch } = await memory.recall({ ...thread, agent: "clerk" });
+    expect(JSON.stringify(memories)).not.toContain("Zerberus");
+    expect(epoch.isNew).toBe(true);
+    expect((await memory.recall(thread)).epoch.isNew).toBe(false);
+  });
+
+  it("prompt 3: with every-round each turn has a block of its own", async () => {
+    const memory = db.memory();
+    const thread = { scope: { userId: "every round" }, threadId: "every round" };
+    await memory.record({
+      ...thread,
+      messages: [new HumanMessage("Hello")],
+      shown: { revision: 0, memoryIds: [], parts: {}, firstSeq: 0 },
+    });
+    expect((await memory.recall(thread)).epoch.isNew).toBe(true);
+  });
+});
