@@ -1,4 +1,5 @@
 import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import sql from "sql-template-tag";
 import { z } from "zod";
 import { closeAfterCalls } from "./calls-under-way.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
@@ -16,6 +17,7 @@ import { createStats } from "./events/stats.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
+import { otherThreads } from "./jobs/work-table.js";
 import { OwnedPostgresSaver } from "./langgraph/checkpointer/owned-postgres-saver.js";
 import { setUpCheckpointer } from "./langgraph/checkpointer/set-up-checkpointer.js";
 import { defaultLogger, errorLine, type Logger, lineLogger } from "./logger.js";
@@ -118,7 +120,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     jobs: createJobsApi(db, runner.start),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
-    threads: createThreads(runtime, startNote),
+    threads: createThreads(runtime, maintenance, startNote),
     checkpointer() {
       saver ??= new OwnedPostgresSaver(db, defaultScope);
       return saver;
@@ -145,7 +147,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     policy: config.policy,
     databaseStatus: db.status,
     [wayInKey]: createWayIn(runtime, defaultScope),
-    idle: runner.idle,
+    idle: maintenance.idle,
     close() {
       closing ??= (async () => {
         await runner.stop();
@@ -224,7 +226,7 @@ async function keepOutage(db: Database, { durationMs, refused }: Outage, logger:
 function createRounds(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
-  { runner, start }: Maintenance,
+  { runner, start, hasten }: Maintenance,
 ): Pick<Memory, "record" | "recall" | "remember" | "query"> {
   return {
     record: async (input) => {
@@ -234,13 +236,16 @@ function createRounds(
     recall: (input) =>
       observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled, input),
     async remember(input) {
-      const { remembered, due } = await observe(
+      const { remembered, due, isNewThread, threadRef } = await observe(
         spans.remember,
         (seen) => remember({ ...runtime, db: seen }, input),
         reportRemembered,
         input,
       );
-      await asTenant(input.scope.tenantId, () => start(due));
+      await asTenant(input.scope.tenantId, async () => {
+        await start(due);
+        if (isNewThread) await hasten(otherThreads(runtime.db, threadRef));
+      });
       // The first turn also looks for what a dead process left behind; it costs that turn nothing.
       runner.startSweeping();
       return remembered;
@@ -264,6 +269,7 @@ const explainSchema = z.looseObject({ explain: z.boolean().optional() });
 
 function createThreads(
   runtime: Runtime<ResolvedConfig>,
+  { hasten }: Maintenance,
   startNote: (ref: ThreadRef, scope: Scope) => Promise<void>,
 ): Memory["threads"] {
   const { db, config, hasModel } = runtime;
@@ -272,6 +278,7 @@ function createThreads(
     list: (page) => listThreads(db, page),
     async end(input) {
       const { threadRef, noteDue, ...ended } = await endThread(runtime, input, leavesNote);
+      await asTenant(input.scope.tenantId, () => hasten(sql`select ${threadRef}::bigint`));
       if (noteDue) await startNote(threadRef, input.scope);
       return ended;
     },

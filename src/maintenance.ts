@@ -1,3 +1,4 @@
+import sql, { type Sql } from "sql-template-tag";
 import { defineConsentExpiry } from "./consents/consents-api.js";
 import { fingerprintsForMs } from "./consolidation/consolidation-options.js";
 import { defineConsolidation } from "./consolidation/define-consolidation.js";
@@ -11,10 +12,12 @@ import type { QueueOption } from "./jobs/job-queue.js";
 import { createQueueRunner, parseWork, type QueueRunner, type WorkInput } from "./jobs/queue-runner.js";
 import { createRunner, guarded } from "./jobs/runner.js";
 import type { Job, WorkKind } from "./jobs/work-kinds.rule.js";
+import { hastenWork } from "./jobs/work-table.js";
 import { defineLifecycle, trimOldChanges } from "./lifecycle/lifecycle.js";
 import { compactNotes, defineCompaction } from "./notes/define-compaction.js";
 import { defineNotes } from "./notes/define-notes.js";
 import type { ResolvedConfig } from "./options.js";
+import { keepTenancy } from "./postgres/isolation.js";
 import { type Observe, reportWork } from "./rounds/observe.js";
 import type { DueJob } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
@@ -28,7 +31,14 @@ export interface Maintenance {
   readonly runner: QueueRunner;
   readonly works: Works;
   start(due: readonly DueJob[]): Promise<void>;
+  /** Starts what waits for more to be said, of threads that a query finds. */
+  hasten(threads: Sql): Promise<void>;
+  /** Does what waits, and waits for what is under way. */
+  idle(): Promise<void>;
 }
+
+/** Most threads of which a process knows that they wait; a sweep finds the others. */
+const mostWaiting = 10_000;
 
 const purgeEveryMs = 3_600_000;
 
@@ -88,21 +98,38 @@ export function createMaintenance(
     wakesAt = performance.now() + delayMs;
     runner.wakeIn(delayMs);
   };
+  /** Threads that wait, by what their turn could see. */
+  const waiting = new Map<number, ReturnType<typeof keepTenancy>>();
+  const hasten = async (threads: Sql) => {
+    if (runtime.config.memories.extractAfterMessages === 1) return;
+    for (const ref of await hastenWork(db, "facts", threads)) await runner.start({ kind: "facts", ref });
+  };
+  const wait = async (ref: number, inMs: number) => {
+    if (jobs === "inline") return hasten(sql`select ${ref}::bigint`);
+    if (waiting.size === mostWaiting) waiting.clear();
+    waiting.set(ref, keepTenancy());
+    wakeOnce(inMs);
+  };
+  const startNow = async (due: readonly Job[]) => {
+    const facts = due.find(({ kind }) => kind === "facts");
+    const others = due.filter((job) => job !== facts);
+    if (facts) {
+      waiting.delete(facts.ref);
+      return runner.start(facts, others);
+    }
+    for (const job of others) await runner.start(job);
+  };
   return {
-    ...{ runner, works },
+    ...{ runner, works, hasten },
+    async idle() {
+      const known = [...waiting];
+      waiting.clear();
+      for (const [ref, seeing] of known) await seeing(() => hasten(sql`select ${ref}::bigint`));
+      await runner.idle();
+    },
     async start(due) {
-      const now: Job[] = [];
-      for (const { inMs = 0, ...job } of due) {
-        if (inMs > 0) wakeOnce(inMs);
-        else now.push(job);
-      }
-      const facts = now.find(({ kind }) => kind === "facts");
-      if (facts)
-        await runner.start(
-          facts,
-          now.filter((job) => job !== facts),
-        );
-      else for (const job of now) await runner.start(job);
+      for (const { ref, inMs = 0 } of due) if (inMs > 0) await wait(ref, inMs);
+      await startNow(due.filter(({ inMs = 0 }) => inMs <= 0));
     },
   };
 }

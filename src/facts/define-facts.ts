@@ -1,5 +1,6 @@
 import { defineWork } from "../jobs/define-work.js";
 import { threadWork } from "../jobs/settle-failure.js";
+import { hastenWork } from "../jobs/work-table.js";
 import type { WriteOutcome } from "../memories/write/write-runtime.js";
 import {
   type ChosenFact,
@@ -35,6 +36,7 @@ export function defineFacts(deps: FactsRuntime) {
     {
       ...{ ...threadWork, kind: "facts", from: -1, enabled: memories.extract, charge: "facts" },
       ...{ name: "extraction", step: "extract", doing: "Extracting facts from", tries: upkeep },
+      hasten: () => hastenWork(deps.db, "facts"),
       fresh: { candidates: [], removals: [], chosen: [], rejected: [], removing: [], kept: [], outcomes: [] },
       load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
       prepare: (claim, work) => prepareExtraction(deps, claim, work),

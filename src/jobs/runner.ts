@@ -79,6 +79,7 @@ export function createLookout(db: Database) {
       if (currentTenancy() === undefined && !(await db.mayCrossTenants())) continue;
       const refs = await acrossTenants(async () => {
         if (work.mark && isTime(work.mark, inTime)) await work.mark.run();
+        if (!inTime) await work.hasten?.();
         return work.due(limit);
       });
       if (work.counted) found += refs.length;

@@ -72,6 +72,25 @@ export async function markWork(
     end`);
 }
 
+/** Makes work of `threads`, a query, due that waits for more to be said; not what failed. Returns the threads. */
+export async function hastenWork(
+  db: Connection,
+  kind: WorkKind,
+  threads = sql`select id from ${db.schema}.thread`,
+): Promise<number[]> {
+  const rows = await db.query<{ ref: number }>(sql`
+    update ${db.schema}.work k set retry_at = ${db.now()}
+    where k.kind = ${kind} and k.given_up_at is null and k.attempts = 0 and k.lease_until is null
+      and k.retry_at > ${db.now()} and k.thread_ref in (${threads})
+    returning k.thread_ref::float8 as ref`);
+  return rows.map(({ ref }) => ref);
+}
+
+/** The other threads of a thread's owner, for `hastenWork`. */
+export const otherThreads = (db: Connection, threadRef: number) => sql`
+  select t.id from ${db.schema}.thread o join ${db.schema}.thread t on t.owner_ref = o.owner_ref and t.id <> o.id
+  where o.id = ${threadRef}`;
+
 /** Null where it is not due, or another worker has it. @param lease one held in a queue. @default a new one */
 export async function takeWork(
   db: Connection,

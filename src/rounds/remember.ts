@@ -24,7 +24,7 @@ export interface DueJob extends Job {
   readonly inMs?: number;
 }
 
-/** One round trip, one more when a summary starts, and one more for an episode. The caller starts the work in `due`. */
+/** One round trip, one more when a summary or a thread starts, and one more for an episode. The caller starts the work in `due`. */
 export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;
@@ -32,7 +32,7 @@ export async function remember(
     readonly notes: { readonly limit: number; readonly idleMs: number };
   }>,
   input: RecordInput,
-): Promise<{ remembered: Remembered; due: DueJob[] }> {
+): Promise<{ remembered: Remembered; due: DueJob[]; isNewThread: boolean; threadRef: number }> {
   const { memories, summaries, notes } = deps.config;
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && leavesNotes(notes);
@@ -51,6 +51,8 @@ export async function remember(
   const ended = (summary: Remembered["summary"]) => ({
     remembered: { recorded, lastSeq, summary },
     due: [...facts, ...due],
+    // What was said in the owner's other threads waits no longer.
+    ...{ threadRef, isNewThread: thread.turns === 1 && recorded > 0 },
   });
   const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
   if (unmade) return ended({ started: false, reason: unmade });

@@ -1,9 +1,10 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { candidate, facts, type TaskReplies, taskModel } from "../support/task-model.js";
+import type { Memory } from "../../src/memory.js";
+import { type TaskReplies, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig, TestOptions } from "../support/test-memory.js";
-import { newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { type Address, newAddress, say, taskOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const minute = 60_000;
@@ -36,34 +37,34 @@ const said = (prompt: string) =>
 
 describe("memories.extractAfterMessages", () => {
   it("waits for so many user messages, and makes one call for all of them", async () => {
-    const { memory, calls } = extracting({ extractAfterMessages: 4 });
+    const { memory, calls } = extracting({ extractAfterMessages: 4 }, { jobs: "background" });
     const thread = newAddress();
     const texts = Array.from({ length: 8 }, (_, index) => `I like fruit number ${index + 1}.`);
-    for (const text of texts) await say(memory, thread, text);
+    for (const half of [texts.slice(0, 4), texts.slice(4, 8)]) {
+      const before = calls().length;
+      for (const text of half) await say(memory, thread, text);
+      await expect.poll(() => calls().length, { timeout: 20_000 }).toBe(before + 1);
+    }
+    await memory.idle();
     expect(calls().map(said)).toEqual([texts.slice(0, 4), texts.slice(4, 8)]);
   });
 
-  it("waits no longer than a thread's silence: upkeep finds what is due, in another process as well", async () => {
-    const first = extracting({ extractAfterMessages: 4, extractIdleMs: 5 * minute });
+  it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
+    ["idle", (memory) => memory.idle()],
+    ["upkeep, of another process as well", () => extracting({ extractAfterMessages: 4 }).memory.upkeep()],
+    ["the end of the thread", (memory, thread) => memory.threads.end(thread)],
+    ["the user's next thread", (memory, { scope }) => say(memory, { ...newAddress(), scope }, "Hello!")],
+  ])("prompt 4: waits no longer than for %s", async (_, ends) => {
+    const { memory } = extracting(
+      { extractAfterMessages: 4, extractIdleMs: 5 * minute },
+      { jobs: "background" },
+    );
     const thread = newAddress();
-    await say(first.memory, thread, "I moved to Porto.");
-    first.pass(4 * minute);
-    // Who goes on talking is not idle.
-    await say(first.memory, thread, "I have a dog.");
-    first.pass(4 * minute);
-    await first.memory.upkeep();
-    expect(first.calls()).toEqual([]);
-
-    const start = first.now() + minute;
-    const replies: TaskReplies = {
-      fact_extraction: () => facts(candidate("The user has a dog.", "I have a dog", { message: 2 })),
-    };
-    const second = extracting({ extractAfterMessages: 4, extractIdleMs: 5 * minute }, { start, replies });
-    await second.memory.upkeep();
-    expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
-    expect(await textsOf(second.memory, thread)).toEqual(["The user has a dog."]);
-    await second.memory.upkeep();
-    expect(second.calls()).toHaveLength(1);
+    for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
+    const task = () => taskOf(db, thread, "facts");
+    expect(await task()).toMatchObject({ done_until: -1 });
+    await ends(memory, thread);
+    await expect.poll(async () => (await task())?.done_until, { timeout: 20_000 }).toBe(2);
   });
 
   it("is found by a timer of the process that waits", async () => {
@@ -80,7 +81,6 @@ describe("memories.extractAfterMessages", () => {
     await memory.upkeep();
     await memory.idle();
     await say(memory, newAddress(), "I moved to Timbuktu.");
-    await memory.idle();
     const calls = () => model.prompts("fact_extraction").filter((prompt) => prompt.includes("Timbuktu"));
     expect(calls()).toEqual([]);
     await expect.poll(() => calls().length, { timeout: 20_000 }).toBe(1);
