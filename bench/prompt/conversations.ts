@@ -1,4 +1,5 @@
 import { ok } from "node:assert/strict";
+import { setTimeout as wait } from "node:timers/promises";
 import { HumanMessage, trimMessages } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { createAgent, createMiddleware, summarizationMiddleware, tool } from "langchain";
@@ -77,7 +78,8 @@ export async function withPeer(name: Peer, setting: Setting): Promise<PromptLog>
 export async function withMnemograph(setting: Setting): Promise<PromptLog> {
   const log: PromptLog = { turn: 1, calls: [] };
   await withMemoryOf(setting, log, async (memory) => {
-    await converse(log, [memoryMiddleware(memory)], setting, () => memory.idle());
+    await converse(log, [memoryMiddleware(memory)], setting, () => settled(log));
+    await memory.idle();
     for (const [turn, prompt] of promptsOf(log).entries()) {
       const shown = memoriesIn(prompt);
       ok(shown >= setting.memories / 4, `Prompt ${turn} has ${shown} of ${setting.memories} memories.`);
@@ -107,6 +109,14 @@ export async function toolLoopTokens(setting: Setting): Promise<number> {
     ok(read === calls && prompts.length === calls + 1, `${read} results in ${prompts.length} calls.`);
     return tokensIn(prompts.at(-1) ?? "");
   });
+}
+
+/** What is under way is done; what waits for more to be said goes on waiting, as between the turns of people. */
+async function settled({ calls }: PromptLog): Promise<void> {
+  for (let before = -1; before < calls.length; ) {
+    before = calls.length;
+    await wait(25);
+  }
 }
 
 export function memoriesIn(prompt: string): number {
