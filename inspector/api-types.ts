@@ -93,6 +93,19 @@ export interface ShownTurn {
   readonly leftOut: number;
 }
 
+export interface CallCosts {
+  readonly promptTokens: number | null;
+  readonly sharedTokens: number | null;
+  readonly cachedTokens: number | null;
+  readonly outputTokens: number;
+}
+
+export interface ThreadCost {
+  readonly turns: readonly (CallCosts & { readonly seq: number })[];
+  readonly total: CallCosts;
+  readonly background: readonly { readonly kind: string; readonly inputTokens: number }[];
+}
+
 export interface ShownMemory {
   readonly id: string;
   readonly part: string;

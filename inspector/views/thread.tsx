@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ask, path } from "../api.js";
-import type { Message, ShownTurn } from "../api-types.js";
+import type { CallCosts, Message, ShownTurn, ThreadCost } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
@@ -16,6 +16,7 @@ const mostCharacters = 2_000;
 interface ThreadPage {
   readonly messages: readonly Message[];
   readonly turns: readonly ShownTurn[];
+  readonly cost: ThreadCost;
 }
 
 /** A conversation round by round, with what the model was shown beside each. */
@@ -39,6 +40,7 @@ export function ThreadView({ place }: ViewProps) {
             <p class="note">There is no such thread here, or nothing was said in it.</p>
           ) : (
             <>
+              <p class="faint">In all: {costOf(page.cost.total, page.cost.background)}</p>
               <ThreadPages place={place} messages={page.messages} />
               {roundsOf(page.messages).map((round) => (
                 <Round key={round[0]?.seq} round={round} page={page} params={params} />
@@ -65,10 +67,25 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
   );
   const last = messages.at(-1)?.seq ?? -1;
   const query = { limit: pageMessages, cursor: last + 1 };
-  const { turns } = await ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, {
-    ...{ whose, query, signal },
-  });
-  return { messages, turns };
+  const call = { whose, query, signal };
+  const [{ turns }, cost] = await Promise.all([
+    ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, call),
+    ask<ThreadCost>(path`threads/${thread}/cost`, call),
+  ]);
+  return { messages, turns, cost };
+}
+
+function costOf(cost: CallCosts, background: ThreadCost["background"] = []): string {
+  const { promptTokens: prompt, sharedTokens: shared, cachedTokens: cached, outputTokens } = cost;
+  return [
+    prompt !== null && `prompt ${count(prompt)} tokens`,
+    shared !== null && `${count(shared)} shared`,
+    cached !== null && `${count(cached)} cached`,
+    `answer ${count(outputTokens)}`,
+    ...background.map(({ kind, inputTokens }) => `${kind} ${count(inputTokens)}`),
+  ]
+    .filter(Boolean)
+    .join(", ");
 }
 
 /** A user's message and everything that answers it. */
@@ -110,6 +127,7 @@ function Round({
 }) {
   const seqs = new Set(round.map(({ seq }) => seq));
   const turn = page.turns.find(({ seq }) => seqs.has(seq));
+  const cost = page.cost.turns.find(({ seq }) => seqs.has(seq));
   const said = round.find(({ role }) => role === "user");
   return (
     <article class="round">
@@ -117,6 +135,7 @@ function Round({
         {round.map((message) => (
           <Said key={message.seq} message={message} params={params} />
         ))}
+        {cost && <p class="faint">{costOf(cost)}</p>}
       </div>
       {said && <ShownBeside turn={turn} question={said.text} params={params} />}
     </article>
