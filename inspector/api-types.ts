@@ -93,12 +93,7 @@ export interface ShownTurn {
   readonly leftOut: number;
 }
 
-export interface CallCosts {
-  readonly promptTokens: number | null;
-  readonly sharedTokens: number | null;
-  readonly cachedTokens: number | null;
-  readonly outputTokens: number;
-}
+export type CallCosts = Readonly<Record<"promptTokens" | "sharedTokens" | "cachedTokens", number | null>>;
 
 export interface ThreadCost {
   readonly turns: readonly (CallCosts & { readonly seq: number })[];

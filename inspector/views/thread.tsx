@@ -12,7 +12,6 @@ const pageMessages = 30;
 /** Longest text of a message that comes with its page. */
 const mostCharacters = 2_000;
 
-/** What a page of a thread is made of. */
 interface ThreadPage {
   readonly messages: readonly Message[];
   readonly turns: readonly ShownTurn[];
@@ -40,7 +39,10 @@ export function ThreadView({ place }: ViewProps) {
             <p class="note">There is no such thread here, or nothing was said in it.</p>
           ) : (
             <>
-              <p class="faint">In all: {costOf(page.cost.total, page.cost.background)}</p>
+              <p class="faint">
+                In all: {costOf(page.cost.total)}
+                {page.cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
+              </p>
               <ThreadPages place={place} messages={page.messages} />
               {roundsOf(page.messages).map((round) => (
                 <Round key={round[0]?.seq} round={round} page={page} params={params} />
@@ -65,9 +67,8 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
       query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
     },
   );
-  const last = messages.at(-1)?.seq ?? -1;
-  const query = { limit: pageMessages, cursor: last + 1 };
-  const call = { whose, query, signal };
+  const end = (messages.at(-1)?.seq ?? -1) + 1;
+  const call = { whose, signal, query: { limit: pageMessages, cursor: end } };
   const [{ turns }, cost] = await Promise.all([
     ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, call),
     ask<ThreadCost>(path`threads/${thread}/cost`, call),
@@ -75,17 +76,10 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
   return { messages, turns, cost };
 }
 
-function costOf(cost: CallCosts, background: ThreadCost["background"] = []): string {
-  const { promptTokens: prompt, sharedTokens: shared, cachedTokens: cached, outputTokens } = cost;
-  return [
-    prompt !== null && `prompt ${count(prompt)} tokens`,
-    shared !== null && `${count(shared)} shared`,
-    cached !== null && `${count(cached)} cached`,
-    `answer ${count(outputTokens)}`,
-    ...background.map(({ kind, inputTokens }) => `${kind} ${count(inputTokens)}`),
-  ]
-    .filter(Boolean)
-    .join(", ");
+function costOf({ promptTokens, sharedTokens, cachedTokens }: CallCosts): string {
+  const told = (tokens: number | null) => (tokens === null ? "?" : count(tokens));
+  const cached = cachedTokens === null ? "" : `, ${count(cachedTokens)} cached`;
+  return `prompt ${told(promptTokens)} tokens, ${told(sharedTokens)} shared${cached}`;
 }
 
 /** A user's message and everything that answers it. */
@@ -146,8 +140,7 @@ function Said({ message, params }: { readonly message: Message; readonly params:
   const { seq, role, actor, text, characters, saidAt } = message;
   const [whole, setWhole] = useState<string | null>(null);
   const readAll = async () => {
-    const query = { limit: 1, after: seq - 1 };
-    const call = { whose: whoseOf(params), query };
+    const call = { whose: whoseOf(params), query: { limit: 1, after: seq - 1 } };
     const { messages } = await ask<{ readonly messages: readonly Message[] }>(
       path`threads/${params.thread ?? ""}/messages`,
       call,
