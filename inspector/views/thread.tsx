@@ -78,8 +78,7 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
 
 function costOf({ promptTokens, sharedTokens, cachedTokens }: CallCosts): string {
   const told = (tokens: number | null) => (tokens === null ? "?" : count(tokens));
-  const cached = cachedTokens === null ? "" : `, ${count(cachedTokens)} cached`;
-  return `prompt ${told(promptTokens)} tokens, ${told(sharedTokens)} shared${cached}`;
+  return `prompt ${told(promptTokens)} tokens, ${told(sharedTokens)} shared, ${told(cachedTokens)} cached`;
 }
 
 /** A user's message and everything that answers it. */

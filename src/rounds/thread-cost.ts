@@ -8,7 +8,7 @@ import { frameBytes } from "./memory-block.js";
 import { episodeCharacters } from "./memory-lines.js";
 
 /** Tokens of the calls that answered, which are the recorded messages of assistants. */
-export interface CallCosts {
+interface CallCosts {
   /** Null where it is not known: the model did not report it, and what the turn was shown is not kept. */
   readonly promptTokens: number | null;
   /** Of those, what the call before had sent already in the same epoch: the most that a provider's cache can serve. */
@@ -19,7 +19,7 @@ export interface CallCosts {
   readonly calls: number;
 }
 
-export interface TurnCost extends CallCosts {
+interface TurnCost extends CallCosts {
   /** Counted from 1, as in `threads.shown`. */
   readonly turn: number;
   /** The message that the turn answered. */
