@@ -93,6 +93,14 @@ export interface ShownTurn {
   readonly leftOut: number;
 }
 
+export type CallCosts = Readonly<Record<"promptTokens" | "sharedTokens" | "cachedTokens", number | null>>;
+
+export interface ThreadCost {
+  readonly turns: readonly (CallCosts & { readonly seq: number })[];
+  readonly total: CallCosts;
+  readonly background: readonly { readonly kind: string; readonly inputTokens: number }[];
+}
+
 export interface ShownMemory {
   readonly id: string;
   readonly part: string;

@@ -52,6 +52,7 @@ import {
 } from "./rounds/observe.js";
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
+import { threadCost } from "./rounds/thread-cost.js";
 import type { Runtime } from "./runtime.js";
 import { nobody, parseScope, type Scope, type ThreadRef, threadForbidden } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
@@ -284,6 +285,7 @@ function createThreads(
     },
     delete: (input) => deleteThread(db.patient, input),
     shown: (input) => listShown(db, input),
+    cost: (input) => threadCost(db, input),
     messages: (input) => listMessages(db, input),
   };
 }

@@ -62,6 +62,7 @@ export { shownBy } from "./rounds/memory-block.js";
 export type { RecallInput } from "./rounds/recall.js";
 export type { Recalled } from "./rounds/recalled.js";
 export type { Remembered } from "./rounds/remember.js";
+export type { ThreadCost } from "./rounds/thread-cost.js";
 export type { Scope, ThreadAddress } from "./scope/scope.js";
 export type { MemoryBullet } from "./search/answer-query.js";
 export type { Explanation } from "./search/explain-query.js";

@@ -23,7 +23,10 @@ const reaches: Reaches<MemoryWithWayIn> = {
   consents: { list: "itself", decide: "0.scope" },
   query: "0.scope",
   transcript: { search: "0.scope" },
-  threads: { list: "0.scope", end: "0.scope", delete: "0.scope", shown: "0.scope", messages: "0.scope" },
+  threads: {
+    ...{ list: "0.scope", end: "0.scope", delete: "0.scope" },
+    ...{ shown: "0.scope", cost: "0.scope", messages: "0.scope" },
+  },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
   // Each batch runs for the tenant of the store's scope, or of the namespace's.

@@ -30,6 +30,7 @@ import type { ProceduresApi } from "./procedures/procedures-api.js";
 import type { RecallInput } from "./rounds/recall.js";
 import type { Recalled } from "./rounds/recalled.js";
 import type { Remembered } from "./rounds/remember.js";
+import type { ThreadCost } from "./rounds/thread-cost.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
@@ -143,6 +144,12 @@ export interface Memory {
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     shown(input: ListShown): Promise<ShownTurn[]>;
+    /**
+     * What a thread took of models, in tokens: turn by turn, latest first, and in all; what prompts shared and caches
+     * served; and background calls by kind. As models report it, else estimated.
+     * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
+     */
+    cost(input: ListShown): Promise<ThreadCost>;
     /**
      * Messages of a thread, in order, page by page: the last ones, those before a `seq`, or those after one.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`

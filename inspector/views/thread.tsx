@@ -1,6 +1,6 @@
 import { useState } from "preact/hooks";
 import { ask, path } from "../api.js";
-import type { Message, ShownTurn } from "../api-types.js";
+import type { CallCosts, Message, ShownTurn, ThreadCost } from "../api-types.js";
 import { Answer, useAsked } from "../parts/asked.js";
 import { count, When, Words } from "../parts/texts.js";
 import { hrefOf, type Params, type Place, whoseOf } from "../place.js";
@@ -12,10 +12,10 @@ const pageMessages = 30;
 /** Longest text of a message that comes with its page. */
 const mostCharacters = 2_000;
 
-/** What a page of a thread is made of. */
 interface ThreadPage {
   readonly messages: readonly Message[];
   readonly turns: readonly ShownTurn[];
+  readonly cost: ThreadCost;
 }
 
 /** A conversation round by round, with what the model was shown beside each. */
@@ -39,6 +39,10 @@ export function ThreadView({ place }: ViewProps) {
             <p class="note">There is no such thread here, or nothing was said in it.</p>
           ) : (
             <>
+              <p class="faint">
+                In all: {costOf(page.cost.total)}
+                {page.cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
+              </p>
               <ThreadPages place={place} messages={page.messages} />
               {roundsOf(page.messages).map((round) => (
                 <Round key={round[0]?.seq} round={round} page={page} params={params} />
@@ -63,12 +67,18 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
       query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
     },
   );
-  const last = messages.at(-1)?.seq ?? -1;
-  const query = { limit: pageMessages, cursor: last + 1 };
-  const { turns } = await ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, {
-    ...{ whose, query, signal },
-  });
-  return { messages, turns };
+  const end = (messages.at(-1)?.seq ?? -1) + 1;
+  const call = { whose, signal, query: { limit: pageMessages, cursor: end } };
+  const [{ turns }, cost] = await Promise.all([
+    ask<{ readonly turns: readonly ShownTurn[] }>(path`threads/${thread}/shown`, call),
+    ask<ThreadCost>(path`threads/${thread}/cost`, call),
+  ]);
+  return { messages, turns, cost };
+}
+
+function costOf({ promptTokens, sharedTokens, cachedTokens }: CallCosts): string {
+  const told = (tokens: number | null) => (tokens === null ? "?" : count(tokens));
+  return `prompt ${told(promptTokens)} tokens, ${told(sharedTokens)} shared, ${told(cachedTokens)} cached`;
 }
 
 /** A user's message and everything that answers it. */
@@ -110,6 +120,7 @@ function Round({
 }) {
   const seqs = new Set(round.map(({ seq }) => seq));
   const turn = page.turns.find(({ seq }) => seqs.has(seq));
+  const cost = page.cost.turns.find(({ seq }) => seqs.has(seq));
   const said = round.find(({ role }) => role === "user");
   return (
     <article class="round">
@@ -117,6 +128,7 @@ function Round({
         {round.map((message) => (
           <Said key={message.seq} message={message} params={params} />
         ))}
+        {cost && <p class="faint">{costOf(cost)}</p>}
       </div>
       {said && <ShownBeside turn={turn} question={said.text} params={params} />}
     </article>
@@ -127,8 +139,7 @@ function Said({ message, params }: { readonly message: Message; readonly params:
   const { seq, role, actor, text, characters, saidAt } = message;
   const [whole, setWhole] = useState<string | null>(null);
   const readAll = async () => {
-    const query = { limit: 1, after: seq - 1 };
-    const call = { whose: whoseOf(params), query };
+    const call = { whose: whoseOf(params), query: { limit: 1, after: seq - 1 } };
     const { messages } = await ask<{ readonly messages: readonly Message[] }>(
       path`threads/${params.thread ?? ""}/messages`,
       call,

@@ -114,7 +114,7 @@ export interface ListShown {
   readonly before?: number | undefined;
 }
 
-const listSchema = z.strictObject({
+export const turnsPageSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   limit: pageRows,
@@ -123,7 +123,7 @@ const listSchema = z.strictObject({
 
 /** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
-  const { scope, limit, before, ...asked } = parseScoped(listSchema, input, "page of turns");
+  const { scope, limit, before, ...asked } = parseScoped(turnsPageSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);
   const { tenantId, userId, appId } = scopeColumns(scope);
   const rows = await db.query<{

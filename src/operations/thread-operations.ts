@@ -1,6 +1,7 @@
 import { z } from "zod";
 import { shownParts } from "../conversation/shown-turns.js";
 import { MemoryError } from "../errors.js";
+import { noCost } from "../rounds/thread-cost.js";
 import {
   counts,
   described,
@@ -35,6 +36,11 @@ const summary = z
     createdAt: time,
   })
   .register(described, { id: "Summary" });
+
+const callCosts = {
+  ...each(z.number().nullable(), "promptTokens", "sharedTokens", "cachedTokens"),
+  ...each(z.number(), "outputTokens", "calls"),
+};
 
 export const threadOperations = {
   listThreads: operation("get", "/threads", "scope", {
@@ -84,8 +90,28 @@ export const threadOperations = {
       }),
     ),
     call: ({ memory, whose }, { threadId, limit, cursor: before }) => {
-      const turns = ofOwnThread(memory.threads.shown({ ...whose, threadId, limit, before }));
+      const turns = ofOwnThread(memory.threads.shown({ ...whose, threadId, limit, before }), []);
       return pageFrom("turns", limit, turns, ({ seq }) => seq);
+    },
+  }),
+  threadCost: operation("get", "/threads/:threadId/cost", "scope", {
+    does: "Tokens of each turn's prompts and answers, latest first; of all turns, and of background calls",
+    input: z.strictObject({ ...thread, ...numberedPage }),
+    answer: pageOf(
+      "turns",
+      z.strictObject({
+        ...{ ...each(z.number(), "turn", "seq"), ...callCosts, source: z.enum(["model", "estimate"]) },
+      }),
+    ).extend({
+      total: z.strictObject(callCosts),
+      background: z.array(
+        z.strictObject({ kind: z.string(), ...each(z.number(), "calls", "inputTokens", "outputTokens") }),
+      ),
+    }),
+    async call({ memory, whose }, { threadId, limit, cursor: before }) {
+      const asked = memory.threads.cost({ ...whose, threadId, limit, before });
+      const { turns, ...costs } = await ofOwnThread(asked, noCost);
+      return { ...(await pageFrom("turns", limit, Promise.resolve(turns), ({ seq }) => seq)), ...costs };
     },
   }),
   threadMessages: operation("get", "/threads/:threadId/messages", "scope", {
@@ -105,7 +131,7 @@ export const threadOperations = {
       ),
     }),
     call: async ({ memory, whose }, input) => ({
-      messages: await ofOwnThread(memory.threads.messages({ ...whose, ...input })),
+      messages: await ofOwnThread(memory.threads.messages({ ...whose, ...input }), []),
     }),
   }),
   listSummaries: operation("get", "/threads/:threadId/summaries", "scope", {
@@ -119,11 +145,11 @@ export const threadOperations = {
 };
 
 /** Another's thread looks missing, and a missing one has no rows. */
-async function ofOwnThread<Row>(listed: Promise<Row[]>): Promise<Row[]> {
+async function ofOwnThread<Found>(asked: Promise<Found>, none: Found): Promise<Found> {
   try {
-    return await listed;
+    return await asked;
   } catch (error) {
-    if (MemoryError.is(error, "THREAD_FORBIDDEN")) return [];
+    if (MemoryError.is(error, "THREAD_FORBIDDEN")) return none;
     throw error;
   }
 }

@@ -6,7 +6,7 @@ import { deltaHeader } from "../memories/changes/change-line.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { noteBlock } from "../notes/note-block.rule.js";
 import { contained, containedLine, withoutHeadings } from "../text/contained-text.js";
-import { readTokens } from "../text/estimate-tokens.js";
+import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
 import {
@@ -100,6 +100,8 @@ const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens =
   readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
+/** Of the standing block without its sections. */
+export const frameBytes = frameTokens * bytesPerToken;
 
 /** Without notes, which have longer beginnings. */
 export function headingTokens(section: MemorySection): number {

@@ -40,7 +40,7 @@ function wordsOf({ key, value, text, category, turns }: MemoryItem, part: ShownP
 }
 
 /** Characters of an episode that are shown; all of it is found by `memory.query`. */
-const episodeCharacters = 150;
+export const episodeCharacters = 150;
 
 function beginning(text: string): string {
   const line = onOneLine(text);

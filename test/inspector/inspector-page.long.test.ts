@@ -91,6 +91,8 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     });
     await round.getByText("Memory that the model was shown").waitFor();
     expect(await round.locator("pre").textContent()).toContain("Is allergic to nuts.");
+    await round.getByText(/^prompt \d[\d,]* tokens, [\d,]+ shared/).waitFor();
+    await page.getByText(/^In all: prompt .* · summary \d/).waitFor();
     await round.getByText("memories in it").click();
     await round.getByRole("link", { name: "Is allergic to nuts." }).first().click();
     await page.getByRole("heading", { name: "Is allergic to nuts." }).waitFor();

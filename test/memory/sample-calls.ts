@@ -60,6 +60,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   "threads.delete": [{ scope, threadId: "removed" }],
   "threads.end": [{ scope, threadId, reason: "done", afterRound: false }],
   "threads.shown": [{ scope, threadId }],
+  "threads.cost": [{ scope, threadId }],
   "threads.messages": [{ scope, threadId, limit: 3 }],
   "checkpoints.prune": [{ scope, keepLast: 1 }],
   store: [{ scope }],

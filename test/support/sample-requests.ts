@@ -90,6 +90,7 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   endThread: ({ threadId }) => ({ threadId, reason: "done" }),
   deleteThread: ({ threadId }) => ({ threadId, memories: "keep" }),
   shownTurns: ({ threadId }) => ({ threadId }),
+  threadCost: ({ threadId }) => ({ threadId }),
   threadMessages: ({ threadId }) => ({ threadId, limit: 1 }),
   listSummaries: ({ threadId }) => ({ threadId }),
   listConsents: () => ({ status: ["pending"] }),

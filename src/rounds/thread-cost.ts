@@ -1,0 +1,151 @@
+import sql from "sql-template-tag";
+import { type ListShown, turnsPageSchema } from "../conversation/shown-turns.js";
+import type { Connection } from "../postgres/connection.js";
+import { parseScoped, parseThreadId, threadForbidden } from "../scope/scope.js";
+import { isId, isSeenFrom, scopeColumns, threadIs } from "../scope/scope-predicates.js";
+import { bytesPerToken } from "../text/estimate-tokens.js";
+import { frameBytes } from "./memory-block.js";
+import { episodeCharacters } from "./memory-lines.js";
+
+/** Tokens of the calls that answered, which are the recorded messages of assistants. */
+interface CallCosts {
+  /** Null where it is not known: the model did not report it, and what the turn was shown is not kept. */
+  readonly promptTokens: number | null;
+  /** Of those, what the call before had sent already in the same epoch: the most that a provider's cache can serve. */
+  readonly sharedTokens: number | null;
+  /** Of those, what the model reports as read from a cache; null where it reports nothing. */
+  readonly cachedTokens: number | null;
+  readonly outputTokens: number;
+  readonly calls: number;
+}
+
+interface TurnCost extends CallCosts {
+  /** Counted from 1, as in `threads.shown`. */
+  readonly turn: number;
+  /** The message that the turn answered. */
+  readonly seq: number;
+  /** "model": it reported the tokens of each call (`usage_metadata`); else they are estimated, four bytes each. */
+  readonly source: "model" | "estimate";
+}
+
+/** What a conversation took of models. */
+export interface ThreadCost {
+  /** Latest first. */
+  readonly turns: readonly TurnCost[];
+  /** Of all turns, also of other pages; tokens that are not known are left out. */
+  readonly total: CallCosts;
+  /** Calls of the last 90 days that made summaries, facts, episodes, notes and procedures of this thread. */
+  readonly background: readonly {
+    readonly kind: string;
+    readonly calls: number;
+    readonly inputTokens: number;
+    readonly outputTokens: number;
+  }[];
+}
+
+/** Of a thread that does not exist. */
+export const noCost: ThreadCost = {
+  turns: [],
+  total: { promptTokens: null, sharedTokens: null, cachedTokens: null, outputTokens: 0, calls: 0 },
+  background: [],
+};
+
+/** Of a section's heading, with the delimiters around what a turn adds. */
+const headingBytes = 40;
+/** Of a line, beside its category and text: "- [] " and its end. */
+const lineBytes = 6;
+
+/** One round trip. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
+export async function threadCost(db: Connection, input: ListShown): Promise<ThreadCost> {
+  const { scope, limit, before, ...asked } = parseScoped(turnsPageSchema, input, "page of turns");
+  const threadId = parseThreadId(asked.threadId);
+  const { tenantId, userId, appId } = scopeColumns(scope);
+  // No call takes more than seven digits: a larger report is wrong. Some clients report zeros for unknown counts.
+  const reported = (path: string, first = "[1-9]") =>
+    sql`substring(m.usage #>> ${path}::text[] from ${`^${first}[0-9]{0,6}$`})::int`;
+  const sums = sql`sum(x.prompt) as "promptTokens", sum(x.shared) as "sharedTokens", sum(x.cached) as "cachedTokens",
+    coalesce(sum(x.output), 0) as "outputTokens", count(x.output) as calls`;
+  const [row] = await db.query<ThreadCost & { readonly owned: boolean }>(sql`
+    with t as materialized (
+      select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned from ${db.schema}.thread t
+      where ${threadIs(tenantId, threadId)}
+    ),
+    -- Bytes that memory put into the prompt of each turn, with those before it in its epoch.
+    added as (
+      select s.seq, max(s.first_seq) over epoch as first_seq,
+        case when s.number > 0 then min(s.seq) over epoch end as epoch,
+        sum(s.bytes) over (epoch order by s.seq) as bytes
+      from (
+        select s.seq, s.reader, s.first_seq, count(s.first_seq) over (partition by s.reader order by s.seq) as number,
+          coalesce(l.bytes + ${headingBytes}::int, 0) + coalesce(octet_length(u.content), 0) + case
+            when s.first_seq is not null and coalesce(l.bytes, u.id) is not null then ${frameBytes}::int
+            else 0
+          end as bytes
+        from t join ${db.schema}.shown s on s.thread_ref = t.id and t.owned
+        left join ${db.schema}.summary u on u.id = s.summary_id and s.first_seq is not null
+        cross join lateral (
+          select sum(${lineBytes}::int + octet_length(m.category) + octet_length(case
+            when e.part = 'episodes' then left(m.content, ${episodeCharacters}::int) else m.content
+          end)) as bytes
+          from unnest(s.memory_ids, s.parts) e (id, part) join ${db.schema}.memory m on m.id = e.id
+          where ${isSeenFrom(scope)}
+        ) l
+      ) s
+      window epoch as (partition by s.reader, s.number)
+    ),
+    said as (
+      select m.seq, m.role, octet_length(m.content) as bytes, sum(octet_length(m.content)) over thread as upto,
+        greatest(1, count(*) filter (where m.role = 'user') over thread) as turn,
+        -- What JSON escapes by \\u is not needed, and may be what PostgreSQL refuses.
+        case when m.role = 'assistant' and m.serialised like '%"usage_metadata":{%'
+          then replace(m.serialised, ${"\\u"}, '/')::json #> '{data,usage_metadata}' end as usage
+      from t join ${db.schema}.message m on m.thread_ref = t.id and t.owned
+      window thread as (order by m.seq)
+    ),
+    call as (
+      select m.turn, m.seq, a.epoch, ${reported("{input_tokens}")} as input,
+        ceil((a.bytes + m.upto - m.bytes - f.upto + f.bytes) / ${bytesPerToken}::numeric) as estimate,
+        ${reported("{input_token_details,cache_read}", "[0-9]")} as cached,
+        coalesce(${reported("{output_tokens}")}, ceil(m.bytes / ${bytesPerToken}::numeric)) as output
+      from (
+        select m.*, max(a.seq) over (partition by m.turn order by m.seq) as shown_seq
+        from said m left join added a on a.seq = m.seq
+      ) m
+      left join added a on a.seq = m.shown_seq
+      left join said f on f.seq = a.first_seq
+      where m.role = 'assistant'
+    ),
+    priced as (
+      select c.*, coalesce(c.input, c.estimate) as prompt, case when c.epoch is not null then least(
+        coalesce(c.input, c.estimate),
+        coalesce(lag(coalesce(c.input, c.estimate)) over (partition by c.epoch order by c.seq), 0)
+      ) end as shared
+      from call c
+    )
+    select t.owned,
+      array(
+        select row_to_json(p) from (
+          select m.turn, m.seq, ${sums}, case when bool_and(x.input is not null) then 'model' else 'estimate' end as source
+          from (
+            select m.turn, coalesce(min(m.seq) filter (where m.role = 'user'), min(m.seq)) as seq from said m group by m.turn
+          ) m
+          left join priced x on x.turn = m.turn
+          where m.seq < coalesce(${before ?? null}::int, 2147483647)
+          group by m.turn, m.seq order by m.seq desc limit ${limit}
+        ) p
+      ) as turns,
+      (select row_to_json(p) from (select ${sums} from priced x) p) as total,
+      array(
+        select row_to_json(p) from (
+          select x.kind, count(*) as calls, sum(x.input_tokens) as "inputTokens", sum(x.output_tokens) as "outputTokens"
+          from ${db.schema}.usage x
+          where t.owned and ${isId(sql`x.tenant_id`, tenantId)} and ${isId(sql`x.user_id`, userId)} and x.thread_id = ${threadId}
+          group by x.kind order by x.kind
+        ) p
+      ) as background
+    from t`);
+  if (!row) return noCost;
+  const { owned, ...cost } = row;
+  if (!owned) throw threadForbidden(threadId);
+  return cost;
+}

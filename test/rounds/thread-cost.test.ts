@@ -1,0 +1,119 @@
+import { AIMessage, HumanMessage } from "@langchain/core/messages";
+import { expect, it } from "vitest";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { addressOf, newThread, say } from "../langgraph/conversation.js";
+import { agentIn, type Way, ways } from "../langgraph/ways.js";
+import { taskModel } from "../support/task-model.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
+
+const db = useTestDatabase();
+
+const saidBy = (content: string, input_tokens: number, output_tokens: number, cache_read?: number) =>
+  Object.assign(new AIMessage(content), {
+    usage_metadata: { input_tokens, output_tokens, input_token_details: { cache_read } },
+  });
+
+const turns = 12;
+
+/** An agent's thread of twelve turns, folded on the way, and the prompts that its model was given. */
+async function talk(reports: boolean) {
+  const summary = JSON.stringify({ reasoning: "", summary: "They talked about the sea. ".repeat(4) });
+  const background = taskModel({ conversation_summary: () => saidBy(summary, 500, 40) });
+  const config = { preset: "ledger", context: { tailTokens: 400 }, memories: { extract: true } } as const;
+  const memory = db.memory({ model: background, config });
+  const prompts: string[] = [];
+  const model = new ScriptedChatModel({
+    replies(messages, index) {
+      prompts.push(messages.map(({ text }) => text).join("\n"));
+      const answer = `Answer ${index}: the tide turns twice a day. `.repeat(3);
+      // Zeros report nothing.
+      return reports ? saidBy(answer, 1_000 + index, 50, index && 900) : saidBy(answer, 0, 0);
+    },
+  });
+  const thread = newThread();
+  const address = addressOf(thread);
+  const known = ["The user swims in the bay.", "The user owns a red canoe."];
+  await memory.memories.add(
+    known.map((text) => ({ text })),
+    address,
+  );
+  const agent = await agentIn(ways[0] as Way, { memory, model });
+  for (let turn = 1; turn <= turns; turn++) {
+    await say(agent, `Question ${turn}: how high is the water in the bay today?`, thread);
+    await memory.idle();
+  }
+  return { memory, address, prompts };
+}
+
+/** Tokens that two prompts begin with. */
+function shared(one = "", other = ""): number {
+  const differs = [...one].findIndex((character, place) => character !== other[place]);
+  return (differs < 0 ? one.length : differs) / 4;
+}
+
+it("prompt 8: what a turn cost is estimated within a tenth, where the model does not report it", async () => {
+  const { memory, address, prompts } = await talk(false);
+  const cost = await memory.threads.cost(address);
+  const told = cost.turns.toReversed();
+  const folds = told.filter(({ sharedTokens }) => sharedTokens === 0);
+  expect(folds.length).toBeGreaterThan(1);
+  for (const [index, { promptTokens, sharedTokens, outputTokens: _, ...turn }] of told.entries()) {
+    const rest = { turn: index + 1, seq: 2 * index, cachedTokens: null, calls: 1, source: "estimate" };
+    expect(turn).toEqual(rest);
+    const isFold = sharedTokens === 0;
+    for (const [estimated, real] of [
+      [promptTokens, (prompts[index] ?? "").length / 4],
+      [sharedTokens, isFold ? 0 : shared(prompts[index - 1], prompts[index])],
+    ] as const) {
+      expect(Math.abs(Number(estimated) - real), `turn ${turn.turn}`).toBeLessThanOrEqual(real / 10);
+    }
+  }
+  const promptTokens = told.reduce((sum, turn) => sum + Number(turn.promptTokens), 0);
+  expect(cost.total).toMatchObject({ promptTokens, cachedTokens: null, calls: turns });
+  const calls = folds.length - 1;
+  const made = { kind: "summary", calls, inputTokens: 500 * calls, outputTokens: 40 * calls };
+  expect(cost.background).toEqual([expect.objectContaining({ kind: "facts" }), made]);
+  const page = await memory.threads.cost({ ...address, limit: 3, before: 12 });
+  expect(page).toEqual({ ...cost, turns: told.slice(3, 6).toReversed() });
+});
+
+it("prompt 8: what the model reports counts, what it read from a cache too; for nobody else, until it is deleted", async () => {
+  const { memory, address } = await talk(true);
+  const { turns: told, total } = await memory.threads.cost(address);
+  for (const { turn, seq: _, sharedTokens, ...cost } of told) {
+    expect([0, 1_000 + turn - 2]).toContain(sharedTokens);
+    const [promptTokens, cachedTokens] = [999 + turn, turn === 1 ? 0 : 900];
+    expect(cost).toEqual({ promptTokens, cachedTokens, outputTokens: 50, calls: 1, source: "model" });
+  }
+  expect(total).toMatchObject({ cachedTokens: 900 * (turns - 1), outputTokens: 50 * turns, calls: turns });
+  const others = { ...address, scope: { userId: "another" } };
+  await expect(memory.threads.cost(others)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
+  const none = { turns: [], total: { promptTokens: null, calls: 0 }, background: [] };
+  const elsewhere = { ...address, scope: { ...address.scope, tenantId: "other" } };
+  expect(await memory.threads.cost(elsewhere)).toMatchObject(none);
+  await memory.threads.delete(address);
+  // The same id again: nothing of the one before is counted.
+  await memory.record({ ...address, messages: [new AIMessage("Hi.")] });
+  expect(await memory.threads.cost(address)).toMatchObject({ total: { calls: 1 }, background: [] });
+});
+
+it("prompt 8: of turns that memory was not asked in, what is not known is null", async () => {
+  const memory = db.memory();
+  const address = newAddress();
+  const odd = '"usage_metadata":{"input_tokens":7} \u0000 \\u0000 \ud800';
+  const messages = [new HumanMessage("Hi."), saidBy("Hello, you.", 0, -9), new HumanMessage("Call it.")];
+  const called = [saidBy(odd, 70, 5, 0), saidBy("Called.", 90, 6), new HumanMessage("Anyone there?")];
+  await memory.record({ ...address, messages: [...messages, ...called] });
+  const unknown = { promptTokens: null, sharedTokens: null, cachedTokens: null, source: "estimate" };
+  const known = { promptTokens: 160, sharedTokens: null, cachedTokens: 0 };
+  expect(await memory.threads.cost(address)).toEqual({
+    turns: [
+      { turn: 3, seq: 5, ...unknown, outputTokens: 0, calls: 0 },
+      { turn: 2, seq: 2, ...known, outputTokens: 11, calls: 2, source: "model" },
+      { turn: 1, seq: 0, ...unknown, outputTokens: 3, calls: 1 },
+    ],
+    total: { ...known, outputTokens: 14, calls: 3 },
+    background: [],
+  });
+});
