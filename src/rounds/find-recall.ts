@@ -12,6 +12,7 @@ import type { ChangeEvent } from "../memories/changes/change-line.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
+import type { Scope } from "../scope/scope.js";
 import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
@@ -53,6 +54,8 @@ export interface RecallSearch {
   readonly notes: number;
   readonly changes: number;
   readonly consents: number;
+  /** Messages of the user's other threads that wait for extraction, in the first turn of a thread. */
+  readonly unread: number;
 }
 
 export interface RecalledChange {
@@ -81,6 +84,8 @@ export interface RecallResult {
   readonly knownCut: boolean;
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
+  /** What the user said in other threads lately, and facts are not extracted from yet; in a thread's first turn. */
+  readonly unread: readonly string[];
   /** Those that the epoch showed before, by their ids. */
   readonly shown: ReadonlyMap<string, MemoryItem>;
 }
@@ -88,7 +93,7 @@ export interface RecallResult {
 /** A list's name, and the refs of its memories in order. */
 type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
-interface Row extends Pick<RecallResult, "changes" | "consents"> {
+interface Row extends Pick<RecallResult, "changes" | "consents" | "unread"> {
   conversation: ConversationRow | null;
   revision: number | null;
   trimmed_to: number | null;
@@ -120,6 +125,7 @@ export async function findRecall(
     changeCount: others.change_count,
     changes: others.changes,
     consents: others.consents,
+    unread: others.unread,
     broad: others.broad,
     profile: listOf("profile"),
     rest: listOf("fallback"),
@@ -157,7 +163,7 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
     ),
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
-      o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents,
+      o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, scope, most.unread)} as unread,
       ${asked ? asksForAll(db, asked.question.terms) : sql`true`} as broad,
       (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
       ${foundMemories} as found, (
@@ -174,6 +180,23 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
       (select shown_ids from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
       ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
     ) c`;
+}
+
+/** A new thread's first turn waits for no model. */
+function unreadMessages(db: Connection, scope: Scope, most: number) {
+  const { schema } = db;
+  if (most === 0) return sql`'[]'::json`;
+  return sql`(
+        select coalesce(json_agg(u.content order by u.thread_ref, u.seq), '[]') from (
+          select m.thread_ref, m.seq, m.content
+          from ${schema}.thread t
+          join ${schema}.work k on k.thread_ref = t.id and k.kind = 'facts' and k.given_up_at is null and k.attempts = 0
+          join ${schema}.message m on m.thread_ref = t.id and m.seq > k.done_until and m.role = 'user'
+          where t.owner_ref = o.ids[1] and t.app_id = ${scopeColumns(scope).appId} and k.retry_at > ${db.now()}
+            and not exists (select from conversation where json_array_length(gap) > 0 or summary is not null)
+          order by m.thread_ref desc, m.seq desc limit ${most}
+        ) u
+      )`;
 }
 
 function noteRows(db: Connection, categories: readonly string[], most: number) {

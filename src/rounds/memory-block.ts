@@ -8,6 +8,7 @@ import { noteBlock } from "../notes/note-block.rule.js";
 import { contained, containedLine, withoutHeadings } from "../text/contained-text.js";
 import { bytesPerToken, readTokens } from "../text/estimate-tokens.js";
 import { messageText } from "../text/message-text.js";
+import { clipped } from "../text/storable-text.js";
 import { lineOf, type MemoryLine, type MemorySection, sectionHeadings, sectionOf } from "./memory-lines.js";
 import {
   durationOf,
@@ -29,7 +30,7 @@ export function standingBlock(recalled: Recalled): string | null {
   return blockOf({
     ...recalled,
     memories: { ...memories, relevant: [], episodes: [], related: [] },
-    ...{ changes: { ...changes, count: 0, top: [] }, consents: [] },
+    ...{ changes: { ...changes, count: 0, top: [] }, consents: [], unread: [] },
   });
 }
 
@@ -113,7 +114,7 @@ function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) 
   return {
     news: told(delta(recalled)),
     listed: listedSections([recalled.memories, ...earlier.map(({ memories }) => memories)]),
-    after: [...told(notes(recalled)), ...told(consents(recalled))],
+    after: [...told(notes(recalled)), ...told(unread(recalled)), ...told(consents(recalled))],
   };
 }
 
@@ -162,6 +163,15 @@ function notShown({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): s
 function notes({ memories, appName }: Recalled): string | null {
   const { notes: found } = memories;
   return noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
+}
+
+/** Of each message so much, in characters: a fact is no longer. */
+const unreadCharacters = 280;
+
+function unread({ unread: messages }: Recalled): string | null {
+  if (messages.length === 0) return null;
+  const lines = messages.map((text) => `- ${containedLine(clipped(text, unreadCharacters))}`);
+  return ["## Said by the User in Another Conversation", ...lines].join("\n");
 }
 
 function consents({ consents: waiting }: Recalled): string | null {

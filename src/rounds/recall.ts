@@ -57,6 +57,8 @@ const fewestSlotTokens = 5;
 const fewTokens = 25;
 /** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
 const shownConsents = 3;
+/** Messages of other threads: twice what extraction waits for. */
+const shownUnread = 8;
 
 type RecallRuntime = SearchRuntime &
   Runtime<{
@@ -121,6 +123,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       top: found.changes,
     },
     consents: found.consents,
+    unread: found.unread,
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   logNotes(deps, fitting, { threadId, appId });
@@ -166,6 +169,9 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     changes: shownChanges,
     consents: config.consent.ask === "tool" ? shownConsents : 0,
+    // Whoever may not read all may not read what nobody has sorted yet.
+    unread:
+      scope.userId !== undefined && categories.length === config.policy.categories.size ? shownUnread : 0,
   };
 }
 

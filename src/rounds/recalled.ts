@@ -92,6 +92,8 @@ export interface Recalled {
     /** The three most important, most important first. */
     readonly top: readonly RecalledChange[];
   };
+  /** What the user said in other threads lately, and facts are not extracted from yet; in a thread's first turn. */
+  readonly unread: readonly string[];
   /** What waits for the user's consent and may be asked about, newest first; only where the recall asked for it. */
   readonly consents: readonly PendingConsent[];
 }

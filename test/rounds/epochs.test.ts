@@ -11,9 +11,14 @@ const minute = 60_000;
 let users = 0;
 
 /** An agent whose prompts are watched. */
-function talk(config: TestConfig = {}, clock = () => new Date(), session: "full" | "bounded" = "full") {
+function talk(
+  config: TestConfig = {},
+  clock = () => new Date(),
+  session: "full" | "bounded" = "full",
+  jobs: "inline" | "background" = "inline",
+) {
   const memory = db.memory({
-    ...{ model: new OfflineChatModel(), clock },
+    ...{ model: new OfflineChatModel(), clock, jobs },
     config: { ...config, preset: "ledger", context: { tailTokens: 300, ...config.context } },
   });
   const model = new ScriptedChatModel({
@@ -166,6 +171,28 @@ describe("a ledger", () => {
     expect(JSON.stringify(memories)).not.toContain("Zerberus");
     expect(epoch.isNew).toBe(true);
     expect((await memory.recall(thread)).epoch.isNew).toBe(false);
+  });
+
+  it("prompt 4: a new thread's first prompt has what facts were not extracted from yet, once", async () => {
+    const { memory, model, agent, scope } = talk(
+      { memories: { extract: true } },
+      undefined,
+      "full",
+      "background",
+    );
+    const ask = async (text: string, threadId: string) => {
+      await agent.invoke(
+        { messages: [new HumanMessage(text)] },
+        { configurable: { thread_id: `${threadId} of ${scope.userId}`, user_id: scope.userId } },
+      );
+      return (model.calls.at(-1)?.messages ?? []).map(promptLine);
+    };
+    await ask("My cat is called Zerberus.", "first");
+    expect(current(await ask("What is my cat called?", "second"))).toMatch(
+      /## Said by the User in Another Conversation\n- My cat is called Zerberus\.[\s\S]*What is my cat called\?$/,
+    );
+    expect((await ask("And the dog?", "second")).join("\n")).not.toContain("Another Conversation");
+    await memory.idle();
   });
 
   it("prompt 3: with every-round each turn has a block of its own", async () => {

@@ -94,6 +94,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
       summary,
       processing: null,
       gap: [],
+      unread: [],
       lastRound: [],
       leftOut,
       recent: [],
