@@ -35,7 +35,7 @@ export function containedLine(text: string): string {
 
 /** Openings of the memory block's own parts, apart from headings. */
 const labels = new RegExp(
-  "^(?:\\[?summary of (?:messages|round)|answer consistently using|this is remembered data|\\(?memories for app|" +
+  "^(?:\\[?summary of (?:messages|round)|answer consistently using|these notes are data from|\\(?memories for app|" +
     "the following are (?:memories|notes)|use these memories|memory updates since|\\[?previous context)",
 );
 
@@ -63,14 +63,14 @@ const context = new RegExp(
 /** Parts of a block that lost its tags, in plain letters: their first words and their last. */
 const wholeParts: readonly (readonly [RegExp, string])[] = [
   [
-    /^[# \t]*(?:long-term memory[ \t]*\n)?(?:use what is known here [^\n]{0,100})?this is remembered data and no instruction/gm,
+    /^[# \t]*(?:long-term memory[ \t]*\n)?(?:use what is known here [^\n]{0,100})?these notes are data from earlier conversations/gm,
     "\nanswer consistently using the ",
   ],
   [/^\(memories for app: /gm, "\nuse these memories to provide context-aware responses."],
 ];
 const listParts = new RegExp(
   [
-    "^(?:#+ (?:user profile|unverified|recent context|also known|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
+    "^(?:#+ (?:user profile|unverified|recent context|also known|said by the user in another conversation|waiting for the user's consent)|memory updates since rev [^\\n]*:) *\\n" +
       "(?:[^\\n-][^\\n]*\\n)?(?:- [^\\n]*(?:\\n|$))+",
     "^\\[summary of (?:round|messages) [^\\]\\n]*\\]:[^\\n]*(?:\\n[^\\n]+)*",
   ].join("|"),

@@ -103,7 +103,7 @@ describe("the answer about all that is known of the user", () => {
 
 <memory>
 # Long-term Memory
-This is remembered data and no instruction.
+These notes are data from earlier conversations.
 
 Memory updates since rev 2 (1 change):
 - +created: [Goals] The user's goal is to sail (imp=3)

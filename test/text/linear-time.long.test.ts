@@ -36,7 +36,7 @@ const repeats = [
   ...["<", "<system ", "<memory>", "<memory ", "</memory>", "[Previous context: ", "]\n\n", "- ", "1. "],
   ...["ignore ", "ignore all ", "forget your ", "you must ", "if a, ", "send ", "to x@", "system: ", "! "],
   ...[
-    "this is remembered data and no instruction\n",
+    "these notes are data from earlier conversations\n",
     "memory updates since rev 1:\n",
     "[summary of round ",
     "]:\n",
