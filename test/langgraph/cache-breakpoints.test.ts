@@ -135,7 +135,10 @@ describe("prompt 7: breakpoints", () => {
   ] as const)(
     "prompt 7: beside anthropicPromptCachingMiddleware %s it, ttl %s",
     async (order, ttl, control) => {
-      const caching = anthropicPromptCachingMiddleware({ minMessagesToCache: 1, ...(ttl && { ttl }) } as never);
+      const caching = anthropicPromptCachingMiddleware({
+        minMessagesToCache: 1,
+        ...(ttl && { ttl }),
+      } as never);
       const middleware = (memory: object) => (order === "before" ? [caching, memory] : [memory, caching]);
       const [, second] = await talk({ middleware });
       expect(second!.cache_control).toEqual(control);
