@@ -14,7 +14,7 @@ import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, favouriteDish, newThread, transcript } from "./conversation.js";
+import { type AnyGraph, addressOf, favouriteDish, newThread, transcript } from "./conversation.js";
 
 type Part = { type: string; text?: string; cache_control?: object };
 type Body = { system?: string | Part[]; messages: { content: string | Part[] }[]; cache_control?: object };
@@ -87,7 +87,7 @@ async function talk(
     },
     ...(systemPrompt !== undefined && { systemPrompt }),
   } as never);
-  const { messages } = await (agent as { invoke: Function }).invoke(
+  const { messages } = await (agent as unknown as AnyGraph).invoke(
     { messages: [new HumanMessage({ content: said } as never)] },
     thread,
   );

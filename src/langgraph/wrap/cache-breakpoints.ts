@@ -14,6 +14,7 @@ interface Control {
   readonly ttl?: string;
 }
 
+type Part = Readonly<Record<string, unknown>>;
 type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
 type Method = (...args: unknown[]) => unknown;
 
@@ -53,20 +54,22 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
   let free = mostBreakpoints - present.length;
-  const sent = [...messages];
-  const last = sent.at(-1);
-  const isMarked =
-    options.cache_control !== undefined || partsOf(last).slice(-1).flatMap(controlOf).length > 0;
   let sentOptions = options;
-  if (last && !isMarked && free-- > 0) {
-    const lastMarked = withMarkedEnd(last, control);
-    if (lastMarked) sent[sent.length - 1] = lastMarked;
+  const sent = [...messages];
+  const isEndMarked =
+    [options, ...messages.slice(-1).flatMap(partsOf).slice(-1)].flatMap(controlOf).length > 0;
+  if (!isEndMarked && free-- > 0) {
+    const end = messages.slice(-1).flatMap((last) => withMarkedEnd(last, control) ?? []);
+    if (end.length > 0) sent.splice(-1, 1, ...end);
     // Anthropic finds the last part that can have it.
     else sentOptions = { ...options, cache_control: control };
   }
-  const place = sent.findIndex((message) => blockPlace(message) >= 0);
-  const holder = sent[place];
-  if (holder && free > 0) sent[place] = withMarkedBlock(holder, control);
+  for (const [place, message] of free > 0 ? sent.entries() : []) {
+    const block = withMarkedBlock(message, control);
+    if (!block) continue;
+    sent[place] = block;
+    break;
+  }
   return [sent, sentOptions];
 }
 
@@ -84,29 +87,21 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
   return withFields(message, { content: [...parts.slice(0, -1), { ...end, cache_control: control }] });
 }
 
-/** Splits the part with the memory block where that ends. */
-function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage {
+/** Splits the part with the memory block where that ends; null without a block. */
+function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | null {
   const parts = partsOf(message);
-  const place = blockPlace(message);
+  const endOf = ({ text }: Part) => (typeof text === "string" ? memoryEnd(message.getType(), text) : 0);
+  const place = parts.findIndex((part) => endOf(part) > 0);
   const part = parts[place];
-  const text = String(part?.text);
-  const end = memoryEnd(message.getType(), text);
-  const own = text.slice(end);
-  if (part?.cache_control !== undefined && own.trim() === "") return message;
-  const block = { type: "text", text: text.slice(0, end), cache_control: control };
-  const behind = own.trim() === "" ? [] : [{ ...part, text: own }];
-  return withFields(message, {
-    content: [...parts.slice(0, place), block, ...behind, ...parts.slice(place + 1)],
-  });
+  if (!part) return null;
+  const text = String(part.text);
+  const own = { ...part, text: text.slice(endOf(part)) };
+  const block = { ...part, text: text.slice(0, endOf(part)), cache_control: part.cache_control ?? control };
+  const split = own.text.trim() === "" ? [block] : [block, own];
+  return withFields(message, { content: [...parts.slice(0, place), ...split, ...parts.slice(place + 1)] });
 }
 
-function blockPlace(message: BaseMessage): number {
-  const type = message.getType();
-  return partsOf(message).findIndex(({ text }) => typeof text === "string" && memoryEnd(type, text) > 0);
-}
-
-function partsOf(message: BaseMessage | undefined): Record<string, unknown>[] {
-  const content: unknown = message?.content;
+function partsOf({ content }: BaseMessage): Part[] {
   if (typeof content === "string") return [{ type: "text", text: content }];
   return Array.isArray(content) ? content.map((part) => (isJsonObject(part) ? part : { text: part })) : [];
 }

@@ -14,31 +14,36 @@ export function withoutOldResults(
   mostTokens: number,
   tools: readonly unknown[],
 ): BaseMessage[] {
-  const callable = new Set(tools.map((tool) => isJsonObject(tool) && tool.name));
-  const names = namesOfCalls(messages);
-  const results: { readonly place: number; readonly tokens: number; readonly line: string }[] = [];
+  const results = resultsIn(messages, new Set(tools.map((tool) => isJsonObject(tool) && tool.name)));
   let [replaced, lastCalls, wholeTokens] = [0, 0, 0];
-  for (const [place, message] of messages.entries()) {
-    if (!isResult(message)) continue;
+  for (const [index, { place, tokens }] of results.entries()) {
+    wholeTokens += tokens;
+    if (isResult(messages[place + 1])) continue;
+    // The model was asked here.
+    const mostWhole = wholeTokens > mostTokens ? mostTokens / 2 : mostTokens;
+    while (wholeTokens > mostWhole && replaced < lastCalls) wholeTokens -= results[replaced++]?.tokens ?? 0;
+    lastCalls = index + 1;
+  }
+  const lines = new Map<BaseMessage, string | undefined>(
+    results.slice(0, replaced).map(({ message, line }) => [message, line]),
+  );
+  return messages.map((message) => {
+    const content = lines.get(message);
+    return content === undefined ? message : withFields(message, { content });
+  });
+}
+
+/** What is no longer than its line has none, and counts for nothing. */
+function resultsIn(messages: readonly BaseMessage[], callable: ReadonlySet<unknown>) {
+  const names = namesOfCalls(messages);
+  return messages.flatMap((message, place) => {
+    if (!isResult(message)) return [];
     const name = message.name ?? names.get(message.tool_call_id);
     const tokens = contentTokens(message.content);
     const line = lineOf(name ?? "a tool", tokens, callable.has(name));
-    if (tokens > estimateTokens(line)) {
-      results.push({ place, tokens, line });
-      wholeTokens += tokens;
-    }
-    const next = messages[place + 1];
-    if (next && isResult(next)) continue;
-    // The model was asked here.
-    if (wholeTokens > mostTokens)
-      while (replaced < lastCalls && wholeTokens > mostTokens / 2)
-        wholeTokens -= results[replaced++]?.tokens ?? 0;
-    lastCalls = results.length;
-  }
-  const shown = [...messages];
-  for (const { place, line } of results.slice(0, replaced))
-    shown[place] = withFields(messages[place] as BaseMessage, { content: line });
-  return shown;
+    const isLong = tokens > estimateTokens(line);
+    return [{ message, place, tokens: isLong ? tokens : 0, line: isLong ? line : undefined }];
+  });
 }
 
 /** Calling again is the only way: results of this run are not in the transcript yet. */
@@ -57,8 +62,8 @@ function contentTokens(content: BaseMessage["content"]): number {
   return content.reduce((sum, part) => sum + tokensOf(textOf(part)), 0);
 }
 
-function isResult(message: BaseMessage): message is BaseMessage & { readonly tool_call_id: string } {
-  return message.getType() === "tool";
+function isResult(message: BaseMessage | undefined): message is BaseMessage & { tool_call_id: string } {
+  return message?.getType() === "tool";
 }
 
 function namesOfCalls(messages: readonly BaseMessage[]): ReadonlyMap<string | undefined, string> {
