@@ -5,20 +5,21 @@ import { z } from "zod";
 /** Each list of messages that the state has had, as its reducer made it. */
 const asReduced = new WeakMap<readonly BaseMessage[], readonly BaseMessage[]>();
 
+/** Clients know the state's messages by it. */
+const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
+
 /**
  * The agent's `messages`, which other middleware cannot change for good by editing the list of a request in place, as
  * `contextEditingMiddleware` does: that list is the state's. A node before each model call would cost a checkpoint each.
  */
 export const guardedMessages = new StateSchema({
-  messages: new ReducedValue(MessagesValue.valueSchema, {
-    // `createAgent` takes its input's description from it alone.
-    inputSchema: z.any().meta({ ...MessagesValue.jsonSchemaExtra }),
-    reducer: (before, update) => {
+  messages: new ReducedValue(described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }), {
+    inputSchema: described,
+    reducer: (before: BaseMessage[], update: Parameters<typeof MessagesValue.reducer>[1]) => {
       const messages = MessagesValue.reducer(before, update);
       asReduced.set(messages, [...messages]);
       return messages;
     },
-    ...(MessagesValue.jsonSchemaExtra && { jsonSchemaExtra: MessagesValue.jsonSchemaExtra }),
   }),
 });
 
