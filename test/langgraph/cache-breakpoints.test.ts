@@ -100,7 +100,6 @@ describe("prompt 7: breakpoints", () => {
   const cached = { type: "text", text: "Be kind.", cache_control: five };
   it.each<[string, Case, number]>([
     ["without instructions", {}, 2],
-    ["with instructions", { systemPrompt: "Be kind." }, 2],
     [
       "with instructions that are cached",
       { systemPrompt: new SystemMessage({ content: [cached] } as never) },

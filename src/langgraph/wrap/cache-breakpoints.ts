@@ -9,11 +9,7 @@ const calls = ["_generate", "_streamResponseChunks", "_streamChatModelEvents"];
 /** Anthropic refuses more. */
 const mostBreakpoints = 4;
 
-interface Control {
-  readonly type: string;
-  readonly ttl?: string;
-}
-
+type Control = { readonly type: string; readonly ttl?: string };
 type Part = Readonly<Record<string, unknown>>;
 type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
 type Method = (...args: unknown[]) => unknown;
@@ -56,10 +52,10 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   let free = mostBreakpoints - present.length;
   let sentOptions = options;
   const sent = [...messages];
-  const isEndMarked =
-    [options, ...messages.slice(-1).flatMap(partsOf).slice(-1)].flatMap(controlOf).length > 0;
+  const last = messages.slice(-1);
+  const isEndMarked = [options, ...last.flatMap(partsOf).slice(-1)].some((end) => controlOf(end).length > 0);
   if (!isEndMarked && free-- > 0) {
-    const end = messages.slice(-1).flatMap((last) => withMarkedEnd(last, control) ?? []);
+    const end = last.flatMap((message) => withMarkedEnd(message, control) ?? []);
     if (end.length > 0) sent.splice(-1, 1, ...end);
     // Anthropic finds the last part that can have it.
     else sentOptions = { ...options, cache_control: control };

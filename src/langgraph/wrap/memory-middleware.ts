@@ -33,7 +33,6 @@ interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
   readonly model?: unknown;
   readonly state?: Partial<AgentState>;
-  readonly tools?: readonly unknown[];
 }
 
 /** `createMiddleware` sets it, and `langchain` tells middleware by it. */
@@ -77,7 +76,7 @@ export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): Me
       return await handler({
         ...request,
         ...view,
-        messages: withoutOldResults(view.messages, wayIn(memory).toolResultTokens(), request.tools ?? []),
+        messages: withoutOldResults(view.messages, wayIn(memory).toolResultTokens()),
         model: withCacheBreakpoints(request.model),
       });
     },
