@@ -2,13 +2,7 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { ChatAnthropic } from "@langchain/anthropic";
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
-import {
-  anthropicPromptCachingMiddleware,
-  createAgent,
-  createMiddleware,
-  initChatModel,
-  tool,
-} from "langchain";
+import * as langchain from "langchain";
 import { afterAll, beforeAll, describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memoryMiddleware } from "../../src/index.js";
@@ -17,7 +11,7 @@ import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, addressOf, favouriteDish, newThread, transcript } from "./conversation.js";
 
 type Part = { type: string; text?: string; cache_control?: object };
-type Body = { system?: string | Part[]; messages: { content: string | Part[] }[]; cache_control?: object };
+type Body = { system?: Part[]; messages: { content: Part[] }[]; cache_control?: object };
 
 const database = useTestDatabase();
 const bodies: Body[] = [];
@@ -30,141 +24,106 @@ const server = createServer(async (request, response) => {
   const isAnswered = JSON.stringify(body.messages.at(-1)).includes("tool_result");
   const call = { type: "tool_use", id: `call_${bodies.length}`, name: "look", input: {} };
   const content = isAnswered ? [{ type: "text", text: "Seen." }] : [call];
-  response.setHeader("content-type", "application/json");
-  response.end(
-    JSON.stringify({
-      ...{
-        id: `msg_${bodies.length}`,
-        type: "message",
-        role: "assistant",
-        model: "claude-sonnet-4-5",
-        content,
-      },
-      ...{ stop_reason: isAnswered ? "end_turn" : "tool_use", usage: { input_tokens: 1, output_tokens: 1 } },
-    }),
-  );
-});
-const clientOptions = () => ({ baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}` });
-const fields = () => ({
-  model: "claude-sonnet-4-5",
-  apiKey: "none",
-  clientOptions: clientOptions(),
-  maxRetries: 0,
+  const answer = { id: `msg_${bodies.length}`, type: "message", role: "assistant", content, usage: {} };
+  response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
 });
 beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
 afterAll(() => server.close());
 
-const look = tool(() => "A cat.", { name: "look", description: "Looks.", schema: z.object({}) });
-const five = { type: "ephemeral" };
-const fiveMinutes = { type: "ephemeral", ttl: "5m" };
-const hour = { type: "ephemeral", ttl: "1h" };
-const markedIn = (body: Body) => JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
-const endOf = (content: string | Part[]) => (typeof content === "string" ? content : content.at(-1));
-const blockIn = (content: string | Part[]) =>
-  typeof content !== "string" && content.find(({ text }) => text?.trimEnd().endsWith("</memory>"));
+const name = "claude-sonnet-4-5";
+const fields = () => {
+  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { apiKey: "none", maxRetries: 0, clientOptions: { baseURL } };
+};
+const claude = () => new ChatAnthropic({ model: name, ...fields() });
+const schema = z.object({});
+const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema });
+const cached = { cache_control: { type: "ephemeral" } };
+const instructions = (count: number) => ({
+  systemPrompt: new SystemMessage({
+    content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }),
+  }),
+});
+const markedIn = (body: Body | undefined) => JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
+const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsWith("</memory>"));
 
-interface Case {
-  readonly middleware?: (memory: object) => unknown[];
-  readonly systemPrompt?: unknown;
-  readonly model?: () => Promise<unknown> | unknown;
-  readonly said?: unknown;
-}
-
-async function talk(
-  { middleware = (memory) => [memory], systemPrompt, model, said = "Look!" }: Case,
-  options = {},
-) {
+/** What is sent in a turn with a tool call; nothing of it may be kept. */
+async function sentBy(agentOptions: object, others: "before" | "after", other: object[] = [], options = {}) {
   bodies.length = 0;
   const memory = database.memory();
   const thread = newThread();
   await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
-  const agent = createAgent({
-    model: await (model?.() ?? new ChatAnthropic(fields())),
-    ...{
-      tools: [look],
-      middleware: middleware(memoryMiddleware(memory, options)),
-      checkpointer: memory.checkpointer(),
-    },
-    ...(systemPrompt !== undefined && { systemPrompt }),
-  } as never);
-  const { messages } = await (agent as unknown as AnyGraph).invoke(
-    { messages: [new HumanMessage({ content: said } as never)] },
-    thread,
-  );
-  const recorded = await transcript(database, thread);
-  expect(JSON.stringify([messages, recorded])).not.toContain("cache_control");
+  const mine = memoryMiddleware(memory, options);
+  const middleware = others === "before" ? [...other, mine] : [mine, ...other];
+  const checkpointer = memory.checkpointer();
+  const { said = "Look!", ...agent } = {
+    model: claude(),
+    tools: [look],
+    middleware,
+    checkpointer,
+    ...agentOptions,
+  } as {
+    said?: string;
+  };
+  const graph = langchain.createAgent(agent as never) as unknown as AnyGraph;
+  const { messages } = await graph.invoke({ messages: [new HumanMessage({ content: said })] }, thread);
+  expect(JSON.stringify([messages, await transcript(database, thread)])).not.toContain("cache_control");
   return bodies;
 }
 
 describe("prompt 7: breakpoints", () => {
-  const cached = { type: "text", text: "Be kind.", cache_control: five };
-  it.each<[string, Case, number]>([
-    ["without instructions", {}, 2],
+  it.each<[string, () => object, number]>([
+    ["", () => ({}), 2],
+    [" with cached instructions", () => instructions(1), 3],
+    [" beside as many as are allowed", () => instructions(3), 4],
     [
-      "with instructions that are cached",
-      { systemPrompt: new SystemMessage({ content: [cached] } as never) },
-      3,
+      " of initChatModel",
+      async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }),
+      2,
     ],
-    [
-      "beside as many as are allowed",
-      {
-        systemPrompt: new SystemMessage({
-          content: [1, 2, 3].map((n) => ({ ...cached, text: `Be kind ${n}.` })),
-        } as never),
-      },
-      4,
-    ],
-    ["of initChatModel", { model: () => initChatModel("anthropic:claude-sonnet-4-5", fields() as never) }, 2],
-    ["bound to settings", { model: () => new ChatAnthropic(fields()).withConfig({ tags: ["mine"] }) }, 2],
-  ])("prompt 7: Claude %s is told to cache the block and the last message", async (_, given, count) => {
-    const [first, second] = await talk(given);
-    expect([first, second].map((body) => markedIn(body!))).toEqual([count, count]);
-    expect([endOf(first!.messages.at(-1)!.content), endOf(second!.messages.at(-1)!.content)]).toEqual([
-      { type: "text", text: expect.stringContaining("Look!"), cache_control: five },
-      { type: "tool_result", tool_use_id: "call_1", content: "A cat.", cache_control: five },
+    [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
+  ])("prompt 7: Claude%s is told to cache the block and the last message", async (_, options, count) => {
+    const [first, second] = await sentBy(await options(), "after");
+    expect([markedIn(first), markedIn(second)]).toEqual([count, count]);
+    expect([first, second].map((body) => body!.messages.at(-1)!.content.at(-1))).toEqual([
+      { type: "text", text: expect.stringContaining("Look!"), ...cached },
+      { type: "tool_result", tool_use_id: "call_1", content: "A cat.", ...cached },
     ]);
-    if (count < 4) expect(blockIn(first!.system!)).toMatchObject({ cache_control: five });
+    if (count < 4) expect(blockIn(first!)).toMatchObject(cached);
   });
 
   it.each([
-    ["before", undefined, fiveMinutes],
-    ["after", undefined, fiveMinutes],
-    ["before", "1h", hour],
-    ["after", "1h", hour],
-  ] as const)(
-    "prompt 7: beside anthropicPromptCachingMiddleware %s it, ttl %s",
-    async (order, ttl, control) => {
-      const caching = anthropicPromptCachingMiddleware({
-        minMessagesToCache: 1,
-        ...(ttl && { ttl }),
-      } as never);
-      const middleware = (memory: object) => (order === "before" ? [caching, memory] : [memory, caching]);
-      const [, second] = await talk({ middleware });
-      expect(second!.cache_control).toEqual(control);
-      expect(blockIn(second!.system!)).toMatchObject({ cache_control: control });
-      expect(markedIn(second!)).toBe(2);
-    },
-  );
+    ["before", "5m"],
+    ["after", "5m"],
+    ["before", "1h"],
+    ["after", "1h"],
+  ] as const)("prompt 7: anthropicPromptCachingMiddleware %s memory, ttl %s", async (order, ttl) => {
+    const caching = langchain.anthropicPromptCachingMiddleware({ minMessagesToCache: 1, ttl } as never);
+    const [, second] = await sentBy({}, order, [caching]);
+    const control = { type: "ephemeral", ttl };
+    expect([second!.cache_control, blockIn(second!)?.cache_control]).toEqual([control, control]);
+    expect(markedIn(second)).toBe(2);
+  });
 
-  it("prompt 7: a block in the user's message ends there, and a last part that is no text is marked by the API", async () => {
+  it("prompt 7: a block in the user's message ends there, and the API marks a last part that is no text", async () => {
     const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
-    const [first] = await talk({ said: [{ type: "text", text: "Look!" }, picture] }, { injectAs: "user" });
-    const [{ content }] = first!.messages as [{ content: Part[] }];
-    expect(content[0]).toMatchObject({ text: expect.stringContaining("zanzibar"), cache_control: five });
-    expect(content[0]!.text).not.toContain("Look!");
-    expect(first!.cache_control).toEqual(five);
-    expect(markedIn(first!)).toBe(2);
+    const said = [{ type: "text", text: "Look!" }, picture];
+    const [first] = await sentBy({ said }, "after", [], { injectAs: "user" });
+    const [block, words] = first!.messages[0]!.content;
+    expect(block).toMatchObject({ text: expect.stringContaining("zanzibar"), ...cached });
+    expect(words).toEqual({ type: "text", text: "Look!" });
+    expect([first!.cache_control, markedIn(first)]).toEqual([cached.cache_control, 2]);
   });
 
   it("prompt 7: other models get nothing, also where other middleware chose them after memory", async () => {
-    const other = new ScriptedChatModel({ replies: () => "Seen." });
-    const choose = createMiddleware({
+    const model = new ScriptedChatModel({ replies: () => "Seen." });
+    const choose = langchain.createMiddleware({
       name: "choose",
-      wrapModelCall: (request, handler) => handler({ ...request, model: other }),
+      wrapModelCall: (request, handler) => handler({ ...request, model }),
     });
-    await talk({ middleware: (memory) => [memory, choose] });
-    await talk({ model: () => other });
-    expect(JSON.stringify(other.calls)).not.toContain("cache_control");
+    await sentBy({}, "after", [choose]);
+    await sentBy({ model }, "after");
+    expect(JSON.stringify(model.calls)).not.toContain("cache_control");
     expect(bodies).toEqual([]);
   });
 });
