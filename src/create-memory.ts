@@ -307,6 +307,7 @@ function createWayIn(
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
     keepRecentMessages: () => config.summaries.keepRecentMessages,
+    toolResultTokens: () => config.context.toolResultTokens,
     asksConsent: (way) => void consent.ways.add(way),
     async claim(run) {
       if (!(await claimThread(db, run))) throw threadForbidden(run.threadId);

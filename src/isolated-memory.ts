@@ -53,6 +53,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
     defaultScope: "itself",
     consentAsk: "itself",
     keepRecentMessages: "itself",
+    toolResultTokens: "itself",
     asksConsent: "itself",
     screen: "itself",
   },

@@ -19,6 +19,8 @@ export interface WayIn {
   asksConsent(way: "interrupt" | "tool"): void;
   /** How many of the last messages that a summary covers stay in a bounded state. */
   keepRecentMessages(): number;
+  /** The setting `context.toolResultTokens`. */
+  toolResultTokens(): number;
   /** Whether a text counts as instructions to a model when it is written. */
   screen: Screen;
   /** Keeps an event, without content; its failure is logged and goes no further. */

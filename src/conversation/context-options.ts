@@ -18,6 +18,11 @@ export const contextOptionsSchema = z.strictObject({
   tailTokens: z.int().min(200).max(1_000_000).default(4_000),
   /** How long the provider keeps a prompt that nobody continues: then folding is free. @default 300_000 */
   cacheMs: z.int().min(0).default(300_000),
+  /**
+   * Tokens of tool results that `memoryMiddleware` shows word for word; beyond, the older ones become a line each. Raise it
+   * for agents that read long documents in parts. @default 16_000
+   */
+  toolResultTokens: z.int().min(200).max(1_000_000).default(16_000),
 });
 
 export interface ContextConfig extends z.input<typeof contextOptionsSchema> {}

@@ -121,6 +121,13 @@ function withoutBlocks(text: string): string {
   return kept.join("") + rest;
 }
 
+/** Where memory ends in the `text` of a message of `type`; 0 without memory. */
+export function memoryEnd(type: string, text: string): number {
+  if (type === "human") return text.length - withoutContext(text).length;
+  const hasBlock = type === "system" && text.includes(dataNotice);
+  return hasBlock ? text.lastIndexOf(blockEnd) + blockEnd.length : 0;
+}
+
 const ownWords: ReadonlyMap<string, (text: string) => string> = new Map([
   ["human", withoutContext],
   ["system", withoutBlocks],

@@ -1,5 +1,5 @@
 import { HumanMessage, SystemMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph, type StateSchema } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import { describe, expect, expectTypeOf, it } from "vitest";
 import { z } from "zod";
@@ -63,6 +63,17 @@ describe("memoryMiddleware", () => {
     expect(Object.keys(nodes)).toEqual(
       expect.arrayContaining(["memory.before_agent", "model_request", "memory.after_agent"]),
     );
+  });
+
+  it("prompt 6: leaves clients the description of the agent's messages", () => {
+    const descriptions = [agentWith(), agentWith({ middleware: [] })].map(({ agent }) => {
+      const { _inputRuntimeDefinition, _outputRuntimeDefinition } = (
+        agent.graph as never as { builder: Record<string, unknown> }
+      ).builder;
+      const [input, output] = [_inputRuntimeDefinition, _outputRuntimeDefinition] as StateSchema<never>[];
+      return [input!.getInputJsonSchema(), output!.getJsonSchema()];
+    });
+    expect(descriptions[0]).toMatchObject(descriptions[1]!);
   });
 
   it.each(["in many runs", "within one run"])(

@@ -3,12 +3,16 @@ import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { wayIn } from "../../way-in.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
 import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
+import { withCacheBreakpoints } from "./cache-breakpoints.js";
+import { guardedMessages, restoreMessages } from "./guarded-messages.js";
+import { withoutOldResults } from "./tool-results.rule.js";
 
 /** Types are written out, since `langchain` is optional. */
 export interface MemoryMiddleware {
@@ -27,6 +31,8 @@ interface AgentState {
 
 interface ModelRequest extends AgentState {
   systemMessage: SystemMessage;
+  readonly model?: unknown;
+  readonly state?: Partial<AgentState>;
 }
 
 /** `createMiddleware` sets it, and `langchain` tells middleware by it. */
@@ -35,7 +41,8 @@ const brand = Symbol.for("AgentMiddleware");
 /**
  * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees the summary, what
  * came after it, and the run's messages; the agent's state is unchanged. The block ends the system message, or precedes
- * the current user message. Put it first in the list, so that it records what the others leave.
+ * the current user message. Put it first in the list, so that it records what the others leave. Older tool results beyond
+ * `context.toolResultTokens` become a line each. Anthropic's models are told where to cache the prompt.
  * An agent in another's tool is recorded apart from the conversation. LangChain's `summarizationMiddleware` beside it
  * takes over the summaries.
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
@@ -59,10 +66,19 @@ export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): Me
     },
     async wrapModelCall(request, handler) {
       const config = getConfig();
+      // What earlier middleware cleared is for this call only.
+      const messages = [...request.messages];
+      restoreMessages(request.state?.messages);
       const known = runs.get(config);
       // A run resumed after an interrupt begins here.
       const recalled = known === undefined ? await recallNow(request, config) : known;
-      return await handler({ ...request, ...shown(request, recalled, options.injectAs ?? "system") });
+      const view = shown({ ...request, messages }, recalled, options.injectAs ?? "system");
+      return await handler({
+        ...request,
+        ...view,
+        messages: withoutOldResults(view.messages, wayIn(memory).toolResultTokens()),
+        model: withCacheBreakpoints(request.model),
+      });
     },
     async afterAgent(state) {
       const config = getConfig();
@@ -70,11 +86,15 @@ export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): Me
       return messages ? { messages: messages as BaseMessage[] } : undefined;
     },
   };
-  return Object.assign(middleware, { [brand]: true });
+  return Object.assign(middleware, { [brand]: true, stateSchema: guardedMessages });
 }
 
 /** Agents have only one system message, so the block is appended. */
-function shown(request: ModelRequest, recalled: Recalled | null, injectAs: InjectAs): Partial<ModelRequest> {
+function shown(
+  request: ModelRequest,
+  recalled: Recalled | null,
+  injectAs: InjectAs,
+): AgentState & Partial<ModelRequest> {
   const view = modelView(request.messages, recalled, injectAs);
   const block = view.find(isMemoryBlock);
   if (block === undefined) return { messages: view };

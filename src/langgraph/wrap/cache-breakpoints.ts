@@ -1,0 +1,107 @@
+import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { memoryEnd } from "../../conversation/recalled-mark.js";
+import { withFields } from "../../text/message-text.js";
+import { isJsonObject } from "../../text/plain-json.js";
+
+/** The methods of chat models through which all calls go; older versions lack the last. */
+const calls = ["_generate", "_streamResponseChunks", "_streamChatModelEvents"];
+
+/** Anthropic refuses more. */
+const mostBreakpoints = 4;
+
+type Control = { readonly type: string; readonly ttl?: string };
+type Part = Readonly<Record<string, unknown>>;
+type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
+type Method = (...args: unknown[]) => unknown;
+
+/**
+ * `model`, which sends `cache_control` after the memory block and on the last message if it is Anthropic's; any other as
+ * it is. At the model, since middleware listed later may change the messages, the model or `cache_control`.
+ */
+export function withCacheBreakpoints<Model>(model: Model): Model {
+  if (typeof model !== "object" || model === null) return model;
+  const methods = model as Record<string, Method>;
+  if ("bound" in model) {
+    const bound = withCacheBreakpoints(model.bound);
+    return bound === model.bound ? model : derived(model, { bound });
+  }
+  // Of `initChatModel`: which model it is, the run's configuration may say.
+  if ("_getModelInstance" in model)
+    return derived(model, {
+      bindTools: (...args: unknown[]) => withCacheBreakpoints(methods.bindTools?.(...args)),
+      _getModelInstance: async (...args: unknown[]) =>
+        withCacheBreakpoints(await methods._getModelInstance?.(...args)),
+    });
+  if (methods._llmType?.() !== "anthropic") return model;
+  const overridden = calls.filter((name) => name in model);
+  const marking = (name: string) => (messages: BaseMessage[], options: CallOptions, manager: unknown) =>
+    methods[name]?.(...marked(messages, options), manager);
+  return derived(model, Object.fromEntries(overridden.map((name) => [name, marking(name)])));
+}
+
+/** Shares everything with `model` that it does not override, private state of its methods included. */
+function derived<Model extends object>(model: Model, overrides: object): Model {
+  return Object.assign(Object.create(model), overrides);
+}
+
+function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], CallOptions] {
+  const present = [...messages.flatMap(partsOf), ...(options.tools ?? []), options].flatMap(controlOf);
+  // Anthropic refuses a longer lifetime behind a shorter one.
+  const ttl = present.find((control) => control.ttl === "1h")?.ttl;
+  const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
+  let free = mostBreakpoints - present.length;
+  let sentOptions = options;
+  const sent = [...messages];
+  const last = messages.slice(-1);
+  const isEndMarked = [options, ...last.flatMap(partsOf).slice(-1)].some((end) => controlOf(end).length > 0);
+  if (!isEndMarked && free-- > 0) {
+    const end = last.flatMap((message) => withMarkedEnd(message, control) ?? []);
+    if (end.length > 0) sent.splice(-1, 1, ...end);
+    // Anthropic finds the last part that can have it.
+    else sentOptions = { ...options, cache_control: control };
+  }
+  for (const [place, message] of free > 0 ? sent.entries() : []) {
+    const block = withMarkedBlock(message, control);
+    if (!block) continue;
+    sent[place] = block;
+    break;
+  }
+  return [sent, sentOptions];
+}
+
+/** Null where a part of the message cannot have `cache_control`, or its client would lose it. */
+function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | null {
+  const { content } = message;
+  if (message.getType() === "tool" && typeof content === "string") {
+    const { tool_call_id } = message as BaseMessage & { tool_call_id: string };
+    const result = { type: "tool_result", tool_use_id: tool_call_id, content, cache_control: control };
+    return new HumanMessage({ content: [result] });
+  }
+  const parts = partsOf(message);
+  const end = parts.at(-1);
+  if (message.getType() !== "human" || typeof end?.text !== "string" || end.text.trim() === "") return null;
+  return withFields(message, { content: [...parts.slice(0, -1), { ...end, cache_control: control }] });
+}
+
+/** Splits the part with the memory block where that ends; null without a block. */
+function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | null {
+  const parts = partsOf(message);
+  const endOf = ({ text }: Part) => (typeof text === "string" ? memoryEnd(message.getType(), text) : 0);
+  const place = parts.findIndex((part) => endOf(part) > 0);
+  const part = parts[place];
+  if (!part) return null;
+  const text = String(part.text);
+  const own = { ...part, text: text.slice(endOf(part)) };
+  const block = { ...part, text: text.slice(0, endOf(part)), cache_control: part.cache_control ?? control };
+  const split = own.text.trim() === "" ? [block] : [block, own];
+  return withFields(message, { content: [...parts.slice(0, place), ...split, ...parts.slice(place + 1)] });
+}
+
+function partsOf({ content }: BaseMessage): Part[] {
+  if (typeof content === "string") return [{ type: "text", text: content }];
+  return Array.isArray(content) ? content.map((part) => (isJsonObject(part) ? part : { text: part })) : [];
+}
+
+function controlOf(part: unknown): Control[] {
+  return isJsonObject(part) && part.cache_control ? [part.cache_control as unknown as Control] : [];
+}

@@ -1,0 +1,129 @@
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { ChatAnthropic } from "@langchain/anthropic";
+import { HumanMessage, SystemMessage } from "@langchain/core/messages";
+import * as langchain from "langchain";
+import { afterAll, beforeAll, describe, expect, it } from "vitest";
+import { z } from "zod";
+import { memoryMiddleware } from "../../src/index.js";
+import { ScriptedChatModel } from "../../src/testing/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+import { type AnyGraph, addressOf, favouriteDish, newThread, transcript } from "./conversation.js";
+
+type Part = { type: string; text?: string; cache_control?: object };
+type Body = { system?: Part[]; messages: { content: Part[] }[]; cache_control?: object };
+
+const database = useTestDatabase();
+const bodies: Body[] = [];
+/** Anthropic's interface: a call of the tool, then an answer. */
+const server = createServer(async (request, response) => {
+  let text = "";
+  for await (const chunk of request) text += chunk;
+  const body: Body = JSON.parse(text);
+  bodies.push(body);
+  const isAnswered = JSON.stringify(body.messages.at(-1)).includes("tool_result");
+  const call = { type: "tool_use", id: `call_${bodies.length}`, name: "look", input: {} };
+  const content = isAnswered ? [{ type: "text", text: "Seen." }] : [call];
+  const answer = { id: `msg_${bodies.length}`, type: "message", role: "assistant", content, usage: {} };
+  response.setHeader("content-type", "application/json").end(JSON.stringify(answer));
+});
+beforeAll(() => new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve)));
+afterAll(() => server.close());
+
+const name = "claude-sonnet-4-5";
+const fields = () => {
+  const baseURL = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  return { apiKey: "none", maxRetries: 0, clientOptions: { baseURL } };
+};
+const claude = () => new ChatAnthropic({ model: name, ...fields() });
+const schema = z.object({});
+const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema });
+const cached = { cache_control: { type: "ephemeral" } };
+const instructions = (count: number) => ({
+  systemPrompt: new SystemMessage({
+    content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }),
+  }),
+});
+const markedIn = (body: Body | undefined) => JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
+const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsWith("</memory>"));
+
+/** What is sent in a turn with a tool call; nothing of it may be kept. */
+async function sentBy(agentOptions: object, others: "before" | "after", other: object[] = [], options = {}) {
+  bodies.length = 0;
+  const memory = database.memory();
+  const thread = newThread();
+  await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
+  const mine = memoryMiddleware(memory, options);
+  const middleware = others === "before" ? [...other, mine] : [mine, ...other];
+  const checkpointer = memory.checkpointer();
+  const { said = "Look!", ...agent } = {
+    model: claude(),
+    tools: [look],
+    middleware,
+    checkpointer,
+    ...agentOptions,
+  } as {
+    said?: string;
+  };
+  const graph = langchain.createAgent(agent as never) as unknown as AnyGraph;
+  const { messages } = await graph.invoke({ messages: [new HumanMessage({ content: said })] }, thread);
+  expect(JSON.stringify([messages, await transcript(database, thread)])).not.toContain("cache_control");
+  return bodies;
+}
+
+describe("prompt 7: breakpoints", () => {
+  it.each<[string, () => object, number]>([
+    ["", () => ({}), 2],
+    [" with cached instructions", () => instructions(1), 3],
+    [" beside as many as are allowed", () => instructions(3), 4],
+    [
+      " of initChatModel",
+      async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }),
+      2,
+    ],
+    [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
+  ])("prompt 7: Claude%s is told to cache the block and the last message", async (_, options, count) => {
+    const [first, second] = await sentBy(await options(), "after");
+    expect([markedIn(first), markedIn(second)]).toEqual([count, count]);
+    expect([first, second].map((body) => body!.messages.at(-1)!.content.at(-1))).toEqual([
+      { type: "text", text: expect.stringContaining("Look!"), ...cached },
+      { type: "tool_result", tool_use_id: "call_1", content: "A cat.", ...cached },
+    ]);
+    if (count < 4) expect(blockIn(first!)).toMatchObject(cached);
+  });
+
+  it.each([
+    ["before", "5m"],
+    ["after", "5m"],
+    ["before", "1h"],
+    ["after", "1h"],
+  ] as const)("prompt 7: anthropicPromptCachingMiddleware %s memory, ttl %s", async (order, ttl) => {
+    const caching = langchain.anthropicPromptCachingMiddleware({ minMessagesToCache: 1, ttl } as never);
+    const [, second] = await sentBy({}, order, [caching]);
+    const control = { type: "ephemeral", ttl };
+    expect([second!.cache_control, blockIn(second!)?.cache_control]).toEqual([control, control]);
+    expect(markedIn(second)).toBe(2);
+  });
+
+  it("prompt 7: a block in the user's message ends there, and the API marks a last part that is no text", async () => {
+    const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
+    const said = [{ type: "text", text: "Look!" }, picture];
+    const [first] = await sentBy({ said }, "after", [], { injectAs: "user" });
+    const [block, words] = first!.messages[0]!.content;
+    expect(block).toMatchObject({ text: expect.stringContaining("zanzibar"), ...cached });
+    expect(words).toEqual({ type: "text", text: "Look!" });
+    expect([first!.cache_control, markedIn(first)]).toEqual([cached.cache_control, 2]);
+  });
+
+  it("prompt 7: other models get nothing, also where other middleware chose them after memory", async () => {
+    const model = new ScriptedChatModel({ replies: () => "Seen." });
+    const choose = langchain.createMiddleware({
+      name: "choose",
+      wrapModelCall: (request, handler) => handler({ ...request, model }),
+    });
+    await sentBy({}, "after", [choose]);
+    await sentBy({ model }, "after");
+    expect(JSON.stringify(model.calls)).not.toContain("cache_control");
+    expect(bodies).toEqual([]);
+  });
+});
