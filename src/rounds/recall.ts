@@ -89,33 +89,17 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   // A task says all that its agent needs: earlier ones are others'.
-  const { gap, recent, lastRound, epoch, firstSeq, summarisedId, ...conversation } =
+  const { epoch, firstSeq, summarisedId, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
-  const messageOf = (stored: TranscriptMessage) => held.get(stored.messageId) ?? storedMessage(stored);
-  const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
-  const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
-  const shownAgain = epoch
-    ? { messages: covered.map(messageOf), shortened: [] }
-    : recentMessages(covered.map(messageOf), keepRecentTokens);
-  const { memories, ...chosen } = epoch
+  const { memories, asked, earlier } = epoch
     ? selectAdditions(deps, question, found, epoch)
     : selectMemories(deps, question, found);
-  const earlier = "earlier" in chosen ? chosen.earlier : [];
+  const openedBy = epoch?.lines[0]?.[0];
   const recalled: Recalled = {
     mode,
     ...conversation,
-    epoch: {
-      isNew: epoch === null,
-      openedBy: epoch?.lines[0]?.[0],
-      firstSeq,
-      earlier,
-      readable: categories,
-      summarisedId,
-    },
-    gap: gap.map(messageOf),
-    recent: shownAgain.messages,
-    shortened: shownAgain.shortened,
-    lastRound: lastRound.map(messageOf),
+    ...messagesShown({ ...conversation, isNew: epoch === null }, held, deps.config.summaries),
+    epoch: { isNew: epoch === null, openedBy, firstSeq, earlier, readable: categories, summarisedId },
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
     changes: {
@@ -127,7 +111,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     },
     consents: found.consents,
   };
-  const fitting = fitBudget(recalled, retrieval.budgetTokens, "asked" in chosen ? chosen.asked : []);
+  const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
   const shownNotes = fitting.memories.notes.length;
   if (appId !== undefined && shownNotes > 0) {
     const fields = { threadId, step: "recall", appId, notes: shownNotes };
@@ -135,6 +119,27 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   }
   noteDuration(fitting, performance.now() - startedAt);
   return fitting;
+}
+
+/** As the caller holds them, else as they are stored. A new epoch alone shortens what its summary covers. */
+function messagesShown(
+  {
+    gap,
+    recent,
+    lastRound,
+    leftOut,
+    isNew,
+  }: Pick<Conversation, "gap" | "recent" | "lastRound" | "leftOut"> & { readonly isNew: boolean },
+  held: ReadonlyMap<string, BaseMessage>,
+  { keepRecentMessages, keepRecentTokens }: SummaryOptions,
+): Pick<Recalled, "gap" | "recent" | "shortened" | "lastRound"> {
+  const shown = (stored: readonly TranscriptMessage[]) =>
+    stored.map((message) => held.get(message.messageId) ?? storedMessage(message));
+  const covered = shown(keepRecentMessages === 0 || leftOut ? [] : recent);
+  const { messages, shortened } = isNew
+    ? recentMessages(covered, keepRecentTokens)
+    : { messages: covered, shortened: [] };
+  return { gap: shown(gap), recent: messages, shortened, lastRound: shown(lastRound) };
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {

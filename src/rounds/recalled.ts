@@ -150,7 +150,7 @@ export function selectAdditions(
   question: EmbeddedQuestion,
   found: RecallResult,
   { leftOut }: { readonly leftOut: number },
-): { memories: RecalledMemories; earlier: readonly EarlierAdditions[] } {
+): ReturnType<typeof selectMemories> {
   const { block, earlier } = earlierInEpoch(found);
   const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
@@ -158,7 +158,7 @@ export function selectAdditions(
   );
   // They count against a category's length, and are said once.
   const { memories } = selectMemories(deps, question, { ...found, profile: before, rest: [], notes: [] });
-  return { memories: { ...memories, ...{ profile, rest, notes, leftOut } }, earlier };
+  return { memories: { ...memories, ...{ profile, rest, notes, leftOut } }, asked: [], earlier };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to what fits. `asked`: ids of the profile, best first. */
@@ -195,7 +195,8 @@ export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, 
   const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
   const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
-  return { memories: { ...shown, ...leftOut } satisfies RecalledMemories, asked: fits };
+  const memories: RecalledMemories = { ...shown, ...leftOut };
+  return { memories, asked: fits, earlier: [] as readonly EarlierAdditions[] };
 }
 
 /** All facts and insights are known, and pinned episodes. */
