@@ -41,7 +41,7 @@ export interface EarlierAdditions {
 export type ShownMemories = Readonly<Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>>;
 
 /** A stretch of turns whose prompts only grow: each begins with the one before. */
-export interface Epoch {
+interface Epoch {
   /** Whether this turn opens it: then its profile, `rest`, notes and summary stand until it ends. */
   readonly isNew: boolean;
   /** The user's message that opened it; undefined where this turn does. */
@@ -122,7 +122,7 @@ export function partOf(memories: ShownMemories, part: ShownPart): readonly Memor
 }
 
 /** What an epoch shows before this turn: by part what its block has, and what each later turn added. */
-export function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
+function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
   const block: Record<ShownPart, MemoryItem[]> = {
     ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
   };

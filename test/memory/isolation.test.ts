@@ -63,7 +63,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await database.close();
     expect(await tables()).toEqual([...expected, "later"].sort());
     await db.pool.query(`drop table "${schema}".later`);
-    await db.pool.query(`update "${schema}".meta set version = 3`);
+    await db.pool.query(`update "${schema}".meta set version = 4`);
   });
 
   it("keeps the state of a graph's runs that name nobody", async () => {
