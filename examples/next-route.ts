@@ -17,7 +17,12 @@ const kept = globalThis as { chat?: Promise<{ memory: Memory; agent: ReturnType<
 async function openChat() {
   // Without MODEL ("openai:gpt-4.1-mini") a stand-in that follows rules.
   const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-  const memory = createMemory({ model, database: process.env.DATABASE_URL });
+  // Facts are learned after each turn, and not after four or a minute of silence.
+  const memory = createMemory({
+    model,
+    database: process.env.DATABASE_URL,
+    config: { preset: "every-round" },
+  });
   await memory.setup();
   return { memory, agent: createChatAgent(model, memory) };
 }

@@ -9,14 +9,15 @@ import { OfflineChatModel } from "mnemograph/testing";
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/plain-code.ts
 
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-const memory = createMemory({ model, database: process.env.DATABASE_URL });
+// "every-round": facts are learned after each turn, and not after four or a minute of silence.
+const memory = createMemory({ model, database: process.env.DATABASE_URL, config: { preset: "every-round" } });
 await memory.setup();
 
 // Somebody new each time, so that this can be run again.
 const scope = { userId: `ana-${Date.now()}` };
 
 /**
- * One round of a conversation. Its messages need be kept nowhere else: recall brings what the summary does not cover. What was
+ * One round of a conversation. Its messages need be kept nowhere else: recall brings those that are shown. What was
  * shown counts as used, and news is told once, when `remember` is told what that was.
  */
 async function chat(threadId: string, text: string): Promise<string> {

@@ -10,7 +10,8 @@ import { OfflineChatModel } from "mnemograph/testing";
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/state-graph.ts
 
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-const memory = createMemory({ model, database: process.env.DATABASE_URL });
+// "every-round": facts are learned after each turn, and not after four or a minute of silence.
+const memory = createMemory({ model, database: process.env.DATABASE_URL, config: { preset: "every-round" } });
 await memory.setup();
 
 const State = Annotation.Root({
@@ -27,7 +28,7 @@ function chooseTone({ mnemograph }: State): Pick<State, "tone"> {
   return { tone: /short answers/.test(wishes) ? "short" : "kind" };
 }
 
-/** What the model sees: system messages, the memory block, what the summary does not cover, the current message. */
+/** What the model sees: system messages, the memory block, then the messages with what each turn added. */
 async function answer({ messages, mnemograph }: State): Promise<{ messages: BaseMessage[] }> {
   return { messages: [await model.invoke(modelView(messages, mnemograph))] };
 }

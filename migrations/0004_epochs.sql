@@ -6,7 +6,3 @@ alter table mnemograph.shown
   add column reader integer,
   -- A checksum of each memory's words, of 15 bits: it shows that they changed, and tells nobody what they were.
   add column checks smallint[];
-create index concurrently if not exists shown_epoch on mnemograph.shown (thread_ref, seq) where first_seq is not null;
-drop function if exists mnemograph.conversation_messages(bigint, integer, integer, integer, bigint);
-drop function if exists mnemograph.conversation(text, text, text, text, text[], bigint, bigint, bigint, bigint, bigint, timestamptz);
-drop function if exists mnemograph.thread_changes(bigint[], bigint, bigint, text[], text, text, text, bigint, bigint, timestamptz);

@@ -29,10 +29,10 @@ export async function askOffice({ memory, graph }: Office, says: string): Promis
   row("", "answer", unmarked(answer));
 }
 
-/** The lines of the memory block that say what changed since the conversation was last told. */
+/** The lines of the prompt that say what changed since the conversation was last told. */
 function changesShown(view: readonly BaseMessage[]): string[] {
-  const block = view.find((message) => message.getType() === "system")?.text ?? "";
-  const [changes = ""] = /^Memory updates since .*(?:\n- .*)*/m.exec(block) ?? [];
+  const prompt = view.map(({ text }) => text).join("\n");
+  const [changes = ""] = /^Memory updates since .*(?:\n- .*)*/m.exec(prompt) ?? [];
   return changes.split("\n").filter((line) => line !== "");
 }
 

@@ -19,7 +19,7 @@ interface ConversationSummary {
 }
 
 /** What earlier turns of an epoch were shown. */
-export interface OpenEpoch {
+interface OpenEpoch {
   /** The owner's revision when it was opened. */
   readonly revision: number;
   /** Memories left out of its block. */

@@ -32,6 +32,10 @@ export const recallAnswer = z.strictObject({
   shown: anyObject.register(described, {
     description: "To be given to /remember: then what was shown counts as seen.",
   }),
+  epoch: z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }).register(described, {
+    description:
+      "Turns whose prompts only grow: whether this one opens it, and its first message shown word for word.",
+  }),
   summary: summary.nullable(),
   processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),
   ...each(z.array(chatMessage), "gap", "recent", "lastRound"),
@@ -58,9 +62,10 @@ export const recallAnswer = z.strictObject({
 });
 
 export function recallOf(recalled: Recalled) {
-  const { gap, recent, lastRound, brought: __, ...rest } = recalled;
+  const { gap, recent, lastRound, brought: __, epoch, ...rest } = recalled;
   return {
     ...rest,
+    epoch: { isNew: epoch.isNew, firstSeq: epoch.firstSeq },
     block: memoryBlock(recalled),
     shown: { ...shownBy(recalled) },
     gap: gap.map(chatMessageOf),

@@ -91,16 +91,13 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   // A task says all that its agent needs: earlier ones are others'.
-  const { gap, recent, lastRound, epoch, firstSeq, summarisedId, ...conversation } =
+  const { epoch, firstSeq, summarisedId, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
-  const messageOf = (stored: TranscriptMessage) => held.get(stored.messageId) ?? storedMessage(stored);
-  const { keepRecentMessages, keepRecentTokens } = deps.config.summaries;
-  const covered = keepRecentMessages === 0 || conversation.leftOut ? [] : recent;
-  const shownAgain = recentMessages(covered.map(messageOf), keepRecentTokens);
-  const { memories, earlier, asked } = selectMemories(deps, question, found);
+  const { memories, asked, earlier } = selectMemories(deps, question, found);
   const recalled: Recalled = {
     mode,
     ...conversation,
+    ...messagesShown(conversation, held, deps.config.summaries),
     epoch: {
       isNew: epoch === null,
       openedBy: epoch?.lines[0]?.[0],
@@ -109,10 +106,6 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
       readable: categories,
       summarisedId,
     },
-    gap: gap.map(messageOf),
-    recent: shownAgain.messages,
-    shortened: shownAgain.shortened,
-    lastRound: lastRound.map(messageOf),
     memories: { ...memories, ...(timedOut && { timedOut }) },
     ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
     changes: {
@@ -126,19 +119,26 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     unread: found.unread,
   };
   const fitting = fitBudget(recalled, retrieval.budgetTokens, asked);
-  logNotes(deps, fitting, { threadId, appId });
+  const shownNotes = fitting.memories.notes.length;
+  if (appId !== undefined && shownNotes > 0) {
+    const fields = { threadId, step: "recall", appId, notes: shownNotes };
+    deps.logger.info(`🧠 Retrieved ${shownNotes} memories for app ${appId}`, fields);
+  }
   noteDuration(fitting, performance.now() - startedAt);
   return fitting;
 }
 
-function logNotes(
-  { logger }: RecallRuntime,
-  { memories: { notes } }: Recalled,
-  { threadId, appId }: { readonly threadId: string; readonly appId: string | undefined },
-): void {
-  if (appId === undefined || notes.length === 0) return;
-  const fields = { threadId, step: "recall", appId, notes: notes.length };
-  logger.info(`🧠 Retrieved ${notes.length} memories for app ${appId}`, fields);
+/** As the caller holds them, else as they are stored. */
+function messagesShown(
+  { gap, recent, lastRound, leftOut }: Pick<Conversation, "gap" | "recent" | "lastRound" | "leftOut">,
+  held: ReadonlyMap<string, BaseMessage>,
+  { keepRecentMessages, keepRecentTokens }: SummaryOptions,
+): Pick<Recalled, "gap" | "recent" | "shortened" | "lastRound"> {
+  const shown = (stored: readonly TranscriptMessage[]) =>
+    stored.map((message) => held.get(message.messageId) ?? storedMessage(message));
+  const covered = shown(keepRecentMessages === 0 || leftOut ? [] : recent);
+  const { messages, shortened } = recentMessages(covered, keepRecentTokens);
+  return { gap: shown(gap), recent: messages, shortened, lastRound: shown(lastRound) };
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {

@@ -41,7 +41,7 @@ export interface EarlierAdditions {
 export type ShownMemories = Readonly<Partial<Record<ShownPart, readonly (MemoryItem | MemoryHit)[]>>>;
 
 /** A stretch of turns whose prompts only grow: each begins with the one before. */
-export interface Epoch {
+interface Epoch {
   /** Whether this turn opens it: then its profile, `rest`, notes and summary stand until it ends. */
   readonly isNew: boolean;
   /** The user's message that opened it; undefined where this turn does. */
@@ -198,7 +198,8 @@ function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: Reca
   const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
   const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
-  return { memories: { ...shown, ...leftOut } satisfies RecalledMemories, asked: fits };
+  const memories: RecalledMemories = { ...shown, ...leftOut };
+  return { memories, asked: fits, earlier: [] as readonly EarlierAdditions[] };
 }
 
 /** All facts and insights are known, and pinned episodes. */

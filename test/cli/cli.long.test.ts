@@ -12,6 +12,8 @@ import { round } from "../support/spoken.js";
 import { summariesOnly } from "../support/summary-memory.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
+const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
+
 const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
@@ -87,7 +89,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const place = join(folder, "data");
     expect(first).toEqual({
       code: 0,
-      out: `Applied to "mnemograph" in ${place}: 0001_tables, 0002_work_worker, 0003_forgotten`,
+      out: `Applied to "mnemograph" in ${place}: ${core.join(", ")}`,
       err: `mnemograph: creating an embedded PostgreSQL in ${place}; this takes some seconds, once`,
     });
 
@@ -131,7 +133,11 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(JSON.parse(before.out)).toMatchObject({
       migrations: {
         sets: [
-          { set: "core", version: null, pending: ["0001_tables", "0002_work_worker", "0003_forgotten"] },
+          {
+            set: "core",
+            version: null,
+            pending: core,
+          },
           {},
           {},
         ],
@@ -139,14 +145,15 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       },
     });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
-    expect(plan.out).toBe(
-      "To apply: 0001_tables, 0002_work_worker, 0003_forgotten\nIt locks no table that is there already.",
-    );
+    expect(plan.out).toBe(`To apply: ${core.join(", ")}\nIt locks no table that is there already.`);
 
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
     expect(migrated).toEqual({
       code: 0,
-      out: JSON.stringify({ schema, applied: ["0001_tables", "0002_work_worker", "0003_forgotten"] }),
+      out: JSON.stringify({
+        schema,
+        applied: core,
+      }),
       err: "",
     });
     const url = server().DATABASE_URL;

@@ -36,6 +36,7 @@ afterAll(async () => {
 
 const config: TestConfig = {
   ...dueJobsConfig,
+  preset: "every-round",
   memories: { extract: true, episodes: false },
   summaries: { everyMessages: 2 },
   jobs: { sweepIntervalMs: 1_000, pollIntervalMs: 100 },

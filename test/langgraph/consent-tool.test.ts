@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { convertToOpenAITool } from "@langchain/core/utils/function_calling";
 import { createAgent } from "langchain";
@@ -78,7 +72,7 @@ describe("the consent tool", () => {
       [consentTool(memory)],
     );
     await say(withMemory(agent, memory).compile(), "It rains. Oh yes,  remember Porto!", thread);
-    const block = model.calls[0]!.messages.find((message) => SystemMessage.isInstance(message))!.text;
+    const block = model.calls[0]!.messages.at(-1)!.text;
     expect(block).toContain("## Waiting for the User's Consent");
     expect(block).toContain(`- ${id.slice(0, 8)}: city: Porto`);
     expect(await known(memory, thread)).toEqual(["Porto"]);

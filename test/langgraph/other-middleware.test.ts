@@ -155,9 +155,7 @@ describe("users M2: what other middleware wrote", () => {
     );
     await say(agent, "Which instrument? Cello?", thread);
     expect(lines(model.calls[0]!.messages)).toEqual([
-      expect.stringMatching(
-        /^human: \[Previous context: [\s\S]*cello\.[\s\S]*\]\n\nWhich instrument\? Cello\?$/,
-      ),
+      expect.stringMatching(/^human: <memory>[\s\S]*cello\.\n<\/memory>\n\nWhich instrument\? Cello\?$/),
       "human: <system-reminder>Be brief.</system-reminder>",
     ]);
   });

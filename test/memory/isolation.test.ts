@@ -58,12 +58,12 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const database = openDatabase(isolated.connectionString("owner"), { schemaName: schema }, silentLogger);
     const text =
       "create table mnemograph.later (owner_ref bigint references mnemograph.owner (id), note text);\n";
-    const shipped = shippedSchema([...migrationFiles(), { name: "0004_later", text }]);
-    expect(await migrate(database, { vectors: true, isolation: true, shipped })).toEqual(["0004_later"]);
+    const shipped = shippedSchema([...migrationFiles(), { name: "0005_later", text }]);
+    expect(await migrate(database, { vectors: true, isolation: true, shipped })).toEqual(["0005_later"]);
     await database.close();
     expect(await tables()).toEqual([...expected, "later"].sort());
     await db.pool.query(`drop table "${schema}".later`);
-    await db.pool.query(`update "${schema}".meta set version = 3`);
+    await db.pool.query(`update "${schema}".meta set version = 4`);
   });
 
   it("keeps the state of a graph's runs that name nobody", async () => {

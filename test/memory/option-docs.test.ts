@@ -9,8 +9,7 @@ const source = join(import.meta.dirname, "../../src");
 /** Each group of settings, and where they are described. */
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
-  summaries: ["summaries/summary-window.rule.ts", "summaryOptionsSchema"],
-  conversation: ["conversation/conversation-options.ts", "conversationOptionsSchema"],
+  context: ["conversation/context-options.ts", "contextOptionsSchema"],
   memories: ["memories/item/memory-options.ts", "memoryOptionsSchema"],
   insights: ["insights/insights-options.ts", "insightsOptionsSchema"],
   upkeep: ["jobs/jobs-options.ts", "taskOptionsSchema"],

@@ -30,7 +30,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   createMemory: (memory) => [
     {
       database: db.pool,
-      config: { summaries: { afterSeq: 3 }, categories: { custom: [{ name: "cars" }] } },
+      config: { context: { cacheMs: 3 }, categories: { custom: [{ name: "cars" }] } },
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       clock: () => memory && new Date(),
     },

@@ -42,7 +42,7 @@ describe("setup", () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     const applied = await memory.setup();
-    expect(applied).toEqual(["0001_tables", "0002_work_worker", "0003_forgotten"]);
+    expect(applied).toEqual(["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"]);
     expect(await tablesOf(schema)).toEqual(
       expect.arrayContaining([
         "checkpoints",
@@ -147,7 +147,7 @@ describe("setup", () => {
     await memory.setup();
     await db.pool.query(`update "${schema}".meta set version = 9, compatible_from = 8`);
     await expect(memory.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(memory.setup()).rejects.toThrow(/newer mnemograph.*version 9.*knows 3.*Update the package/);
+    await expect(memory.setup()).rejects.toThrow(/newer mnemograph.*version 9.*knows 4.*Update the package/);
   });
 
   it.each([
@@ -278,17 +278,17 @@ describe("a migration after the first", () => {
     const schema = freshSchema();
     await setUpWith(schema);
     const later = {
-      name: "0004_mood",
+      name: "0005_mood",
       text: "-- Why.\nalter table mnemograph.memory add column mood text;\ncreate index memory_mood on mnemograph.memory (mood);\n",
     };
     const shipped = shippedSchema([...migrationFiles(), later]);
     const { sets, locks } = await migrationStatus(openSchema(schema), { vectors: false, shipped });
-    expect(sets[0]).toEqual({ set: "core", version: 3, pending: ["0004_mood"] });
+    expect(sets[0]).toEqual({ set: "core", version: 4, pending: ["0005_mood"] });
     expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual([
       "memory: ACCESS EXCLUSIVE",
       "memory: SHARE",
     ]);
-    expect(await setUpWith(schema, later)).toEqual(["0004_mood"]);
+    expect(await setUpWith(schema, later)).toEqual(["0005_mood"]);
     expect(await setUpWith(schema, later)).toEqual([]);
   });
 
@@ -297,12 +297,17 @@ describe("a migration after the first", () => {
     const memory = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) });
     await memory.setup();
     const later = {
-      name: "0004_vector_note",
+      name: "0005_vector_note",
       text: "alter table mnemograph.embedding_space add column note text;\n",
     };
-    expect(await setUpWith(schema, later)).toEqual(["0004_vector_note"]);
+    expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
     const without = freshSchema();
-    expect(await setUpWith(without, later)).toEqual(["0001_tables", "0002_work_worker", "0003_forgotten"]);
+    expect(await setUpWith(without, later)).toEqual([
+      "0001_tables",
+      "0002_work_worker",
+      "0003_forgotten",
+      "0004_epochs",
+    ]);
   });
 
   it("builds indexes concurrently outside the transaction, and one anew that was left half built", async () => {
@@ -310,16 +315,16 @@ describe("a migration after the first", () => {
     await setUpWith(schema);
     const later = [
       {
-        name: "0004_indexes",
+        name: "0005_indexes",
         text: "create index concurrently if not exists event_step on mnemograph.event (step);\n",
       },
-      { name: "0005_mood", text: "alter table mnemograph.event add column mood text;\n" },
+      { name: "0006_mood", text: "alter table mnemograph.event add column mood text;\n" },
     ];
     await db.pool.query(`create index event_step on "${schema}".event (op)`);
     await db.pool.query("update pg_index set indisvalid = false where indexrelid = $1::regclass", [
       `"${schema}".event_step`,
     ]);
-    expect(await setUpWith(schema, ...later)).toEqual(["0004_indexes", "0005_mood"]);
+    expect(await setUpWith(schema, ...later)).toEqual(["0005_indexes", "0006_mood"]);
     const { rows } = await db.pool.query(
       "select indexdef from pg_indexes where schemaname = $1 and indexname = $2",
       [schema, "event_step"],
@@ -334,7 +339,7 @@ describe("a migration after the first", () => {
     const reader = await db.pool.connect();
     await reader.query("begin");
     await reader.query(`select from "${schema}".memory`);
-    const later = { name: "0004_mood", text: "alter table mnemograph.memory add column mood text;\n" };
+    const later = { name: "0005_mood", text: "alter table mnemograph.memory add column mood text;\n" };
     const migrated = setUpWith(schema, later);
     // Behind a migration that waits without end, none of these would be answered before the reader is done.
     for (let read = 0; read < 4; read++) {
@@ -343,7 +348,7 @@ describe("a migration after the first", () => {
     }
     await reader.query("commit");
     reader.release();
-    expect(await migrated).toEqual(["0004_mood"]);
+    expect(await migrated).toEqual(["0005_mood"]);
   });
 });
 

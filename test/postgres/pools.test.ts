@@ -51,6 +51,7 @@ describe("a pool of the caller's", () => {
     const memory = createMemory({
       database: pool,
       schema,
+      config: { preset: "every-round" },
       model: new OfflineChatModel(),
       logger: silentLogger,
     });

@@ -98,6 +98,7 @@ describe("a database of before version 1", () => {
       "isolation",
       "0002_work_worker",
       "0003_forgotten",
+      "0004_epochs",
     ]);
     expect(await countsOf(schema, kept)).toEqual(before);
     const tables = await tablesOf(schema);

@@ -8,9 +8,6 @@ import type { TestConfig } from "../support/test-memory.js";
 const db = useTestDatabase();
 const turns = 24;
 
-/** Models are asked a quarter as often in the background. */
-const sparing = { summaries: { everyMessages: 8 }, memories: { extractAfterMessages: 4 } };
-
 /** Model calls of 24 rounds of plain chat, whose background work is done before the next begins. */
 async function callsWith(config: TestConfig) {
   const background = taskModel({});
@@ -35,16 +32,12 @@ async function callsWith(config: TestConfig) {
 
 describe(`model calls of ${turns} turns`, () => {
   it.each<[string, TestConfig, Awaited<ReturnType<typeof callsWith>>]>([
-    ["by default", {}, { chat: 24, summaries: 22, extractions: 24, episodes: 1, all: 47 }],
+    ["in every round", {}, { chat: 24, summaries: 22, extractions: 24, episodes: 1, all: 47 }],
+    ["by default", { preset: "ledger" }, { chat: 24, summaries: 0, extractions: 6, episodes: 1, all: 7 }],
     [
-      "with a summary every 8 messages and facts of 4",
-      sparing,
-      { chat: 24, summaries: 6, extractions: 6, episodes: 1, all: 13 },
-    ],
-    [
-      "with a summary every 8 messages, and no extraction",
-      { ...sparing, memories: { extract: false } },
-      { chat: 24, summaries: 6, extractions: 0, episodes: 1, all: 7 },
+      "by default, without extraction",
+      { preset: "ledger", memories: { extract: false } },
+      { chat: 24, summaries: 0, extractions: 0, episodes: 1, all: 1 },
     ],
     [
       "without extraction",

@@ -33,10 +33,11 @@ export function useIsolatedDatabase(db: TestDatabase): IsolatedDatabase {
     url.username = roles[role];
     return url.href;
   };
-  const memory: IsolatedDatabase["memory"] = ({ role = "app", ...options } = {}) => {
+  const memory: IsolatedDatabase["memory"] = ({ role = "app", config, ...options } = {}) => {
     const made = createTestMemory({
       ...{ database: connectionString(role), schema, isolation: "rls", jobs: "inline", logger: silentLogger },
       ...options,
+      config: typeof config === "string" ? config : { preset: "every-round", ...config },
     });
     memories.push(made);
     return made;

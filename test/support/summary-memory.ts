@@ -7,7 +7,10 @@ import type { TestConfig, TestOptions } from "./test-memory.js";
 import { newAddress } from "./thread-facts.js";
 
 /** What turns off all background work but summaries, so that a scripted model is asked for nothing else. */
-export const summariesOnly = { memories: { extract: false, episodes: false } } satisfies MemoryConfig;
+export const summariesOnly = {
+  preset: "every-round",
+  memories: { extract: false, episodes: false },
+} satisfies MemoryConfig;
 
 type SummaryOptions = Omit<TestOptions, "config"> & { readonly config?: TestConfig };
 

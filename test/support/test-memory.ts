@@ -29,7 +29,7 @@ export function createTestMemory({ config, ...options }: TestOptions): Memory {
     else {
       const entries = Object.entries(values);
       const own = entries.filter((entry) => !isConstant(entry));
-      if (own.length > 0) settings[group] = Object.fromEntries(own);
+      if (own.length > 0 || !Object.hasOwn(constants, group)) settings[group] = Object.fromEntries(own);
       changed[group] = Object.fromEntries(entries.filter(isConstant));
     }
   }

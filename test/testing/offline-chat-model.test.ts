@@ -91,6 +91,11 @@ describe("the answer", () => {
       [human("[Previous context: old things]\n\nI like tea.")],
       "Noted: I like tea.",
     ],
+    [
+      "is what memory put in front of a message, which is nobody's word",
+      [human("<memory>\n## Recent Context\n- My dog is Rex.\n</memory>\n\nWho is my dog?")],
+      "From memory: My dog is Rex.",
+    ],
     ["to nobody is that nothing was said", [new SystemMessage("Be kind.")], "Noted: nothing was said."],
   ])("%s", async (_, messages, answer) => {
     // It is the same every time.

@@ -131,10 +131,13 @@ export function subagentResult(messages: readonly BaseMessage[]): string | undef
   return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;
 }
 
-/** A message may begin with `[Previous context: …]`, the memory block. */
+/** A message may begin with what memory put in front of it. */
 function withoutContext(text: string): { context: string; spoken: string } {
   const prefix =
     /^\[Previous context: ([\s\S]*?)\](?:\n\n|$)\s*/.exec(text) ??
-    /^\[Previous context: ([\s\S]*?)\]\s*/.exec(text);
-  return { context: prefix?.[1] ?? "", spoken: text.slice(prefix?.[0].length ?? 0) };
+    /^\[Previous context: ([\s\S]*?)\]\s*/.exec(text) ??
+    /^<memory>\n([\s\S]*?)\n<\/memory>\s*/.exec(text);
+  if (!prefix) return { context: "", spoken: text };
+  const { context, spoken } = withoutContext(text.slice(prefix[0].length));
+  return { context: `${prefix[1]}\n${context}`, spoken };
 }
