@@ -132,15 +132,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
     expect(JSON.parse(before.out)).toMatchObject({
       migrations: {
-        sets: [
-          {
-            set: "core",
-            version: null,
-            pending: core,
-          },
-          {},
-          {},
-        ],
+        sets: [{ set: "core", version: null, pending: core }, {}, {}],
         locks: [],
       },
     });
@@ -150,10 +142,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
     expect(migrated).toEqual({
       code: 0,
-      out: JSON.stringify({
-        schema,
-        applied: core,
-      }),
+      out: JSON.stringify({ schema, applied: core }),
       err: "",
     });
     const url = server().DATABASE_URL;
@@ -166,8 +155,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       database: `PostgreSQL ${host}${pathname}`,
       schema,
       migrations: {
-        sets: [
-          { set: "core", version: 3, pending: [] },
+        sets: [{ set: "core", version: 3, pending: [] },
           { set: "vector", version: null, pending: [] },
           { set: "isolation", version: null, pending: [] },
         ],
