@@ -109,7 +109,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const lines = status.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
     expect(lines).toEqual([
       ...[`Database: ${place}`, "Schema: mnemograph"],
-      ...["Version of core: 3", "Version of vector: not installed", "Version of isolation: not installed"],
+      ...["Version of core: 4", "Version of vector: not installed", "Version of isolation: not installed"],
       ...["Threads: 1", "Messages: 6", "Memories: none"],
       ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none", "Due: none"],
       ...["Given up: none", "Waiting: 0 for consent, 0 in quarantine", "Expired: 0 not swept yet"],
@@ -155,7 +155,8 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       database: `PostgreSQL ${host}${pathname}`,
       schema,
       migrations: {
-        sets: [{ set: "core", version: 3, pending: [] },
+        sets: [
+          { set: "core", version: 4, pending: [] },
           { set: "vector", version: null, pending: [] },
           { set: "isolation", version: null, pending: [] },
         ],
