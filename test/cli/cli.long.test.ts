@@ -109,7 +109,7 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     const lines = status.out.split("\n").map((line) => line.replace(/ {2,}/g, ": "));
     expect(lines).toEqual([
       ...[`Database: ${place}`, "Schema: mnemograph"],
-      ...["Version of core: 3", "Version of vector: not installed", "Version of isolation: not installed"],
+      ...["Version of core: 4", "Version of vector: not installed", "Version of isolation: not installed"],
       ...["Threads: 1", "Messages: 6", "Memories: none"],
       ...["Summaries: 1 completed, 0 processing, 0 failed", "Running: none", "Stuck: none", "Due: none"],
       ...["Given up: none", "Waiting: 0 for consent, 0 in quarantine", "Expired: 0 not swept yet"],
@@ -132,15 +132,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
     expect(JSON.parse(before.out)).toMatchObject({
       migrations: {
-        sets: [
-          {
-            set: "core",
-            version: null,
-            pending: core,
-          },
-          {},
-          {},
-        ],
+        sets: [{ set: "core", version: null, pending: core }, {}, {}],
         locks: [],
       },
     });
@@ -150,10 +142,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
     expect(migrated).toEqual({
       code: 0,
-      out: JSON.stringify({
-        schema,
-        applied: core,
-      }),
+      out: JSON.stringify({ schema, applied: core }),
       err: "",
     });
     const url = server().DATABASE_URL;
@@ -167,7 +156,7 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
       schema,
       migrations: {
         sets: [
-          { set: "core", version: 3, pending: [] },
+          { set: "core", version: 4, pending: [] },
           { set: "vector", version: null, pending: [] },
           { set: "isolation", version: null, pending: [] },
         ],

@@ -141,13 +141,13 @@ describe("a node that returns its view", () => {
       expect(lines(view).join()).toContain("plays the cello");
       const expected = ["question 1", "answer 1", "answer 2", "Is a cello large?"];
       const block = lines(view)
-        .find((line) => line.includes("Long-term"))!
+        .find((line) => line.includes("plays the cello"))!
         .replace(/^\w+: /, "");
       for (const given of [
         view,
         mapStoredMessagesToChatMessages(mapChatMessagesToStoredMessages(view)),
         view.toReversed(),
-        [{ role: injectAs === "system" ? ("system" as const) : ("user" as const), content: block, id: "q2" }],
+        [{ role: "user" as const, content: block, id: "q2" }],
       ]) {
         await memory.remember({ ...address, messages: given });
         expect(await transcript(database, thread)).toEqual(expected);

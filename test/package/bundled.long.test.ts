@@ -236,7 +236,7 @@ describe("the package as it is published", () => {
   ])("works in %s", async (_, name, head) => {
     const file = join(project, name);
     writeFileSync(file, program(head));
-    expect(await outputOf(file, project)).toEqual({ applied: 3, lastSeq: 1 });
+    expect(await outputOf(file, project)).toEqual({ applied: 4, lastSeq: 1 });
     rmSync(join(project, "data"), { recursive: true, force: true });
   });
 
@@ -247,6 +247,6 @@ describe("the package as it is published", () => {
     ["cjs", "bundled"],
   ] as const)("works in a bundle that was moved: %s, peers %s", async (format, peers) => {
     const { file, cwd } = await bundled(format, peers);
-    expect(await outputOf(file, cwd)).toEqual({ applied: 3, lastSeq: 1 });
+    expect(await outputOf(file, cwd)).toEqual({ applied: 4, lastSeq: 1 });
   });
 });

@@ -104,7 +104,7 @@ function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined):
   return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
 }
 
-/** What a summary covers, save the last turns of it: the epoch's other messages come from the transcript. */
+/** What is omitted, or what a summary covers save its last turns: the epoch's other messages come from the transcript. */
 function coveredMessages(
   said: readonly BaseMessage[],
   recalled: Recalled | null | undefined,
@@ -117,7 +117,7 @@ function coveredMessages(
   const talk = said.slice(0, end + 1).filter((message) => message.getType() !== "system");
   const recent = Math.max(0, talk.length - keepRecentMessages);
   const begin =
-    keepRecentMessages === 0
+    leftOut || keepRecentMessages === 0
       ? talk.length
       : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
   return talk.slice(0, Math.max(0, begin)).flatMap((message) => message.id ?? []);
