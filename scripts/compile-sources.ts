@@ -12,12 +12,14 @@ const repository = resolve(import.meta.dirname, "..");
  */
 export async function compileSources(folder: string): Promise<void> {
   mkdirSync(folder);
-  for (const name of ["src/postgres", "src/search", "src/text"])
+  for (const name of ["src/postgres", "src/conversation", "src/search", "src/text"])
     mkdirSync(join(folder, name), { recursive: true });
-  const functions = readdirSync(join(repository, "src/search")).filter((name) => name.endsWith(".sql"));
+  const functions = ["src/conversation", "src/search"].flatMap((name) =>
+    readdirSync(join(repository, name)).flatMap((file) => (file.endsWith(".sql") ? `${name}/${file}` : [])),
+  );
   for (const name of [
     ...["node_modules", "migrations", "src/postgres/upgrade", "src/text/screening.json", "package.json"],
-    ...functions.map((file) => `src/search/${file}`),
+    ...functions,
   ]) {
     symlinkSync(join(repository, name), join(folder, name));
   }

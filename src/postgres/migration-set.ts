@@ -57,7 +57,7 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
     functions: {
       version: Number(/^-- Version: (\d+)\n/.exec(functions)?.[1]),
       statementsFor: (schemaName, vectorSchema) =>
-        [functions, ...searchFunctions.map(textOf), textOf("plans")]
+        [functions, ...ownFunctions.map(textOf), textOf("plans")]
           .flatMap((text) => statementsOf(text, schemaName))
           .map((statement) => statement.replace(/\bvectors(?=\.)/g, () => identifier(vectorSchema).text)),
     },
@@ -68,8 +68,8 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   };
 }
 
-/** Files of `src/search/`, in the order in which they use each other. */
-const searchFunctions = ["search-messages", "search-memories", "known-memories"];
+/** Files of capabilities, in the order in which they use each other. */
+const ownFunctions = ["conversation", "search-messages", "search-memories", "known-memories"];
 
 export function newestVersion({ migrations }: ShippedSchema): number {
   return Math.max(...migrations.map(({ version }) => version));
