@@ -53,6 +53,7 @@ export const recallAnswer = z.strictObject({
     ...each(z.number(), "since", "revision", "count"),
     top: z.array(z.strictObject({ rev: z.number(), ...each(z.string(), "event", "line") })),
   }),
+  unread: z.array(z.string()),
   consents: z.array(
     z.strictObject({
       ...each(z.string(), "id", "category", "text"),
