@@ -19,7 +19,7 @@ const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new O
 const memory = createMemory({
   model,
   database: process.env.DATABASE_URL,
-  config: { preset: "every-round", consent: { ask: "interrupt" } },
+  config: { consent: { ask: "interrupt" } },
 });
 await memory.setup();
 const agent = createAgent({ model, tools: [] });

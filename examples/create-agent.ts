@@ -11,12 +11,11 @@ import { OfflineChatModel } from "mnemograph/testing";
 // Without MODEL a stand-in that follows rules; "openai:…" needs @langchain/openai, and so on.
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
 
-// "every-round": facts are learned after each turn, and not after four or a minute of silence.
 // "tool": the agent asks about a name or a city before it is remembered, and calls `consentTool` with the answer.
 const memory = createMemory({
   model,
   database: process.env.DATABASE_URL,
-  config: { preset: "every-round", consent: { ask: "tool" } },
+  config: { consent: { ask: "tool" } },
 });
 await memory.setup();
 

@@ -17,9 +17,7 @@ const kept = globalThis as { chat?: Promise<{ memory: Memory; agent: ReturnType<
 async function openChat() {
   // Without MODEL ("openai:gpt-4.1-mini") a stand-in that follows rules.
   const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-  // Facts are learned after each turn, and not after four or a minute of silence.
-  const config = { preset: "every-round" } as const;
-  const memory = createMemory({ model, database: process.env.DATABASE_URL, config });
+  const memory = createMemory({ model, database: process.env.DATABASE_URL });
   await memory.setup();
   return { memory, agent: createChatAgent(model, memory) };
 }

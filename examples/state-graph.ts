@@ -10,8 +10,7 @@ import { OfflineChatModel } from "mnemograph/testing";
 // MODEL=openai:gpt-4.1-mini OPENAI_API_KEY=… npx tsx examples/state-graph.ts
 
 const model = process.env.MODEL ? await initChatModel(process.env.MODEL) : new OfflineChatModel();
-// "every-round": facts are learned after each turn, and not after four or a minute of silence.
-const memory = createMemory({ model, database: process.env.DATABASE_URL, config: { preset: "every-round" } });
+const memory = createMemory({ model, database: process.env.DATABASE_URL });
 await memory.setup();
 
 const State = Annotation.Root({

@@ -12,9 +12,8 @@ import { OfflineChatModel, ScriptedChatModel } from "mnemograph/testing";
 let memory: Memory;
 
 before(async () => {
-  // A database of this process alone. "inline" and "every-round": what is learned of a turn is there when it returns.
-  const config = { preset: "every-round" } as const;
-  memory = createMemory({ database: ":memory:", model: new OfflineChatModel(), jobs: "inline", config });
+  // A database of this process alone. "inline": what background work makes is there when a turn returns.
+  memory = createMemory({ database: ":memory:", model: new OfflineChatModel(), jobs: "inline" });
   await memory.setup();
 });
 after(() => memory.close());

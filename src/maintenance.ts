@@ -129,7 +129,7 @@ export function createMaintenance(
     },
     async start(due) {
       for (const { ref, inMs = 0 } of due) if (inMs > 0) await wait(ref, inMs);
-      await startNow(due.filter(({ inMs = 0 }) => inMs <= 0));
+      await startNow(due.flatMap(({ inMs = 0, ...job }) => (inMs > 0 ? [] : job)));
     },
   };
 }

@@ -40,10 +40,13 @@ describe("memories.extractAfterMessages", () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 }, { jobs: "background" });
     const thread = newAddress();
     const texts = Array.from({ length: 8 }, (_, index) => `I like fruit number ${index + 1}.`);
-    for (const half of [texts.slice(0, 4), texts.slice(4, 8)]) {
-      const before = calls().length;
+    for (const [half, doneUntil] of [
+      [texts.slice(0, 4), 6],
+      [texts.slice(4, 8), 14],
+    ] as const) {
       for (const text of half) await say(memory, thread, text);
-      await expect.poll(() => calls().length, { timeout: 20_000 }).toBe(before + 1);
+      const done = async () => (await taskOf(db, thread, "facts"))?.done_until;
+      await expect.poll(done, { timeout: 20_000 }).toBe(doneUntil);
     }
     await memory.idle();
     expect(calls().map(said)).toEqual([texts.slice(0, 4), texts.slice(4, 8)]);
