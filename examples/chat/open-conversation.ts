@@ -29,7 +29,7 @@ export async function openConversation(
   const memory = createMemory({
     database: env.DATABASE_URL || { dataDir },
     model: summaryModel,
-    ...(env.MNEMOGRAPH_CONFIG && { config: env.MNEMOGRAPH_CONFIG }),
+    config: env.MNEMOGRAPH_CONFIG || { preset: "every-round" },
     logger: problemsTo(terminal),
   });
   let told = async () => {};

@@ -13,7 +13,6 @@ import { summariesOnly } from "../support/summary-memory.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
-
 const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
