@@ -125,7 +125,7 @@ test.skipIf(onServer())("/consents lists what waits and decides it (embedded onl
   copyEmbedded(join(folder, ".mnemograph"));
   // Without it, what users plainly say of themselves is their consent.
   const config = join(folder, "memory.yaml");
-  writeFileSync(config, "consent: { ask: queue }");
+  writeFileSync(config, "{ preset: every-round, consent: { ask: queue } }");
   const program = chat({ MNEMOGRAPH_CONFIG: config });
   program.write("I live in Porto.\n");
   await program.printed("one thing waits for /consents");
@@ -147,7 +147,7 @@ test.skipIf(onServer())(
     copyEmbedded(join(folder, ".mnemograph"));
     // Facts would use up the script of the endpoint.
     const config = join(folder, "memory.yaml");
-    writeFileSync(config, "memories: { extract: false, episodes: false }");
+    writeFileSync(config, "{ preset: every-round, memories: { extract: false, episodes: false } }");
     const env = {
       MNEMOGRAPH_CONFIG: config,
       OPENAI_API_KEY: "sk-test",
