@@ -75,9 +75,9 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
-      const covered =
-        session === "bounded" ? coveredMessages(said, recalled, wayIn(memory).keepRecentMessages()) : [];
-      const messages = stateUpdate(inState, said, covered);
+      const dropped =
+        session === "bounded" ? recordedBefore(said, recalled, wayIn(memory).keepRecentMessages()) : [];
+      const messages = stateUpdate(inState, said, dropped);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
     return update;
@@ -87,10 +87,10 @@ export function remembering(
 function stateUpdate(
   inState: readonly BaseMessage[],
   said: readonly BaseMessage[],
-  covered: readonly string[],
+  dropped: readonly string[],
 ): BaseMessage[] {
   const kept = new Map(said.map((message) => [message.id, message]));
-  for (const id of covered) kept.delete(id);
+  for (const id of dropped) kept.delete(id);
   const ids = new Set(inState.flatMap(({ id }) => id ?? []));
   const gone = [...ids].filter((id) => !kept.has(id)).map((id) => new RemoveMessage({ id }));
   const before = new Set(inState);
@@ -104,20 +104,19 @@ function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined):
   return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
 }
 
-/** What is omitted, or what a summary covers save its last turns: the epoch's other messages come from the transcript. */
-function coveredMessages(
+/** All that was recorded before this turn, save the last turns of it: the others come from the transcript. */
+function recordedBefore(
   said: readonly BaseMessage[],
   recalled: Recalled | null | undefined,
   keepRecentMessages: number,
 ): string[] {
-  if (!recalled || said.some(isOthersSummary)) return [];
-  const { leftOut, epoch } = recalled;
-  const endId = leftOut?.endMessageId ?? epoch.summarisedId;
-  const end = said.findIndex((message) => message.id === endId);
+  const last = recalled?.lastMessageId ?? null;
+  if (last === null || said.some(isOthersSummary)) return [];
+  const end = said.findLastIndex((message) => message.id === last);
   const talk = said.slice(0, end + 1).filter((message) => message.getType() !== "system");
   const recent = Math.max(0, talk.length - keepRecentMessages);
   const begin =
-    leftOut || keepRecentMessages === 0
+    keepRecentMessages === 0
       ? talk.length
       : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
   return talk.slice(0, Math.max(0, begin)).flatMap((message) => message.id ?? []);
