@@ -13,12 +13,23 @@ async function callsWith(config: TestConfig) {
   const background = taskModel({});
   const memory = db.memory({
     model: background,
+    // Inline work waits for nothing more to be said.
+    jobs: config.preset === "ledger" ? "background" : "inline",
     config: { ...config, memories: { extract: true, episodes: true, ...config.memories } },
   });
   const chat = answering();
   const graph = withMemory(chatAgent(chat), memory).compile({ checkpointer: memory.checkpointer() });
   const thread = newThread();
-  for (let turn = 1; turn <= turns; turn++) await say(graph, `I have ${turn} apples.`, thread);
+  const underWay = async () => {
+    const { rows } = await db.pool.query(
+      `select from "${db.schema}".work where lease_until is not null or retry_at <= now()`,
+    );
+    return rows.length;
+  };
+  for (let turn = 1; turn <= turns; turn++) {
+    await say(graph, `I have ${turn} apples.`, thread);
+    await expect.poll(underWay, { timeout: 20_000, interval: 10 }).toBe(0);
+  }
   const count = (name: string) => background.prompts(name).length;
   await memory.close();
   return {
