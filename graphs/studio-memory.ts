@@ -28,8 +28,8 @@ export const studioMemory = createMemory({
   // Studio's runs name nobody. A run that does name its user (authenticated, in `context`, or in `configurable`) has that
   // user's memory.
   defaultScope: { appId: "studio" },
-  // The assistant asks before it remembers a name or a city.
-  config: { consent: { ask: "interrupt" } },
+  // Whoever debugs wants to see a summary and facts after each turn. The assistant asks before it remembers a name or a city.
+  config: { preset: "every-round", consent: { ask: "interrupt" } },
   logger,
 });
 await studioMemory.setup();
