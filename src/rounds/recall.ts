@@ -156,7 +156,8 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
   return {
     // What cannot be stored is the id of no recorded message.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
-    limits: readLimits(config),
+    // A task shows nothing of earlier ones, so it continues no epoch either.
+    limits: { ...readLimits(config), ...(isDelegatedThread(threadId) && { tailBytes: null }) },
     asked: query.trim() === "" ? null : { question, search },
     known: {
       categories,

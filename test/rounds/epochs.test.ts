@@ -2,6 +2,7 @@ import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { type Memory, memoryMiddleware } from "../../src/index.js";
+import { shownBy } from "../../src/rounds/memory-block.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
@@ -193,6 +194,19 @@ describe("a ledger", () => {
     );
     expect((await ask("And the dog?", "second")).join("\n")).not.toContain("Another Conversation");
     await memory.idle();
+  });
+
+  it("prompt 1: a task continues no epoch of earlier ones, whose messages it does not show", async () => {
+    const { memory, add, scope } = talk({ context: { tailTokens: 4_000 } });
+    await add("Zerberus is a cat who eats tuna.");
+    const task = { scope, threadId: "chat/mnemograph:delegated/clerk", query: "What does Zerberus eat?" };
+    const shown = shownBy(await memory.recall(task));
+    await memory.record({ scope, threadId: task.threadId, messages: [new HumanMessage("Zerberus?")], shown });
+    const { epoch, memories } = await memory.recall(task);
+    expect(epoch).toMatchObject({ isNew: true, earlier: [] });
+    expect(memories.relevant.map(({ memory: { text } }) => text)).toEqual([
+      "Zerberus is a cat who eats tuna.",
+    ]);
   });
 
   it("prompt 3: with every-round each turn has a block of its own", async () => {
