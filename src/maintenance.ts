@@ -101,7 +101,8 @@ export function createMaintenance(
   /** Threads that wait, by what their turn could see. */
   const waiting = new Map<number, ReturnType<typeof keepTenancy>>();
   const hasten = async (threads: Sql) => {
-    if (runtime.config.memories.extractAfterMessages === 1) return;
+    const { extract, extractAfterMessages } = runtime.config.memories;
+    if (!hasModel || !extract || extractAfterMessages === 1) return;
     for (const ref of await hastenWork(db, "facts", threads)) await runner.start({ kind: "facts", ref });
   };
   const wait = async (ref: number, inMs: number) => {

@@ -19,7 +19,7 @@ import { memories, textOf } from "./words.js";
 
 export const agentKind = "agent";
 
-/** What a conversation's summaries, and those of its episodes, are called. */
+/** What a conversation's summaries are called; episodes are memories, and count as background. */
 export const isSummary = (kind: string) => kind === "conversation_summary";
 
 /** A conversation: what the user says in each turn, and what Mnemograph is given. */

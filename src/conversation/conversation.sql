@@ -92,15 +92,16 @@ create or replace function mnemograph.conversation_1(
       and (branch_first is null or s.end_seq < branch_first or s.end_seq = any (branch_seqs))
     order by s.end_seq desc, s.id desc limit 1;
     -- The turn that opened the epoch, for those who read as much. What the caller holds tells of which branch it is.
-    select m.seq into held_first from mnemograph.message m where m.thread_ref = thread_id and m.message_id = held[1];
-    select s.seq, s.first_seq, s.revision, s.omitted, s.summary_id, b.end_seq, b.id as base_id into opened
+    select m.seq into held_first from mnemograph.message m
+    where tail_bytes is not null and m.thread_ref = thread_id and m.message_id = held[1];
+    select s.seq, s.first_seq, s.revision, s.omitted, s.summary_id, b.id as base_id into opened
     from mnemograph.shown s join mnemograph.message g on g.thread_ref = s.thread_ref and g.seq = s.seq
     left join mnemograph.summary b on b.id = s.summary_id and b.status = 'completed'
-    where s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
+    where tail_bytes is not null and s.thread_ref = thread_id and s.first_seq is not null and s.reader = hashtext(readable::text)
       and (branch is null or s.seq < branch_first or s.seq = any (branch_seqs))
       and (held_first is null or s.seq < held_first or g.message_id = any (held))
     order by s.seq desc limit 1;
-    if tail_bytes is not null and opened.seq is not null and opened.summary_id is not distinct from opened.base_id then
+    if opened.seq is not null and opened.summary_id is not distinct from opened.base_id then
       select array_agg(e.id order by s.seq, e.place) as ids, max(s.created_at) as last_at,
         json_agg(json_build_array(g.message_id, e.id, e.part) order by s.seq, e.place) as lines,
         count(*) filter (where m.state in ('superseded', 'merged')) as replaced,
@@ -125,7 +126,7 @@ create or replace function mnemograph.conversation_1(
           where m.thread_ref = thread_id and m.seq >= opened.first_seq and m.seq <= last_seq
         )
       ) then
-        epoch := json_build_object('revision', opened.revision, 'leftOut', opened.omitted, 'replaced', told.replaced, 'lines', told.lines);
+        epoch := json_build_object('revision', opened.revision, 'leftOut', opened.omitted, 'lines', told.lines);
         shown_ids := told.ids;
       end if;
     end if;

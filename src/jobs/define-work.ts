@@ -28,7 +28,7 @@ export interface Work<Kind extends WorkKind = WorkKind> {
   /** Finds and marks what has become due. @default what makes it due marks it */
   readonly mark?: { readonly everyMs: number; run(): Promise<void> } | undefined;
   /** Makes due what waits for more to be said. @default nothing does */
-  hasten?(): Promise<unknown>;
+  readonly hasten?: (() => Promise<unknown>) | undefined;
   /** Refs of at most `limit` threads or owners whose work is due; 0 for nobody's in particular. */
   due(limit: number): Promise<number[]>;
   /** Does a job's due work; nothing while another worker has it. */
@@ -82,18 +82,8 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   definition: LeasedWork<Kind, Found, Made>,
   deps: JobRuntime,
 ): GraphWork<Kind, Found, Made> {
-  const {
-    kind,
-    of,
-    enabled,
-    mark,
-    hasten,
-    step: eventStep,
-    op = "create",
-    charge,
-    tries,
-    from = 0,
-  } = definition;
+  const { kind, of, enabled, mark, hasten } = definition;
+  const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
 
   /** Claims work, due or not; null without a thread or owner, or where a worker has it or it waits for its next try. */
@@ -115,7 +105,7 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   // A graph's run takes as long as all statements of a short job, and only a trace shows it.
   const step = (input: JobInput) => (isTraced() ? traced(input) : runSteps(steps, input));
   return {
-    ...{ kind, enabled, mark, ...(hasten && { hasten }), graph, step, needsModel: true, counted: true },
+    ...{ kind, enabled, mark, hasten, graph, step, needsModel: true, counted: true },
     due: (limit) => findDueWork(db, { kind, of }, limit),
     // Taken when its turn has come, so that no lease runs out in the queue.
     async run({ ref, lease }, within) {

@@ -72,16 +72,12 @@ export async function markWork(
     end`);
 }
 
-/** Makes work of `threads`, a query, due that waits for more to be said; not what failed. Returns the threads. */
-export async function hastenWork(
-  db: Connection,
-  kind: WorkKind,
-  threads = sql`select id from ${db.schema}.thread`,
-): Promise<number[]> {
+/** Makes work due that waits for more to be said, not what failed. Returns the threads. @param threads a query. @default all */
+export async function hastenWork(db: Connection, kind: WorkKind, threads?: Sql): Promise<number[]> {
   const rows = await db.query<{ ref: number }>(sql`
     update ${db.schema}.work k set retry_at = ${db.now()}
     where k.kind = ${kind} and k.given_up_at is null and k.attempts = 0 and k.lease_until is null
-      and k.retry_at > ${db.now()} and k.thread_ref in (${threads})
+      and k.retry_at > ${db.now()} ${threads ? sql`and k.thread_ref in (${threads})` : empty}
     returning k.thread_ref::float8 as ref`);
   return rows.map(({ ref }) => ref);
 }

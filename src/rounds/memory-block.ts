@@ -34,9 +34,15 @@ export function standingBlock(recalled: Recalled): string | null {
   });
 }
 
-/** What each turn of the epoch adds in front of its user's message, by the message's id; undefined: the current one. */
-export function additionsOf(recalled: Recalled): ReadonlyMap<string | undefined, string> {
-  const opening = standingBlock(recalled) === null ? `${memoryPreface}\n\n` : "";
+/**
+ * What each turn of the epoch adds in front of its user's message, by the message's id; undefined: the current one.
+ * @param block the standing block: without one, the first lines say what memory is
+ */
+export function additionsOf(
+  recalled: Recalled,
+  block = standingBlock(recalled),
+): ReadonlyMap<string | undefined, string> {
+  const opening = block === null ? `${memoryPreface}\n\n` : "";
   const textOf = (sections: readonly string[]) =>
     sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
   const { relevant, episodes, related } = recalled.memories;

@@ -152,7 +152,7 @@ const standing: ReadonlySet<ShownPart> = new Set(["profile", "rest", "notes"]);
  */
 export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const epoch = found.conversation?.epoch;
-  if (!epoch) return { ...selectAnew(deps, question, found), earlier: [] };
+  if (!epoch) return { ...selectAnew(deps, question, found), earlier: [] as readonly EarlierAdditions[] };
   const { block, earlier } = earlierInEpoch(found);
   const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
@@ -199,7 +199,7 @@ function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: Reca
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
   const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
   const memories: RecalledMemories = { ...shown, ...leftOut };
-  return { memories, asked: fits, earlier: [] as readonly EarlierAdditions[] };
+  return { memories, asked: fits };
 }
 
 /** All facts and insights are known, and pinned episodes. */

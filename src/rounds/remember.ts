@@ -24,7 +24,7 @@ export interface DueJob extends Job {
   readonly inMs?: number;
 }
 
-/** One round trip, one more when a summary or a thread starts, and one more for an episode. The caller starts the work in `due`. */
+/** One round trip, one more when a summary starts, and one more for an episode. The caller starts the work in `due`. */
 export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;

@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage, MessageContent } from "@langchain/core/messages";
 import { isJsonObject, jsonReader } from "./plain-json.js";
 
 export type MessageRole = "user" | "assistant" | "system" | "tool" | "other";
@@ -30,6 +30,12 @@ export function messageText(message: BaseMessage): string {
 /** A message of the same class with other `fields`. */
 export function withFields<Message extends BaseMessage>(message: Message, fields: object): Message {
   return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
+}
+
+/** The parts of a message's content: a text is one, an empty text none. */
+export function contentParts(content: MessageContent) {
+  if (typeof content !== "string") return content;
+  return content === "" ? [] : [{ type: "text" as const, text: content }];
 }
 
 export function textOfParts(content: unknown): string {

@@ -10,14 +10,14 @@ import {
 } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import { messageText } from "../../text/message-text.js";
+import { contentParts, messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
 import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages that an agent sees: one system message with the graph's own and the memory block, then all messages since the epoch began, with what
- * each turn added in front of its user's message.
+ * The messages that an agent sees: one system message with the graph's own and the memory block, then all messages since
+ * the epoch began, with what each turn added in front of its user's message.
  * @param state the graph's messages, the current one last.
  * @param recalled from the recall node; without it, `state` is returned.
  * @param injectAs "user": the block stands in front of the user's message that opened the epoch. @default "system"
@@ -34,45 +34,39 @@ export function modelView(
   const known = state.some(isOthersSummary) ? { ...found, leftOut: null } : found;
   const { instructions, talk, isSaid } = shownMessages(state, known);
   const current = talk.findLastIndex(opensTurn);
-  const prefixes = prefixesOf(talk, known, current, injectAs);
+  // Where nobody said anything, what the turn adds stands in the block.
+  const block = current < 0 ? memoryBlock(known) : standingBlock(known);
+  const inSystem = injectAs === "system" || current < 0;
+  const prefixes = prefixesOf(talk, known, { current, block, inSystem });
   const shown = talk.map((message, place) => {
     const prefix = prefixes.get(place);
     return prefix === undefined ? message : withPrefix(message, prefix, isSaid(message));
   });
-  const block = injectAs === "system" || current < 0 ? systemBlock(known, current) : null;
-  if (block === null) return [...instructions, ...shown];
+  if (block === null || !inSystem) return [...instructions, ...shown];
   return [systemMessage(instructions, block, blockId(talk)), ...shown];
 }
 
 /** One message, since several are refused by some providers. The block is a part of its own, for their caches. */
 function systemMessage(instructions: readonly BaseMessage[], block: string, id: string): SystemMessage {
-  const parts = instructions.flatMap(({ content }) =>
-    typeof content === "string" ? [{ type: "text" as const, text: content }] : content,
-  );
-  const content = parts.length === 0 ? block : [...parts, { type: "text" as const, text: block }];
+  const parts = instructions.flatMap(({ content }) => contentParts(content));
+  const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
   return asRecalled(new SystemMessage({ content, id }));
-}
-
-/** Where nobody said anything, what the turn adds stands in the block. */
-function systemBlock(recalled: Recalled, current: number): string | null {
-  return current < 0 ? memoryBlock(recalled) : standingBlock(recalled);
 }
 
 /** What stands in front of users' messages, by their place. */
 function prefixesOf(
   talk: readonly BaseMessage[],
   recalled: Recalled,
-  current: number,
-  injectAs: InjectAs,
+  { current, block, inSystem }: { current: number; block: string | null; inSystem: boolean },
 ): ReadonlyMap<number, string> {
   if (current < 0) return new Map();
-  const additions = additionsOf(recalled);
+  const additions = additionsOf(recalled, block);
   const prefixes = new Map<number, string>();
   for (const [place, message] of talk.entries()) {
     const added = additions.get(place === current ? undefined : message.id);
     if (added !== undefined && opensTurn(message)) prefixes.set(place, added);
   }
-  if (injectAs === "system" || standingBlock(recalled) === null) return prefixes;
+  if (inSystem || block === null) return prefixes;
   const opening = talk.findIndex(({ id }) => id !== undefined && id === recalled.epoch.openedBy);
   const place = opening < 0 ? (recalled.epoch.isNew ? current : talk.findIndex(opensTurn)) : opening;
   return prefixes.set(place, contextPrefix(recalled) + (prefixes.get(place) ?? ""));

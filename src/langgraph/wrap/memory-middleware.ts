@@ -3,6 +3,7 @@ import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
 import type { Recalled } from "../../rounds/recalled.js";
+import { contentParts } from "../../text/message-text.js";
 import { wayIn } from "../../way-in.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
@@ -99,13 +100,7 @@ function shown(
   const block = view.find(isMemoryBlock);
   if (block === undefined) return { messages: view };
   const { systemMessage } = request;
-  const parts = [systemMessage, block].flatMap(({ content }) =>
-    typeof content === "string"
-      ? content === ""
-        ? []
-        : [{ type: "text" as const, text: content }]
-      : content,
-  );
+  const parts = [systemMessage, block].flatMap(({ content }) => contentParts(content));
   const whole = parts.length === 1 ? block.content : parts;
   return {
     systemMessage: new SystemMessage({ ...systemMessage, content: whole }),
