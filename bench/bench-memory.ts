@@ -16,12 +16,16 @@ export type Round = readonly [user: string, agent: string];
 export async function openBenchMemory(
   options: MemoryOptions,
   {
+    preset,
     memories,
     consolidation,
     constants = {},
-  }: Pick<MemoryConfig, "memories" | "consolidation"> & { readonly constants?: ChangedConstants } = {},
+  }: Pick<MemoryConfig, "preset" | "memories" | "consolidation"> & {
+    readonly constants?: ChangedConstants;
+  } = {},
 ): Promise<Memory> {
   const config = {
+    preset,
     memories: { extract: false, episodes: false, ...memories },
     consolidation: { enabled: false, ...consolidation },
   };

@@ -60,9 +60,10 @@ export async function compareGrowth(
   if (server === null) return null;
   const reader = readerOf(bench);
   const grown = `${schema}_grown`;
-  const memory = await openBenchMemory({
-    ...{ database: server, schema: grown, embeddings: bench.embeddings, model: new OfflineChatModel() },
-  });
+  const memory = await openBenchMemory(
+    { database: server, schema: grown, embeddings: bench.embeddings, model: new OfflineChatModel() },
+    { preset: "every-round" },
+  );
   await makeSpace(memory);
   const unsourced = bench.corpus.map((loaded) => ({ ...loaded, source: null }));
   await loadMemories(pool, grown, unsourced);

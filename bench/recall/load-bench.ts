@@ -33,9 +33,11 @@ export interface LoadedBench extends Owners {
 export async function loadBench(database: BenchDatabase, sizes: Sizes): Promise<LoadedBench> {
   const { pool, schema } = database;
   const embeddings = new HashingEmbeddings({ dimensions: 384 });
-  const memory = await openBenchMemory({
-    ...{ database: database.source, schema, embeddings, model: new OfflineChatModel() },
-  });
+  // A thread of a few turns has a summary.
+  const memory = await openBenchMemory(
+    { database: database.source, schema, embeddings, model: new OfflineChatModel() },
+    { preset: "every-round" },
+  );
   await makeSpace(memory);
   await checkLoader(memory, { pool, schema, embeddings });
   const owners = ownersOf(sizes);
