@@ -53,13 +53,19 @@ function hasTags(text: string): boolean {
 const leftOut = "left_out";
 const leftOutText = "(recalled from memory, and not kept in checkpoints)";
 
-/** Replaces the recalled message `id` in checkpoints. */
-export function leftOutMessage(id: string | undefined): BaseMessage {
+/** Replaces the recalled messages from `id` to `lastId` in checkpoints. */
+export function leftOutMessage(id: string | undefined, lastId = id): BaseMessage {
   return new SystemMessage({
     content: leftOutText,
     ...(id !== undefined && { id }),
-    response_metadata: { [key]: leftOut },
+    response_metadata: { [key]: leftOut, ...(lastId !== id && { lastId }) },
   });
+}
+
+/** The last of the messages that a placeholder stands for. */
+export function lastLeftOut({ id, response_metadata }: BaseMessage): string | undefined {
+  const lastId: unknown = response_metadata?.lastId;
+  return typeof lastId === "string" ? lastId : id;
 }
 
 export function isLeftOut(message: BaseMessage): boolean {

@@ -175,6 +175,24 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     expect((await kept(checkpointer, thread)).filter((text) => secrets.test(text))).toEqual([]);
   });
 
+  it("keeps one placeholder for a long tail, and is shown all of it again after an interrupt", async () => {
+    const memory = database.memory();
+    const thread = await resumedThread(memory);
+    const earlier = Array.from({ length: 8 }, (_, index) => new HumanMessage(`Stop ${index} was a village.`));
+    await memory.record({ ...addressOf(thread), messages: earlier });
+    const { agent, model } = toolAgent(twoSteps, [asks]);
+    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    await say(graph, "Where do I live?", thread);
+    const rows = await kept(memory.checkpointer(), thread);
+    const placeholders = rows.map((text) => text.split("not kept in checkpoints").length - 1);
+    expect(Math.max(...placeholders)).toBe(1);
+
+    await graph.invoke(new Command({ resume: "this one" }), thread);
+    const [before, after] = model.calls.map(({ messages }) => lines(messages));
+    expect(before!.length).toBe(11);
+    expect(after!.slice(0, 11)).toEqual(before);
+  });
+
   it("is not shown what was forgotten while it waited", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);

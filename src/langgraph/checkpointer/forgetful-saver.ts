@@ -6,6 +6,7 @@ import {
   isLeftOut,
   isMemoryBlock,
   isRecalled,
+  lastLeftOut,
   leftOutMessage,
 } from "../../conversation/recalled-mark.js";
 
@@ -60,15 +61,28 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView) {
   return { saver: forgetful, hasLoaded: () => hasLoaded, putBack };
 }
 
-/** Replaces recalled messages by placeholders, at any depth. */
+/** Replaces each run of recalled messages by one placeholder, at any depth. */
 export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value {
   const own = new Map(state.map((message) => [message.id, message]));
-  const recalled = new Set(view.filter(isRecalled).flatMap(({ id }) => id ?? []));
+  const recalled = view.filter(isRecalled).flatMap(({ id }) => id ?? []);
+  const places = new Map(recalled.map((id, place) => [id, place]));
   const isKept = ({ id, content, message }: AnyMessage) =>
-    !(message ? isRecalled(message) : isBlockText(content)) && (id === undefined || !recalled.has(id));
-  return rewriteMessages(value, () => (message) => {
-    if (isKept(message)) return undefined;
-    return [own.get(message.id) ?? leftOutMessage(message.id)];
+    !(message ? isRecalled(message) : isBlockText(content)) && (id === undefined || !places.has(id));
+  return rewriteMessages(value, (list) => {
+    const placeOf = (at: number) => {
+      const message = list[at];
+      return message?.id === undefined || own.has(message.id) ? undefined : places.get(message.id);
+    };
+    const isNext = (at: number) =>
+      placeOf(at) !== undefined && placeOf(at) === (placeOf(at - 1) ?? Number.NaN) + 1;
+    return (message, at) => {
+      if (isKept(message)) return undefined;
+      const said = own.get(message.id);
+      if (said || isNext(at)) return said ? [said] : [];
+      let last = at;
+      while (isNext(last + 1)) last += 1;
+      return [leftOutMessage(message.id, list[last]?.id)];
+    };
   });
 }
 
@@ -80,24 +94,30 @@ export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
 
 /** Restores recalled messages at their placeholders; removes the other placeholders. */
 export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
-  const recalled = new Map(view.filter(isRecalled).map((message) => [message.id, message]));
-  recalled.delete(undefined);
+  const recalled = view.filter((message) => isRecalled(message) && message.id !== undefined);
   // Without a block, the instructions that stood before it.
   const block = view.find(isMemoryBlock) ?? view.find((message) => message.getType() === "system");
   return rewriteMessages(value, (list) => {
-    let other = block && !list.some(({ id }) => id === block.id) ? block : undefined;
-    const anewOf = (known: BaseMessage | undefined) => {
-      // The block's summary covers this message by now.
-      const anew = known ?? other;
-      if (anew === other) other = undefined;
-      if (anew?.id !== undefined) putBack.add(anew.id);
-      return anew ? [anew] : [];
-    };
-    return ({ id, message }) => {
-      const known = recalled.get(id);
-      return known || (message && isLeftOut(message)) ? anewOf(known) : undefined;
+    const others = new Set(list.map(({ id }) => id));
+    let other = block && !others.has(block.id) ? block : undefined;
+    return (message) => {
+      const anew = runOf(message, recalled)?.filter(({ id }) => id === message.id || !others.has(id));
+      if (!anew) return undefined;
+      const [first = null] = anew;
+      if (other && first !== other && first?.id !== message.id) anew.unshift(other);
+      if (anew[0] === other) other = undefined;
+      for (const shown of anew) putBack.add(shown.id ?? "");
+      return anew;
     };
   });
+}
+
+/** The recalled messages that `message` stands for; a summary may cover the first of them by now. */
+function runOf({ id, message }: AnyMessage, recalled: readonly BaseMessage[]) {
+  const start = recalled.findIndex((shown) => shown.id === id);
+  if (!message || !isLeftOut(message)) return start < 0 ? undefined : recalled.slice(start, start + 1);
+  const end = recalled.findLastIndex((shown) => shown.id === lastLeftOut(message));
+  return recalled.slice(Math.max(start, 0), end + 1);
 }
 
 /** LangChain's own message, a plain object, or a serialised message. */
@@ -111,7 +131,7 @@ interface AnyMessage {
 /** Replaces each message of one list; undefined keeps it. */
 type RewriteList = (
   list: readonly AnyMessage[],
-) => (message: AnyMessage) => readonly BaseMessage[] | undefined;
+) => (message: AnyMessage, at: number) => readonly BaseMessage[] | undefined;
 
 /** Graphs hold nothing deeper. */
 const mostDepth = 100;
@@ -129,7 +149,7 @@ function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>
     if (Array.isArray(value)) return rewriteArray(value, rewrite, within);
     const message = asMessage(value);
     // A message outside a list cannot be removed.
-    if (message) return rewrite([message])(message)?.[0] ?? value;
+    if (message) return rewrite([message])(message, 0)?.[0] ?? value;
     if (value instanceof Map) return changed(value, [...value], within, (entries) => new Map(entries));
     if (value instanceof Set) return changed(value, [...value], within, (items) => new Set(items));
     return rewriteObject(value, within);
@@ -143,16 +163,13 @@ function rewriteArray(
   rewrite: RewriteList,
   within: (item: unknown) => unknown,
 ): unknown {
-  const messages = new Map(
-    items.flatMap((item) => {
-      const message = asMessage(item);
-      return message ? [[item, message] as const] : [];
-    }),
-  );
-  const of = messages.size === 0 ? undefined : rewrite([...messages.values()]);
-  const next: unknown[] = items.flatMap((item): unknown[] => {
-    const message = messages.get(item);
-    return message ? [...(of?.(message) ?? [item])] : [within(item)];
+  const messages = items.map(asMessage);
+  const list = messages.filter((message) => message !== undefined);
+  const of = list.length === 0 ? undefined : rewrite(list);
+  let at = 0;
+  const next: unknown[] = items.flatMap((item, index): unknown[] => {
+    const message = messages[index];
+    return message ? [...(of?.(message, at++) ?? [item])] : [within(item)];
   });
   return next.length === items.length && next.every((item, index) => item === items[index]) ? items : next;
 }
