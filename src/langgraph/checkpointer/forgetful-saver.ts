@@ -1,5 +1,6 @@
 import { type BaseMessage, isBaseMessage } from "@langchain/core/messages";
 import type { RunnableConfig } from "@langchain/core/runnables";
+import { START } from "@langchain/langgraph";
 import type { BaseCheckpointSaver, CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
 import {
   isBlockText,
@@ -9,6 +10,7 @@ import {
   lastLeftOut,
   leftOutMessage,
 } from "../../conversation/recalled-mark.js";
+import { opensTurn } from "../../text/inserted-message.js";
 
 /** What an agent sees in place of the graph's messages. */
 export interface ShownView {
@@ -16,13 +18,21 @@ export interface ShownView {
   readonly view: readonly BaseMessage[];
 }
 
-/** Stores placeholders for recalled messages: forgetting must reach everything stored. */
-export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView) {
+/**
+ * Stores placeholders for recalled messages: forgetting must reach everything stored. `turnChannel` keeps of the
+ * conversation only the turn: the graph around the agent stores what stood before.
+ */
+export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, turnChannel?: string) {
   let hasLoaded = false;
-  /** Ids of recalled messages that loading has restored. */
-  const putBack = new Set<string>();
-  const keep = <Value>(value: Value): Value => leaveOut(value, shown);
-  const load = <Value>(value: Value): Value => putInAnew(value, shown, putBack);
+  const loaded = new Set<string>();
+  const earlier = new Set(shown.view.slice(0, Math.max(shown.view.findLastIndex(opensTurn), 0)));
+  const keep = (channel: string, value: unknown): unknown => {
+    if (channel === START && typeof value === "object" && value !== null) return keepAll({ ...value });
+    return leaveOut(value, shown, channel === turnChannel ? earlier : undefined);
+  };
+  const keepAll = (values: Readonly<Record<string, unknown>>) =>
+    Object.fromEntries(Object.entries(values).map(([channel, value]) => [channel, keep(channel, value)]));
+  const load = <Value>(value: Value): Value => putInAnew(value, shown, loaded);
   const loadTuple = (tuple: CheckpointTuple): CheckpointTuple => ({
     ...tuple,
     checkpoint: { ...tuple.checkpoint, channel_values: load(tuple.checkpoint.channel_values) },
@@ -30,10 +40,13 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView) {
   });
   const own: Partial<BaseCheckpointSaver> = {
     put(config, checkpoint, metadata, versions) {
-      const kept = { ...checkpoint, channel_values: keep(checkpoint.channel_values) };
+      const kept = { ...checkpoint, channel_values: keepAll(checkpoint.channel_values) };
       return saver.put(config, kept, metadata, versions);
     },
-    putWrites: (config, writes: PendingWrite[], taskId) => saver.putWrites(config, keep(writes), taskId),
+    putWrites(config, writes: PendingWrite[], taskId) {
+      const kept = writes.map(([channel, value]): PendingWrite => [channel, keep(channel, value)]);
+      return saver.putWrites(config, kept, taskId);
+    },
     async getTuple(config: RunnableConfig) {
       const tuple = await saver.getTuple(config);
       if (!tuple) return undefined;
@@ -58,30 +71,31 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView) {
       return typeof member === "function" && !Object.hasOwn(own, name) ? member.bind(target) : member;
     },
   });
-  return { saver: forgetful, hasLoaded: () => hasLoaded, putBack };
+  return { saver: forgetful, hasLoaded: () => hasLoaded, loaded };
 }
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
-export function leaveOut<Value>(value: Value, { state, view }: ShownView): Value {
-  const own = new Map(state.map((message) => [message.id, message]));
-  const recalled = view.filter(isRecalled).flatMap(({ id }) => id ?? []);
-  const places = new Map(recalled.map((id, place) => [id, place]));
-  const isKept = ({ id, content, message }: AnyMessage) =>
-    !(message ? isRecalled(message) : isBlockText(content)) && (id === undefined || !places.has(id));
+export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: ReadonlySet<BaseMessage>): Value {
+  const own = new Map(shown.state.map((message) => [message.id, message]));
+  const places = new Map(shown.view.map((message, place) => [message.id, place]));
+  const recalled = new Set(shown.view.filter(isRecalled).map(({ id }) => id));
+  recalled.delete(undefined);
   return rewriteMessages(value, (list) => {
-    const placeOf = (at: number) => {
-      const message = list[at];
-      return message?.id === undefined || own.has(message.id) ? undefined : places.get(message.id);
-    };
+    const isLeft = list.map(({ id, content, message }) => {
+      if (message && earlier?.has(message)) return true;
+      const isMarked = message ? isRecalled(message) : isBlockText(content);
+      return isMarked || recalled.has(id) ? (own.get(id) ?? true) : false;
+    });
     const isNext = (at: number) =>
-      placeOf(at) !== undefined && placeOf(at) === (placeOf(at - 1) ?? Number.NaN) + 1;
-    return (message, at) => {
-      if (isKept(message)) return undefined;
-      const said = own.get(message.id);
-      if (said || isNext(at)) return said ? [said] : [];
+      isLeft[at] === true && isLeft[at - 1] === true && placeAt(at) === placeAt(at - 1) + 1;
+    const placeAt = (at: number) => places.get(list[at]?.id) ?? Number.NaN;
+    return ({ id }, at) => {
+      const left = isLeft[at];
+      if (left !== true) return left ? [left] : undefined;
+      if (isNext(at)) return [];
       let last = at;
       while (isNext(last + 1)) last += 1;
-      return [leftOutMessage(message.id, list[last]?.id)];
+      return [leftOutMessage(id, list[last]?.id)];
     };
   });
 }
@@ -92,32 +106,34 @@ export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
   return rewriteMessages(leaveOut(value, shown), () => removed);
 }
 
-/** Restores recalled messages at their placeholders; removes the other placeholders. */
-export function putInAnew<Value>(value: Value, { view }: ShownView, putBack = new Set<string>()): Value {
-  const recalled = view.filter((message) => isRecalled(message) && message.id !== undefined);
+/** Restores messages at their placeholders; removes the other placeholders. @param loaded takes all messages' ids */
+export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new Set<string>()): Value {
   // Without a block, the instructions that stood before it.
   const block = view.find(isMemoryBlock) ?? view.find((message) => message.getType() === "system");
   return rewriteMessages(value, (list) => {
     const others = new Set(list.map(({ id }) => id));
+    for (const id of others) if (id !== undefined) loaded.add(id);
     let other = block && !others.has(block.id) ? block : undefined;
     return (message) => {
-      const anew = runOf(message, recalled)?.filter(({ id }) => id === message.id || !others.has(id));
+      const anew = runOf(message, view)?.filter(({ id }) => id === message.id || !others.has(id));
       if (!anew) return undefined;
       const [first = null] = anew;
       if (other && first !== other && first?.id !== message.id) anew.unshift(other);
       if (anew[0] === other) other = undefined;
-      for (const shown of anew) putBack.add(shown.id ?? "");
+      for (const shown of anew) loaded.add(shown.id ?? "");
       return anew;
     };
   });
 }
 
-/** The recalled messages that `message` stands for; a summary may cover the first of them by now. */
-function runOf({ id, message }: AnyMessage, recalled: readonly BaseMessage[]) {
-  const start = recalled.findIndex((shown) => shown.id === id);
-  if (!message || !isLeftOut(message)) return start < 0 ? undefined : recalled.slice(start, start + 1);
-  const end = recalled.findLastIndex((shown) => shown.id === lastLeftOut(message));
-  return recalled.slice(Math.max(start, 0), end + 1);
+/** What of `view` the message stands for; a summary may cover the first of it by now. */
+function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
+  const placeOf = (known: string | undefined) =>
+    known === undefined ? -1 : view.findIndex((shown) => shown.id === known);
+  const start = placeOf(id);
+  if (message && isLeftOut(message)) return view.slice(Math.max(start, 0), placeOf(lastLeftOut(message)) + 1);
+  const anew = view[start];
+  return anew && isRecalled(anew) ? [anew] : undefined;
 }
 
 /** LangChain's own message, a plain object, or a serialised message. */

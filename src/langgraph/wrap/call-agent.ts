@@ -34,7 +34,7 @@ export function callAgent(
     const said = own[messagesKey] as BaseMessage[];
     const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
     const shown = { state: said, view };
-    const { agentConfig, isSeen } = withoutRecalled(agent, config, shown);
+    const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
     // The view replaces the previous turn's in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...putInAnew(own, shown), [messagesKey]: view });
     const output = await invokeStreamed(agent, input, agentConfig, shown);
@@ -49,15 +49,21 @@ export function callAgent(
   };
 }
 
-function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, shown: ShownView) {
+function withoutRecalled(
+  agent: AgentGraph,
+  config: LangGraphRunnableConfig,
+  shown: ShownView,
+  messagesKey: string,
+) {
   const { __pregel_checkpointer: inherited, __pregel_resuming: isResuming } = config.configurable ?? {};
   const saver = inherited ?? agent.checkpointer;
   if (typeof saver !== "object" || saver === null) return { agentConfig: config, isSeen: () => true };
-  const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown);
+  const turnChannel = saver === inherited ? messagesKey : undefined;
+  const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown, turnChannel);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent was shown at its start.
-  const isSeen = (message: BaseMessage) =>
-    !(isResuming && forgetful.hasLoaded()) || !isRecalled(message) || forgetful.putBack.has(message.id ?? "");
+  const isSeen = ({ id = "" }: BaseMessage) =>
+    !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 
