@@ -76,14 +76,21 @@ export function isLeftOut(message: BaseMessage): boolean {
   );
 }
 
+/** Texts and marks that were found to fit, since each value of each checkpoint asks again. Parts of content may change. */
+const fitting = new WeakMap<BaseMessage, readonly [text: string, mark: string]>();
+
 /** Where own words begin behind memory; null where all is recalled, undefined without a mark of this process. */
 function markedFrom(message: BaseMessage): number | null | undefined {
   const mark: unknown = message.response_metadata?.[key];
   if (typeof mark !== "string") return undefined;
   const from = /^recalled@(\d{1,9}):/.exec(mark)?.[1];
   const ownFrom = from === undefined ? null : Number(from);
+  const [knownText, knownMark] = fitting.get(message) ?? [];
+  if (mark === knownMark && message.content === knownText) return ownFrom;
   const expected = markOf(message, ownFrom);
-  return expected !== null && sameText(mark, expected) ? ownFrom : undefined;
+  if (expected === null || !sameText(mark, expected)) return undefined;
+  if (typeof message.content === "string") fitting.set(message, [message.content, mark]);
+  return ownFrom;
 }
 
 /** Null where the message cannot be written down. */

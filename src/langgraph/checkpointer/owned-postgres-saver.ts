@@ -25,6 +25,7 @@ import {
   deleteCheckpoints,
   findPlace,
 } from "./checkpoint-place.js";
+import { loadJson } from "./load-json.js";
 import {
   type Placed,
   readCheckpoints,
@@ -53,6 +54,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   readonly #defaultScope: Scope | null;
   readonly #write: ReturnType<typeof checkpointWriter>;
+  readonly #isDefaultSerde: boolean;
   /** What each run has claimed, so that later calls need no query. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
   /** The last places read, by thread id. */
@@ -65,6 +67,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     this.#db = db;
     this.#defaultScope = defaultScope;
     this.#write = checkpointWriter(db);
+    this.#isDefaultSerde = serde === undefined;
     countVersionsApart(this);
   }
 
@@ -202,7 +205,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
   ): Promise<[...Fields, unknown][]> {
     const loaded = rows.map(async (row) => {
       const [type, value] = row.slice(-2) as [string, Uint8Array];
-      return [...row.slice(0, -2), await this.serde.loadsTyped(type, value)] as [...Fields, unknown];
+      const json = this.#isDefaultSerde && type === "json" ? new TextDecoder().decode(value) : undefined;
+      const loaded = json === undefined ? undefined : loadJson(json);
+      const found = loaded ? loaded.value : await this.serde.loadsTyped(type, json ?? value);
+      return [...row.slice(0, -2), found] as [...Fields, unknown];
     });
     return Promise.all(loaded);
   }
