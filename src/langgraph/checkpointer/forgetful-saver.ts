@@ -76,10 +76,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
 
 /** Replaces each run of recalled messages by one placeholder, at any depth. */
 export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: ReadonlySet<BaseMessage>): Value {
-  const own = new Map(shown.state.map((message) => [message.id, message]));
-  const places = new Map(shown.view.map((message, place) => [message.id, place]));
-  const recalled = new Set(shown.view.filter(isRecalled).map(({ id }) => id));
-  recalled.delete(undefined);
+  const { own, places, recalled } = idsOf(shown);
   return rewriteMessages(value, (list) => {
     const isLeft = list.map(({ id, content, message }) => {
       if (message && earlier?.has(message)) return true;
@@ -98,6 +95,25 @@ export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: Readon
       return [leftOutMessage(id, list[last]?.id)];
     };
   });
+}
+
+/** Asked for each value of each checkpoint. */
+const known = new WeakMap<ShownView, ReturnType<typeof findIds>>();
+
+function idsOf(shown: ShownView) {
+  const ids = known.get(shown) ?? findIds(shown);
+  known.set(shown, ids);
+  return ids;
+}
+
+function findIds({ state, view }: ShownView) {
+  const recalled = new Set(view.filter(isRecalled).map(({ id }) => id));
+  recalled.delete(undefined);
+  return {
+    own: new Map(state.map((message) => [message.id, message])),
+    places: new Map(view.map((message, place) => [message.id, place])),
+    recalled,
+  };
 }
 
 /** For streams: removes the placeholders too. */

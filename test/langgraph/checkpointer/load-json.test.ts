@@ -1,0 +1,112 @@
+import {
+  AIMessage,
+  AIMessageChunk,
+  ChatMessage,
+  HumanMessage,
+  RemoveMessage,
+  SystemMessage,
+  ToolMessage,
+} from "@langchain/core/messages";
+import { JsonPlusSerializer } from "@langchain/langgraph-checkpoint";
+import fc from "fast-check";
+import { expect, it } from "vitest";
+import { loadJson } from "../../../src/langgraph/checkpointer/load-json.js";
+
+const serializer = new JsonPlusSerializer();
+const decoder = new TextDecoder();
+
+async function dumped(value: unknown): Promise<string> {
+  const [, bytes] = await serializer.dumpsTyped(value);
+  return decoder.decode(bytes);
+}
+
+/** Names that LangChain renames, escapes or reads as its own, beside plain ones. */
+const names = fc.oneof(
+  fc.string({ maxLength: 5 }),
+  fc.constantFrom(
+    "lc",
+    "type",
+    "id",
+    "kwargs",
+    "user_name",
+    "a-b",
+    "__lc_escaped__",
+    "__proto__",
+    "toString",
+  ),
+);
+const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined, 1, 2));
+const { value: plain } = fc.letrec<{ value: unknown }>((tie) => ({
+  value: fc.oneof(
+    { maxDepth: 3 },
+    leaf,
+    fc.array(tie("value"), { maxLength: 3 }),
+    fc.dictionary(names, tie("value"), { maxKeys: 4 }),
+  ),
+}));
+const record = fc.dictionary(names, plain, { maxKeys: 3 });
+const common = {
+  id: fc.option(fc.uuid(), { nil: undefined }),
+  additional_kwargs: record,
+  response_metadata: record,
+};
+const parts = fc.array(fc.oneof(fc.record({ type: fc.constant("text"), text: fc.string() }), record), {
+  maxLength: 3,
+});
+const content = fc.oneof(fc.string(), parts);
+const toolCalls = fc.array(
+  fc.record({ name: fc.string(), args: record, id: fc.string(), type: fc.constant("tool_call" as const) }),
+  { maxLength: 2 },
+);
+const message = fc.oneof(
+  fc.record({ ...common, content }).map((fields) => new HumanMessage(fields as never)),
+  fc.record({ ...common, content }).map((fields) => new SystemMessage(fields as never)),
+  fc
+    .record({
+      ...common,
+      content,
+      tool_calls: toolCalls,
+      usage_metadata: fc.option(record, { nil: undefined }),
+    })
+    .map((fields) => new AIMessage(fields as never)),
+  fc.record({ ...common, content: fc.string() }).map((fields) => new AIMessageChunk(fields as never)),
+  fc
+    .record({ ...common, content, tool_call_id: fc.string(), artifact: plain })
+    .map((fields) => new ToolMessage(fields as never)),
+  fc
+    .record({ ...common, content: fc.string(), role: fc.string() })
+    .map((fields) => new ChatMessage(fields as never)),
+  fc.uuid().map((id) => new RemoveMessage({ id })),
+);
+const state = fc.oneof(
+  plain,
+  fc.array(message, { maxLength: 4 }),
+  fc.dictionary(names, fc.oneof(plain, message, fc.constantFrom(new Set([1]), new Map([["a", 1]]), /x/))),
+);
+
+it("loads from each checkpoint's value what LangGraph's serializer loads, or leaves it to that", async () => {
+  await fc.assert(
+    fc.asyncProperty(state, async (value) => {
+      const json = await dumped(value);
+      const loaded = loadJson(json);
+      if (loaded) expect(loaded.value).toStrictEqual(await serializer.loadsTyped("json", json));
+    }),
+    { numRuns: 400 },
+  );
+});
+
+it("leaves no conversation of people, models and tools to the slow way", async () => {
+  const messages = [
+    new SystemMessage("Be brief."),
+    new HumanMessage({ content: [{ type: "text", text: "Hi" }], id: "1" }),
+    new AIMessage({
+      ...{ content: "", id: "2", additional_kwargs: { refusal: undefined } },
+      tool_calls: [{ name: "look", args: { for_whom: "me" }, id: "c", type: "tool_call" }],
+      usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
+    } as never),
+    new ToolMessage({ content: "found", tool_call_id: "c", artifact: { rows: [1] } }),
+    new AIMessageChunk({ content: "Hello", id: "3" }),
+  ];
+  const json = await dumped({ messages, removed: undefined });
+  expect(loadJson(json)?.value).toStrictEqual(await serializer.loadsTyped("json", json));
+});
