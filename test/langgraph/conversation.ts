@@ -143,10 +143,14 @@ export const recorded = (...numbers: number[]) =>
 /** The agent "chat", or another, with `memory` around it, its checkpoints kept there, its model, and a thread to talk in. */
 export function agentWithMemory(
   memory: Memory,
-  { build = chatAgent, ...options }: WithMemoryOptions & { build?: typeof chatAgent } = {},
+  {
+    build = chatAgent,
+    injectAs = "system",
+    ...options
+  }: WithMemoryOptions & { build?: typeof chatAgent } = {},
 ) {
   const model = answering();
-  const graph = withMemory(build(model), memory, options).compile({
+  const graph = withMemory(build(model), memory, { injectAs, ...options }).compile({
     checkpointer: memory.checkpointer(),
   });
   return { memory, model, graph, thread: newThread() };

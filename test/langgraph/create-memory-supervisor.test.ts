@@ -15,7 +15,6 @@ import {
   transcript,
 } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { summaryBlock } from "./conversation.js";
 
 const db = useTestDatabase();
 
@@ -93,8 +92,8 @@ describe("a supervisor", () => {
     const graph = await supervise({ memory, model, ...subagents });
     for (const text of ["A shop, please.", "In blue.", "Go on."]) await graph.invoke(says(text), config);
     expect(shown(model.calls[3])).toEqual([
-      ...["system: Lead.", `system: ${summaryBlock("1-1", "Ana wants a shop.")}`],
-      ...["human: In blue.", "ai: Blue it is.", "human: Go on."],
+      ...["system: Lead.", "human: In blue.", "ai: Blue it is."],
+      "human: [Previous context: Ana wants a shop.]\n\nGo on.",
     ]);
     expect(executor.calls.map(shown)).toEqual([["human: Paint it blue."]]);
   });

@@ -65,11 +65,13 @@ describe("a passive turn", () => {
     const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
     const thread = await knownThread(memory);
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { memoryMode: "passive", session: "bounded" }).compile(
-      {
-        checkpointer: memory.checkpointer(),
-      },
-    );
+    const graph = withMemory(chatAgent(model), memory, {
+      memoryMode: "passive",
+      session: "bounded",
+      injectAs: "system",
+    }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const shown = lines(model.calls[2]!.messages);
     expect(shown[0]).toMatch(/summary \d/);

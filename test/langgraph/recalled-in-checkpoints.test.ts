@@ -182,7 +182,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     await memory.record({ ...addressOf(thread), messages: earlier });
     const { agent, model } = toolAgent(["It is.", ...twoSteps], [asks]);
     const checkpointer = memory.checkpointer();
-    const graph = withMemory(agent, memory).compile({ checkpointer });
+    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({ checkpointer });
     await say(graph, "Is it warm?", thread);
     await say(graph, "Where do I live?", thread);
     const { tasks } = await graph.getState(thread, { subgraphs: true });

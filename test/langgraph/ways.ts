@@ -85,7 +85,7 @@ export const ways = Object.keys(builders) as Way[];
 
 /** The agent that asks `model` and calls `tools`, with memory given to it in `way`. */
 export async function agentIn(way: Way, build: Build): Promise<AnyGraph> {
-  return (await builders[way](build)) as unknown as AnyGraph;
+  return (await builders[way]({ ...build, injectAs: build.injectAs ?? "system" })) as unknown as AnyGraph;
 }
 
 /** What an agent was shown in one call of its model; a supervisor's own instructions are left out. */

@@ -47,7 +47,9 @@ describe("an interrupt in the agent", () => {
   it("surfaces, resumes where it stopped, and the round is recorded once", async () => {
     const memory = database.memory({ model: summarizing() });
     const { agent, model, runs } = asking();
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread = newThread();
 
     const stopped = await say(graph, "question 1", thread);
@@ -78,7 +80,9 @@ describe("an interrupt in the agent", () => {
     const memory = database.memory({ model: summarizing(), config });
     await memory.graphs().summarization.invoke(addressOf(thread));
     expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
-    const resumed = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const resumed = withMemory(agent, memory, { injectAs: "system" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const done = await resumed.invoke(new Command({ resume: "yes" }), thread);
     // What was shown at first is in no checkpoint: the summary stands for it by now.
     expect(lines(model.calls[0]!.messages)).toEqual([
@@ -105,7 +109,7 @@ describe("an interrupt in the agent", () => {
       for (const round of [1, 2, 3]) await say(calm, `question ${round}`, thread);
 
       const { agent, model } = asking();
-      const paused = withMemory(agent, memory, { session }).compile({ checkpointer });
+      const paused = withMemory(agent, memory, { session, injectAs: "system" }).compile({ checkpointer });
       const stopped = await say(paused, "question 4", thread);
       expect(stopped.messages).toHaveLength(session === "full" ? 7 : 3);
       const done = await paused.invoke(new Command({ resume: "yes" }), thread);

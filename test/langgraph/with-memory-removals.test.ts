@@ -75,7 +75,7 @@ describe("an agent that removes messages", () => {
         messages.flatMap(({ id, text }) => (text.includes("secret") ? [new RemoveMessage({ id: id! })] : [])),
       "after",
     );
-    const graph = withMemory(redacting, memory, { session: "bounded" }).compile({
+    const graph = withMemory(redacting, memory, { session: "bounded", injectAs: "system" }).compile({
       checkpointer: memory.checkpointer(),
     });
     const thread = newThread();
@@ -85,7 +85,7 @@ describe("an agent that removes messages", () => {
       messages: [new HumanMessage({ id: "other", content: "a secret told elsewhere" })],
     });
     const unsummarised = database.memory();
-    const later = withMemory(redacting, unsummarised, { session: "bounded" }).compile({
+    const later = withMemory(redacting, unsummarised, { session: "bounded", injectAs: "system" }).compile({
       checkpointer: memory.checkpointer(),
     });
     await say(later, "a secret", thread);

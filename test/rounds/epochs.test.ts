@@ -1,9 +1,12 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { createDeepAgent } from "deepagents";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import { type Memory, memoryMiddleware } from "../../src/index.js";
+import { createMemorySupervisor, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
 import { shownBy } from "../../src/rounds/memory-block.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
+import type { AnyGraph } from "../langgraph/conversation.js";
+import { agentIn } from "../langgraph/ways.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
 
@@ -61,7 +64,54 @@ async function sayMany(say: (text: string) => Promise<string[]>, turns: number) 
   return { prompts, folds };
 }
 
+/** Agents with instructions of their own, as each way in makes them. */
+const made = {
+  withMemory: (memory: Memory, model: ScriptedChatModel) =>
+    withMemory(createAgent({ model, tools: [], systemPrompt: "Be kind." }), memory).compile({
+      checkpointer: memory.checkpointer(),
+    }),
+  nodes: (memory: Memory, model: ScriptedChatModel) =>
+    agentIn("nodes", { memory, model, injectAs: "system" }),
+  supervisor: async (memory: Memory, model: ScriptedChatModel) =>
+    (await createMemorySupervisor({ memory, model, prompt: "Be kind.", planner: {}, executor: {} })).compile({
+      checkpointer: memory.checkpointer(),
+    }),
+  deepagents: (memory: Memory, model: ScriptedChatModel) =>
+    createDeepAgent({
+      ...{ model, systemPrompt: "Be kind.", checkpointer: memory.checkpointer() },
+      middleware: [memoryMiddleware(memory)],
+    }),
+} satisfies Record<string, (memory: Memory, model: ScriptedChatModel) => unknown>;
+
 describe("a ledger", () => {
+  it.each(Object.keys(made) as (keyof typeof made)[])(
+    "prompt 1: only grows by %s too, with one system message",
+    async (way) => {
+      const memory = db.memory({
+        ...{ model: new OfflineChatModel(), jobs: "inline" },
+        config: { preset: "ledger", context: { tailTokens: 300 } },
+      });
+      const model = new ScriptedChatModel({
+        replies: () => "That is a long story, and I tell it. ".repeat(3),
+      });
+      const graph = (await made[way](memory, model)) as unknown as AnyGraph;
+      const userId = `user of ${way}`;
+      await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
+      const { prompts, folds } = await sayMany(async (text) => {
+        const config = { configurable: { thread_id: `thread of ${way}`, user_id: userId } };
+        await graph.invoke({ messages: [new HumanMessage(text)] }, config);
+        await memory.idle();
+        return (model.calls.at(-1)?.messages ?? []).map(promptLine);
+      }, 14);
+      expect(folds.length).toBeGreaterThanOrEqual(1);
+      expect(folds.length).toBeLessThanOrEqual(3);
+      for (const prompt of prompts) {
+        expect(prompt.filter((line) => line.startsWith("system")).length).toBe(1);
+        expect(prompt.join("\n").split("called Zerberus").length - 1).toBe(1);
+      }
+    },
+  );
+
   it("prompt 1: only grows until it is folded, and then begins with a newer summary", async () => {
     const { say, add } = talk();
     await add("Ana has a cat called Zerberus.");

@@ -18,7 +18,11 @@ export interface RoundOptions {
    * with the square of the conversation. A parent graph's own `messages` keep everything. @default "full"
    */
   readonly session?: "full" | "bounded" | undefined;
-  /** Where the memory block goes; "user" is for providers with only one system message. @default "system" */
+  /**
+   * Where the memory block goes: into the system message, or in front of the user's message that opened the epoch, so
+   * that the agent's own instructions remain the only system message. @default "system"; of `withMemory` "user", unless
+   * the state has system messages
+   */
   readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
   readonly onError?: OnError | undefined;

@@ -32,7 +32,9 @@ export function callAgent(
     // Recalled memory is not checkpointed, so a run resumed here has none.
     const recalled = fromState(kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept);
     const said = own[messagesKey] as BaseMessage[];
-    const view = modelView(said, withoutRemoved(recalled, removed), options.injectAs);
+    // The agent's own instructions are not in sight: a block of its own would be a second system message.
+    const { injectAs = said.some((message) => message.getType() === "system") ? "system" : "user" } = options;
+    const view = modelView(said, withoutRemoved(recalled, removed), injectAs);
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
     // The view replaces the previous turn's in an agent with its own checkpoints.

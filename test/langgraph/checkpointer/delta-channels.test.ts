@@ -201,7 +201,9 @@ describe("delta channels on memory.checkpointer()", () => {
         }))
         .addEdge(START, "chat")
         .compile();
-      const graph = withMemory(agent, memory, { session }).compile({ checkpointer: memory.checkpointer() });
+      const graph = withMemory(agent, memory, { session, injectAs: "system" }).compile({
+        checkpointer: memory.checkpointer(),
+      });
       const thread = newThread();
       for (let round = 1; round <= 20; round++) await say(graph, `question ${round}`, thread);
       expect(await transcript(database, thread)).toHaveLength(40);
