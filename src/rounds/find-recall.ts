@@ -13,7 +13,7 @@ import type { MemoryItem } from "../memories/item/memory.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "../scope/scope.js";
-import { scopeColumns, seenOwners } from "../scope/scope-predicates.js";
+import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
   asksForAll,
@@ -174,12 +174,23 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
         db,
         sql`select ref from listed union ${candidateRefs}
         union select m.ref from ${schema}.memory m where m.id = any (array(select unnest(shown_ids) from conversation))`,
+        sql`, ${earlierValue(db)}`,
       )} as memories
     from owner o cross join ${schema}.thread_changes_1(
       o.ids, o.ids[1], (select rev_seen::bigint from conversation), (select (epoch ->> 'revision')::bigint from conversation),
       (select shown_ids from conversation), ${known.categories}::text[], ${tenantId}, ${appId},
       ${address.threadId}, ${most.changes}, ${most.consents}, ${db.now()}
     ) c`;
+}
+
+/** What the slot of the memory `m` said for a day or longer before. */
+function earlierValue({ schema }: Connection) {
+  return sql`case when m.key is not null then (
+          select p.value from ${schema}.memory p
+          where p.owner_ref = m.owner_ref and ${isId(sql`p.app_id`, sql`m.app_id`)} and p.category = m.category and p.key = m.key
+            and p.state = 'superseded' and p.valid_from < m.valid_from - interval '1 day'
+          order by p.valid_from desc limit 1
+        ) end`;
 }
 
 /** A new thread's first turn waits for no model. */

@@ -1,8 +1,10 @@
+import { dayMs } from "../clock.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { type MemoryItem, shownLine, unverified } from "../memories/item/memory.js";
 import { isOperators, noteLine } from "../notes/note-block.rule.js";
 import { readTokens } from "../text/estimate-tokens.js";
-import { headAtWord, onOneLine } from "../text/storable-text.js";
+import { newFigure } from "../text/figures.js";
+import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 
 export interface MemoryLine {
   readonly line: string;
@@ -33,11 +35,33 @@ export function lineOf(part: ShownPart, memory: MemoryItem, place: number): Memo
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-function wordsOf({ key, value, text, category, turns }: MemoryItem, part: ShownPart): string {
-  if (part === "profile") return key !== null && value !== null ? `${key}: ${value}` : text;
-  if (part !== "episodes") return `[${category}] ${text}`;
-  return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
+function wordsOf(memory: MemoryItem, part: ShownPart): string {
+  const { text, category, turns } = memory;
+  if (part === "episodes") return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
+  return `${part === "profile" ? profileWords(memory) : `[${category}] ${text}`}${history(memory)}`;
 }
+
+/** Characters that a sentence has around a key and its value: "The user's favourite … is …". */
+const frameCharacters = 30;
+
+/** A slot by key and value, unless its sentence says more. */
+function profileWords({ key, value, text }: MemoryItem): string {
+  if (key === null || value === null) return text;
+  const saysMore =
+    text.length > key.length + value.length + frameCharacters || newFigure(text, [key, value]) !== undefined;
+  return saysMore ? text : `${key}: ${value}`;
+}
+
+const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
+
+/** Since when it holds, where that is not the day on which it was said, and what was so before. */
+function history({ validFrom, createdAt, earlier }: MemoryItem): string {
+  const isOlder = createdAt.getTime() - validFrom.getTime() > dayMs;
+  if (!isOlder && earlier === undefined) return "";
+  return ` (since ${dayFormat.format(validFrom)}${earlier === undefined ? "" : `, earlier: ${clipped(earlier, earlierCharacters)}`})`;
+}
+
+const earlierCharacters = 80;
 
 /** Characters of an episode that are shown; all of it is found by `memory.query`. */
 export const episodeCharacters = 150;

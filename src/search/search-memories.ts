@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { empty, type Sql } from "sql-template-tag";
 import type { MemoryItem, MemoryKind } from "../memories/item/memory.js";
 import { type MemoryJson, memoryJson, memoryOf } from "../memories/item/memory-row.js";
 import { assumedUnrelated, similarityScale } from "../models/unrelated-similarity.rule.js";
@@ -71,7 +71,7 @@ export type FoundMemory = readonly [
   linked: readonly number[],
 ];
 
-export type MemoryEntry = readonly [ref: number, memory: MemoryJson];
+export type MemoryEntry = readonly [ref: number, memory: MemoryJson, earlier?: string | null];
 
 /** The rows of `candidate`. @param owners an expression: the refs of the owners whose memories are searched */
 export function candidateRows(
@@ -105,16 +105,21 @@ export const foundMemories = sql`(
 /** The candidates, and what they are linked to. */
 export const candidateRefs = sql`select ref from candidate union select unnest(linked) from candidate`;
 
-/** JSON of the memories with `refs`, a query, each of them once: for `memoriesByRef`. */
-export function memoriesOf(db: Connection, refs: Sql): Sql {
+/** JSON of the memories with `refs`, a query, each of them once: for `memoriesByRef`. @param more of the row `m` */
+export function memoriesOf(db: Connection, refs: Sql, more: Sql = empty): Sql {
   return sql`(
-      select coalesce(json_agg(json_build_array(r.ref, ${memoryJson(db)})), '[]')
+      select coalesce(json_agg(json_build_array(r.ref, ${memoryJson(db)}${more})), '[]')
       from (${refs}) r (ref) cross join lateral (select * from ${db.schema}.memory where ref = r.ref limit 1) m
     )`;
 }
 
 export function memoriesByRef(entries: readonly MemoryEntry[]): ReadonlyMap<number, MemoryItem> {
-  return new Map(entries.map(([ref, memory]) => [ref, memoryOf(memory)]));
+  return new Map(
+    entries.map(([ref, json, earlier]) => {
+      const memory = memoryOf(json);
+      return [ref, earlier ? { ...memory, earlier } : memory];
+    }),
+  );
 }
 
 /** `in_app, kinds, categories, filters, asked_at` of the functions in `search-memories.sql`. */

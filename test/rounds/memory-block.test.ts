@@ -45,6 +45,32 @@ describe("the memory block", () => {
     expect(unverified).toContain("- bank: Example (unverified, from a document)");
   });
 
+  it("shows of a slot its sentence where that says more, since when it holds, and what was so before", async () => {
+    const memory = db.memory();
+    const { scope, threadId } = newAddress();
+    const add = (key: string, value: string, text: string, more = {}) =>
+      memory.memories.add(
+        { category: "profile", key, value, text, importance: 5, origin: "user", ...more },
+        { scope },
+      );
+    await add("employer", "Acme", "The user works for Acme.", { validFrom: "2025-03-01" });
+    await add("employer", "Globex", "The user works for Globex.", { validFrom: "2026-05-02" });
+    await add("budget", "9500", "The user's budget is 9,500 euros, 1,500 of it from the user's mother.");
+    await add("job", "engineer", "The user works as an engineer at a small firm in Braga.");
+    await add("diet", "vegetarian", "The user is vegetarian since 2025.");
+    await add("tea", "green", "The user's tea is green.");
+    const lines = memoryBlock(await memory.recall({ scope, threadId }))!.split("\n");
+    expect(lines).toEqual(
+      expect.arrayContaining([
+        "- employer: Globex (since 2 May 2026, earlier: Acme)",
+        "- The user's budget is 9,500 euros, 1,500 of it from the user's mother.",
+        "- The user works as an engineer at a small firm in Braga.",
+        "- The user is vegetarian since 2025.",
+        "- tea: green",
+      ]),
+    );
+  });
+
   it("shows a summary under its rounds, and of an episode its beginning", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
@@ -231,7 +257,7 @@ describe("the memory block", () => {
         const item = {
           ...{ kind: "fact", category: one || "c", key: two || "k", value: three, text: one },
           ...{ origin: trusted ? "user" : "tool", trust: trusted ? "user" : "untrusted", turns: null },
-          ...{ createdAt: new Date(0), scope: { appId: two } },
+          ...{ createdAt: new Date(0), validFrom: new Date(-1e12), earlier: two, scope: { appId: two } },
         } as unknown as MemoryItem;
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
         const block = memoryBlock({

@@ -37,7 +37,7 @@ interface SetField<Value> extends Field {
 }
 
 /** Fields whose interface and columns differ in form. */
-type Made = "scope" | "source" | "turns" | "correction";
+type Made = "scope" | "source" | "turns" | "correction" | "earlier";
 const madeNames = [
   ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
   ...(["turnStart", "turnEnd"] as const),

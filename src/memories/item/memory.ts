@@ -193,6 +193,8 @@ export interface MemoryItem {
   readonly validFrom: Date;
   readonly validTo: Date | null;
   readonly supersededBy: string | null;
+  /** What its slot said before; only in what a turn recalls. */
+  readonly earlier?: string;
   readonly lastAccessedAt: Date;
   readonly purgeAt: Date | null;
   readonly createdAt: Date;
