@@ -78,7 +78,7 @@ describe("recent messages", () => {
     const { saver, ...session } = options;
     const memory = database.memory({ model: summarizing(), config });
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory, session).compile({
+    const graph = withMemory(chatAgent(model), memory, { injectAs: "system", ...session }).compile({
       checkpointer: saver ?? memory.checkpointer(),
     }) as unknown as AnyGraph;
     const thread = newThread();
@@ -165,7 +165,9 @@ describe("recent messages with tools", () => {
       `answer ${round}`,
     ]);
     const { agent, model } = toolAgent([...replies, "last"], [look]);
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread = newThread();
     for (const round of [1, 2, 3, 4]) await say(graph, `question ${round}`, thread);
     await say(graph, "and now?", thread);

@@ -39,7 +39,9 @@ describe("a tool that searches what was said", () => {
       },
     });
     const agent = createAgent({ model, tools: [transcriptSearchTool(memory)] });
-    const graph = withMemory(agent as never, memory).compile({ checkpointer: memory.checkpointer() });
+    const graph = withMemory(agent as never, memory, { injectAs: "system" }).compile({
+      checkpointer: memory.checkpointer(),
+    });
     const thread = newAddress();
     const turn = (text: string) => graph.invoke({ messages: [new HumanMessage(text)] }, runOf(thread));
     await turn("The mooring of the boat is number 4711.");

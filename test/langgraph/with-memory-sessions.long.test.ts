@@ -57,7 +57,7 @@ describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a 
   it("is complete; the bigger graph's own messages keep everything", async () => {
     const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
-    const inner = withMemory(chatAgent(model), memory, { session }).compile();
+    const inner = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("assistant", inner)
       .addEdge(START, "assistant")
@@ -82,7 +82,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     });
     const memory = database.memory({ model: summarizer, config: summaryAlone });
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
       checkpointer: memory.checkpointer(),
     }) as unknown as AnyGraph & {
       getStateHistory(config: object): AsyncIterable<{ next: string[]; config: { configurable: object } }>;

@@ -112,7 +112,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
   it("has a prompt that stays the same, and drops from a bounded state what is not shown", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
       checkpointer: memory.checkpointer(),
     });
     const thread = newThread();
@@ -130,7 +130,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
   it("shows the branch after time travel to what is not shown any more", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session }).compile({
+    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
       checkpointer: new MemorySaver(),
     });
     const thread = newThread();
