@@ -70,7 +70,11 @@ export async function noteTimes(
 const appAt = (number: number): AppScope => ({ appId: fixedName("app", number) });
 
 async function fill(memory: Memory, scope: AppScope, count: number, seed: number): Promise<void> {
-  const notes = sentences(count, seed).map((text) => ({ kind: "note" as const, text, origin: "worker" as const }));
+  const notes = sentences(count, seed).map((text) => ({
+    kind: "note" as const,
+    text,
+    origin: "worker" as const,
+  }));
   await addMemories(memory, scope, notes);
 }
 
