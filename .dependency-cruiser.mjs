@@ -197,10 +197,7 @@ export default {
       severity: "error",
       from: { path: rules },
       to: {
-        path: [
-          ...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+", "p-queue"),
-          "^(node:)?(fs|net|http)",
-        ],
+        path: [...isPackage("pg", "sql-template-tag", "@electric-sql/[^/]+", "p-queue"), "^(node:)?(fs|net|http)"],
         dependencyTypesNot: ["type-only"],
       },
     },
@@ -227,8 +224,7 @@ export default {
     },
     {
       name: "langgraph-where-graphs-are",
-      comment:
-        "LangGraph belongs to src/langgraph, and to src/jobs, where the graphs of background work are built.",
+      comment: "LangGraph belongs to src/langgraph, and to src/jobs, where the graphs of background work are built.",
       severity: "error",
       from: {
         path: "^src/",

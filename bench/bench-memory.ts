@@ -39,11 +39,7 @@ export async function openBenchMemory(
 const roundsEach = 100;
 
 /** Appends `said` to `thread`, and throws unless every message is new to it. */
-export async function recordRounds(
-  memory: Memory,
-  thread: ThreadPlace,
-  said: readonly Round[],
-): Promise<void> {
+export async function recordRounds(memory: Memory, thread: ThreadPlace, said: readonly Round[]): Promise<void> {
   for (let start = 0; start < said.length; start += roundsEach) {
     const messages = said.slice(start, start + roundsEach).flatMap(messagesOf);
     const { recorded } = await memory.record({ ...thread, messages });

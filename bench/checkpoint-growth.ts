@@ -1,12 +1,5 @@
 import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  END,
-  MessagesAnnotation,
-  MessagesDeltaValue,
-  START,
-  StateGraph,
-  StateSchema,
-} from "@langchain/langgraph";
+import { END, MessagesAnnotation, MessagesDeltaValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { type Memory, withMemory } from "../src/index.js";
 import { OfflineChatModel } from "../src/testing/index.js";
 import type { BenchDatabase } from "./bench-database.js";
@@ -133,9 +126,7 @@ function openChat(memory: Memory, { pool, schema }: BenchDatabase, variant: Vari
     const blobBytes = rows[0]?.bytes ?? 0;
     const whole = (2 * turn - 1) * messageCharacters;
     if (blobBytes === 0 || promptCharacters === 0 || (isPlain && promptCharacters !== whole))
-      throw new Error(
-        `After ${turn} turns of ${variant}: ${blobBytes} bytes, ${promptCharacters} characters.`,
-      );
+      throw new Error(`After ${turn} turns of ${variant}: ${blobBytes} bytes, ${promptCharacters} characters.`);
     reached.push({ turns: turn, blobBytes, promptCharacters, turnMs: timing(took.slice(-lastTurns)).p50 });
   };
   return { reached, say };

@@ -23,8 +23,7 @@ try {
   printLoad();
   printResult(result);
   const { duplicatesBefore, duplicatesAfter, wrongMerges, secondRunCalls } = result;
-  if (duplicatesAfter > mostLeft * duplicatesBefore || wrongMerges > 0 || secondRunCalls > 0)
-    process.exitCode = 1;
+  if (duplicatesAfter > mostLeft * duplicatesBefore || wrongMerges > 0 || secondRunCalls > 0) process.exitCode = 1;
 } finally {
   await database.close();
 }
@@ -86,11 +85,7 @@ function doubles(memories: readonly PlantedMemory[], active: readonly MemoryItem
 }
 
 /** How many memories were hidden for one that tells another fact. */
-async function wronglyHidden(
-  memory: Memory,
-  scope: Scope,
-  memories: readonly PlantedMemory[],
-): Promise<number> {
+async function wronglyHidden(memory: Memory, scope: Scope, memories: readonly PlantedMemory[]): Promise<number> {
   const factOf = new Map(memories.map(({ text, fact }) => [text, fact]));
   const states = ["active", "merged", "superseded"] as const;
   const known = (await Promise.all(states.map((state) => all(memory, scope, state)))).flat();

@@ -33,8 +33,7 @@ function importMs(modules: readonly [module: string, name: string][]): number {
   return Number(execFileSync(process.execPath, options, { cwd: resolve(import.meta.dirname, "..") }));
 }
 
-const median = (values: number[]) =>
-  values.toSorted((one, other) => one - other)[values.length >> 1] as number;
+const median = (values: number[]) => values.toSorted((one, other) => one - other)[values.length >> 1] as number;
 
 const [own, base]: [number[], number[]] = [[], []];
 for (let round = 0; round < rounds; round++) {

@@ -48,9 +48,7 @@ try {
   printShown(long);
   printLoad();
   const figures = (figure: (measured: ReturnType<typeof measure>) => number, peer?: Peer) =>
-    byTurnsAndMemories((turns, memories) =>
-      figure(measure(long[peer ?? nameOf(memories)] as PromptLog, turns)),
-    );
+    byTurnsAndMemories((turns, memories) => figure(measure(long[peer ?? nameOf(memories)] as PromptLog, turns)));
   printResult({
     cost: figures(({ agent }) => agent.cost),
     costWithSummaries: figures(({ costWithSummaries }) => costWithSummaries),

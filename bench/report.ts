@@ -25,8 +25,7 @@ export function printLoad(): void {
 
 /** Prints what a benchmark found as one line of JSON, for programs to read: numbers with four digits. */
 export function printResult(result: object): void {
-  const rounded = (_: string, value: unknown) =>
-    typeof value === "number" ? Number(value.toPrecision(4)) : value;
+  const rounded = (_: string, value: unknown) => (typeof value === "number" ? Number(value.toPrecision(4)) : value);
   console.log(`\n${JSON.stringify(result, rounded)}`);
 }
 

@@ -118,8 +118,7 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
       facts.map((text) => ({ text })),
     );
   }
-  for (let earlier = 0; earlier < earlierTurns; earlier++)
-    await Promise.all(runs.map((run) => turn(graph, run)));
+  for (let earlier = 0; earlier < earlierTurns; earlier++) await Promise.all(runs.map((run) => turn(graph, run)));
   const [one = {}] = runs;
   const times = async (of: Runnable) => {
     const ms: number[] = [];
@@ -143,8 +142,7 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
   const statementsOf50 = countedOfAll.stop() / all.length;
   const client = process.cpuUsage(before.client);
   const serverMs = (cpuMs(pids) ?? 0) - (before.server ?? 0);
-  if (serverMs <= 0)
-    throw new Error("This is measured on the server's machine, whose processor time it reads.");
+  if (serverMs <= 0) throw new Error("This is measured on the server's machine, whose processor time it reads.");
   return {
     ...{ statements, statementsOf50, p50, p50of50: timing(all).p50, p50of100ms: await times(slow) },
     clientCpuMs: (client.user + client.system) / 1_000 / all.length,
@@ -153,11 +151,7 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
   };
 }
 
-async function firstTokenOf(
-  graph: Runnable,
-  input: { messages: HumanMessage[] },
-  run: object,
-): Promise<number> {
+async function firstTokenOf(graph: Runnable, input: { messages: HumanMessage[] }, run: object): Promise<number> {
   const startedAt = performance.now();
   let first: number | undefined;
   for await (const _ of await graph.stream(input, { ...run, streamMode: "messages" })) {

@@ -41,8 +41,7 @@ async function handle(request: IncomingMessage): Promise<Reply> {
   const userId = users.get(request.headers.authorization?.replace("Bearer ", "") ?? "");
   if (userId === undefined) return { status: 401, body: { error: "Who are you?" } };
   const [, threadId, what] = /^\/threads\/([\w-]{1,100})\/(messages|answers)$/.exec(request.url ?? "") ?? [];
-  if (request.method !== "POST" || threadId === undefined)
-    return { status: 404, body: { error: "Not here." } };
+  if (request.method !== "POST" || threadId === undefined) return { status: 404, body: { error: "Not here." } };
 
   const config = { configurable: { thread_id: threadId, user_id: userId } };
   const body = await readJson(request);

@@ -106,9 +106,7 @@ function byTask(pendingWrites: readonly CheckpointPendingWrite[]): [taskId: stri
     (channel in WRITES_IDX_MAP ? task.own : task.others).push([channel, value]);
   }
   return [...tasks].flatMap(([taskId, { own, others }]) =>
-    [others, own]
-      .filter((writes) => writes.length > 0)
-      .map((writes): [string, PendingWrite[]] => [taskId, writes]),
+    [others, own].filter((writes) => writes.length > 0).map((writes): [string, PendingWrite[]] => [taskId, writes]),
   );
 }
 
@@ -122,10 +120,7 @@ async function demo(): Promise<void> {
       .addEdge(START, "answer")
       .compile({ checkpointer });
   const say = async (saver: BaseCheckpointSaver, content: string, configurable: object) => {
-    const { messages } = await graphOn(saver).invoke(
-      { messages: [{ role: "user", content }] },
-      { configurable },
-    );
+    const { messages } = await graphOn(saver).invoke({ messages: [{ role: "user", content }] }, { configurable });
     console.log(messages.map(({ text }) => text).join(" | "));
   };
 

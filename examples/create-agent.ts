@@ -50,6 +50,5 @@ await say("tuesday", "What am I allergic to?");
 await say("tuesday", "Yes, please remember my city.");
 
 for (const { text } of await memory.memories.list({ scope: { userId } })) console.log(`remembered: ${text}`);
-for (const { text } of await memory.consents.list({ scope: { userId } }))
-  console.log(`waits for a yes: ${text}`);
+for (const { text } of await memory.consents.list({ scope: { userId } })) console.log(`waits for a yes: ${text}`);
 await memory.close();

@@ -22,19 +22,13 @@ async function openChat() {
   return { memory, agent: createChatAgent(model, memory) };
 }
 
-function createChatAgent(
-  model: OfflineChatModel | Awaited<ReturnType<typeof initChatModel>>,
-  memory: Memory,
-) {
+function createChatAgent(model: OfflineChatModel | Awaited<ReturnType<typeof initChatModel>>, memory: Memory) {
   const middleware = [memoryMiddleware(memory)];
   return createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() });
 }
 
 /** POST { "text": "…" } */
-export async function POST(
-  request: Request,
-  { params }: { params: Promise<{ thread: string }> },
-): Promise<Response> {
+export async function POST(request: Request, { params }: { params: Promise<{ thread: string }> }): Promise<Response> {
   const userId = userOf(request);
   if (userId === null) return new Response("Who are you?", { status: 401 });
   const { text } = (await request.json().catch(() => ({}))) as { text?: unknown };
@@ -59,10 +53,7 @@ function userOf(request: Request): string | null {
   return sessions.get(request.headers.get("cookie")?.match(/session=([\w-]+)/)?.[1] ?? "") ?? null;
 }
 
-function textOf(
-  stream: AsyncIterable<readonly [unknown, unknown]>,
-  memory: Memory,
-): ReadableStream<Uint8Array> {
+function textOf(stream: AsyncIterable<readonly [unknown, unknown]>, memory: Memory): ReadableStream<Uint8Array> {
   const encoder = new TextEncoder();
   return new ReadableStream({
     async start(controller) {

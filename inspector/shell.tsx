@@ -102,8 +102,8 @@ function Login({ again }: { readonly again: () => void }) {
     <main class="alone">
       <h1>Mnemograph inspector</h1>
       <p>
-        This server does not know you. Log in to it as you usually do and load this page again, give a token
-        that it takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
+        This server does not know you. Log in to it as you usually do and load this page again, give a token that it
+        takes, or start <code>mnemograph inspect</code> again: what it prints is good for one visit.
       </p>
       <form
         onSubmit={(event) => {

@@ -34,26 +34,11 @@ export function WhoseForm({ place }: { readonly place: Place }) {
   );
 }
 
-function Id({
-  name,
-  value,
-  all,
-}: {
-  readonly name: string;
-  readonly value: string;
-  readonly all: readonly string[];
-}) {
+function Id({ name, value, all }: { readonly name: string; readonly value: string; readonly all: readonly string[] }) {
   return (
     <label>
       {name}
-      <input
-        name={name}
-        defaultValue={value}
-        list={`ids-${name}`}
-        autocomplete="off"
-        spellcheck={false}
-        size={12}
-      />
+      <input name={name} defaultValue={value} list={`ids-${name}`} autocomplete="off" spellcheck={false} size={12} />
       <datalist id={`ids-${name}`}>
         {all.map((id) => (
           <option key={id} value={id} />

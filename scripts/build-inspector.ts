@@ -38,10 +38,7 @@ export async function buildInspector(folder: string): Promise<number> {
   copyFileSync(join(inspectorSources, "index.html"), join(fresh, "index.html"));
   for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(folder, name));
   rmdirSync(fresh);
-  return readdirSync(folder).reduce(
-    (sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length,
-    0,
-  );
+  return readdirSync(folder).reduce((sum, name) => sum + gzipSync(readFileSync(join(folder, name))).length, 0);
 }
 
 /** When any of the page's sources was changed last, in ms. */
@@ -55,6 +52,5 @@ export function newestSource(folder = inspectorSources): number {
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
   const bytes = await buildInspector(join(root, "dist/inspector"));
   console.log(`The inspector's page takes ${bytes} bytes compressed.`);
-  if (bytes > mostBytes)
-    throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
+  if (bytes > mostBytes) throw new Error(`The inspector's page takes more than ${mostBytes} bytes compressed.`);
 }

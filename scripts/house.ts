@@ -179,9 +179,7 @@ function isWordList(node: ts.Node): boolean {
     return plainWordsOf(texts).length >= 6 && /\bstring\b/.test(declaredType(node));
   }
   if (ts.isObjectLiteralExpression(node)) {
-    const keys = node.properties
-      .filter(ts.isPropertyAssignment)
-      .map(({ name }) => name.getText().replace(/["']/g, ""));
+    const keys = node.properties.filter(ts.isPropertyAssignment).map(({ name }) => name.getText().replace(/["']/g, ""));
     const { parent } = node;
     const isMap = ts.isVariableDeclaration(parent)
       ? /Record<string/.test(parent.type?.getText() ?? "")
@@ -206,10 +204,7 @@ const measured = {
   srcLines: files.reduce((sum, { text }) => sum + lineCount(text), 0),
   srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
   nonAsciiCharacters: code.reduce((sum, { text }) => sum + (text.match(/[^\0-\x7F]/gu)?.length ?? 0), 0),
-  longLines: files.reduce(
-    (sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length,
-    0,
-  ),
+  longLines: files.reduce((sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length, 0),
   wordLists: wordLists.length,
   sqlLines: sqlLines(),
   migrationLines: linesIn("migrations", /\.sql$/),
@@ -228,9 +223,7 @@ const measured = {
   citusFalseAlarms: statements.falseAlarms.length,
 };
 
-const over = Object.entries(measured).filter(
-  ([name, count]) => count > ceilings[name as keyof typeof measured],
-);
+const over = Object.entries(measured).filter(([name, count]) => count > ceilings[name as keyof typeof measured]);
 
 if (process.argv.includes("--json")) {
   console.log(JSON.stringify(measured));

@@ -42,14 +42,7 @@ import { migrate } from "./postgres/migrate.js";
 import { openDatabase, reportUndefined } from "./postgres/open-database.js";
 import type { Outage } from "./postgres/outage.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
-import {
-  createObserve,
-  type Observe,
-  reportHits,
-  reportRecalled,
-  reportRemembered,
-  spans,
-} from "./rounds/observe.js";
+import { createObserve, type Observe, reportHits, reportRecalled, reportRemembered, spans } from "./rounds/observe.js";
 import { recall } from "./rounds/recall.js";
 import { remember } from "./rounds/remember.js";
 import { threadCost } from "./rounds/thread-cost.js";
@@ -127,8 +120,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       return saver;
     },
     checkpoints: createCheckpointsApi(db),
-    store: (input) =>
-      createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
+    store: (input) => createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
     graphs: () => openGraphs(maintenance.works),
     users: createUsersApi(db),
     apps: createAppsApi({ db, startNote: runtime.hasModel && leavesNotes(config.notes) ? startNote : null }),
@@ -234,8 +226,7 @@ function createRounds(
       const { recorded, lastSeq } = await record(runtime, input);
       return { recorded, lastSeq };
     },
-    recall: (input) =>
-      observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled, input),
+    recall: (input) => observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled, input),
     async remember(input) {
       const { remembered, due, isNewThread, threadRef } = await observe(
         spans.remember,

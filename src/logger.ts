@@ -83,9 +83,7 @@ export function errorLine(error: unknown): string {
 /** Without its message, in which providers quote prompts: "BadRequestError (400, context_length_exceeded)". */
 export function errorKind(error: unknown): string {
   if (typeof error !== "object" || error === null) return `error of type ${typeof error}`;
-  const causes = [error, propertyOf(error, "cause")].filter(
-    (each) => typeof each === "object" && each !== null,
-  );
+  const causes = [error, propertyOf(error, "cause")].filter((each) => typeof each === "object" && each !== null);
   const marks = causes.flatMap((each) => [...statusesOf(each as object), ...codesOf(each as object)]);
   const maker = propertyOf(error, "constructor");
   const names = [propertyOf(error, "name"), typeof maker === "function" ? maker.name : undefined];
@@ -106,8 +104,7 @@ function codesOf(error: object): string[] {
   return ["code", "type", "lc_error_code"].map((key) => propertyOf(error, key)).filter(isCode);
 }
 
-const isWord = (value: unknown): value is string =>
-  typeof value === "string" && /^\$?[A-Za-z]{1,50}$/.test(value);
+const isWord = (value: unknown): value is string => typeof value === "string" && /^\$?[A-Za-z]{1,50}$/.test(value);
 
 /** Codes of providers, Node and PostgreSQL: "rate_limit_exceeded", "ECONNREFUSED", "23505". */
 const isCode = (value: unknown): value is string =>

@@ -1,10 +1,7 @@
 import { readFileSync } from "node:fs";
 import { parse } from "yaml";
 import { z } from "zod";
-import {
-  type ConsolidationConfig,
-  consolidationOptionsSchema,
-} from "./consolidation/consolidation-options.js";
+import { type ConsolidationConfig, consolidationOptionsSchema } from "./consolidation/consolidation-options.js";
 import {
   type ContextConfig,
   contextConstants,
@@ -24,21 +21,13 @@ import {
   type UpkeepConfig,
 } from "./jobs/jobs-options.js";
 import { type LifecycleConfig, lifecycleOptionsSchema } from "./lifecycle/lifecycle-work.js";
-import {
-  type ConsentConfig,
-  consentConfigSchema,
-  consentPolicy,
-} from "./memories/guard/consent-policy.rule.js";
+import { type ConsentConfig, consentConfigSchema, consentPolicy } from "./memories/guard/consent-policy.rule.js";
 import { type CategoryConfig, categoryConfigSchema, categoryPolicy } from "./memories/item/category.rule.js";
 import { type MemoriesConfig, memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
 import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
 import { type SpansConfig, spansOptionsSchema } from "./rounds/observe.js";
-import {
-  type RetrievalConfig,
-  retrievalConstants,
-  retrievalOptionsSchema,
-} from "./search/retrieval-options.js";
+import { type RetrievalConfig, retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";

@@ -50,16 +50,11 @@ export async function checkLoader(
     [[added.userId, loaded.userId]],
   );
   for (const { userId } of [added, loaded]) await memory.forget({ userId });
-  if (rows[0])
-    throw new Error(`${rows.length} memories were not loaded as they are added: ${rows[0].content}`);
+  if (rows[0]) throw new Error(`${rows.length} memories were not loaded as they are added: ${rows[0].content}`);
 }
 
 /** Throws unless every user of `corpus` has as many memories, vectors and sources as it says, and no other user has any. */
-export async function checkMemories(
-  pool: pg.Pool,
-  schema: string,
-  corpus: readonly LoadedMemory[],
-): Promise<void> {
+export async function checkMemories(pool: pg.Pool, schema: string, corpus: readonly LoadedMemory[]): Promise<void> {
   const wanted = new Map<string, Counts>();
   for (const { userId, source } of corpus) {
     const { memories, vectors, sources } = wanted.get(userId) ?? { memories: 0, vectors: 0, sources: 0 };

@@ -11,11 +11,7 @@ const batch = 2_000;
  * shows that both write the same. The threads that memories were learned from must be there, and so must the one
  * embedding space.
  */
-export async function loadMemories(
-  pool: pg.Pool,
-  schema: string,
-  memories: readonly LoadedMemory[],
-): Promise<void> {
+export async function loadMemories(pool: pg.Pool, schema: string, memories: readonly LoadedMemory[]): Promise<void> {
   await pool.query(
     `insert into "${schema}".owner (tenant_id, user_id, app_id)
      select '', name, '' from unnest($1::text[]) name on conflict do nothing`,
@@ -28,12 +24,7 @@ export async function loadMemories(
   await vacuumSchema(pool, schema);
 }
 
-async function loadBatch(
-  pool: pg.Pool,
-  schema: string,
-  rows: readonly LoadedMemory[],
-  hash: string,
-): Promise<void> {
+async function loadBatch(pool: pg.Pool, schema: string, rows: readonly LoadedMemory[], hash: string): Promise<void> {
   await pool.query(
     `with input as (
        select i.*, o.id as owner, t.id as thread from unnest($1::text[], $2::text[], $3::text[], $4::text[], $5::text[], $6::integer[])

@@ -24,53 +24,15 @@ const verbs = [
   "is learning",
   "dislikes",
 ];
-const adjectives = [
-  "new",
-  "old",
-  "quiet",
-  "expensive",
-  "local",
-  "annual",
-  "green",
-  "shared",
-  "broken",
-  "favourite",
-];
-const stems = [
-  "coffee",
-  "project",
-  "garden",
-  "report",
-  "meeting",
-  "recipe",
-  "train",
-  "budget",
-  "concert",
-  "server",
-];
+const adjectives = ["new", "old", "quiet", "expensive", "local", "annual", "green", "shared", "broken", "favourite"];
+const stems = ["coffee", "project", "garden", "report", "meeting", "recipe", "train", "budget", "concert", "server"];
 const places = ["Berlin", "Lisbon", "Oslo", "Kyoto", "Boston", "Prague", "Nairobi", "Lima"];
 
 /** A vocabulary of 12,000 words whose frequencies fall off as in natural text (Zipf), common nouns first. */
 const vocabulary = Array.from({ length: 12_000 }, (_, index) => stems[index] ?? word(index));
 
 function word(index: number): string {
-  const syllables = [
-    "ba",
-    "ke",
-    "lo",
-    "mi",
-    "nu",
-    "ra",
-    "se",
-    "ti",
-    "vo",
-    "za",
-    "dri",
-    "plo",
-    "gan",
-    "tur",
-    "mel",
-  ];
+  const syllables = ["ba", "ke", "lo", "mi", "nu", "ra", "se", "ti", "vo", "za", "dri", "plo", "gan", "tur", "mel"];
   let rest = index * 7 + 3;
   let text = "";
   do {
@@ -99,12 +61,7 @@ export function sentence(random: () => number): string {
 export function question(random: () => number, about: string): string {
   const words = about.replace(/[.]/g, "").split(" ");
   const start = Math.floor(random() * (words.length - 5));
-  const openings = [
-    "What do you know about",
-    "Do you remember",
-    "Tell me again what happened with",
-    "When was",
-  ];
+  const openings = ["What do you know about", "Do you remember", "Tell me again what happened with", "When was"];
   return `${openings[Math.floor(random() * openings.length)]} ${words.slice(start, start + 5).join(" ")}?`;
 }
 

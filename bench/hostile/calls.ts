@@ -114,9 +114,7 @@ function memoryCalls(memory: Memory): HostileCall[] {
     {
       name: "memories.add: text",
       run: (text, id) =>
-        orRefused(
-          async () => (await memory.memories.add([{ text }], { scope: { userId: id } })).length === 1,
-        ),
+        orRefused(async () => (await memory.memories.add([{ text }], { scope: { userId: id } })).length === 1),
     },
     {
       name: "memories.add: value, key, tags, actor",

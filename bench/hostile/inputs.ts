@@ -63,8 +63,7 @@ export const hostileInputs: readonly HostileInput[] = [
   },
   {
     name: "different ideographs",
-    text: (characters) =>
-      numbered(characters, (index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))),
+    text: (characters) => numbered(characters, (index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))),
   },
   { name: "a long beginning", text: (characters) => `${"a ".repeat(characters / 2 - 10)}instructions: b` },
 ];

@@ -63,8 +63,7 @@ export const hostileRules: readonly HostileRule[] = [
     name: "textPieces",
     run: (text) => textPieces([{ text }], 1_000),
     isResult: (result, text) =>
-      (result as { text: string }[][]).flat().reduce((sum, part) => sum + part.text.length, 0) ===
-      text.length,
+      (result as { text: string }[][]).flat().reduce((sum, part) => sum + part.text.length, 0) === text.length,
   },
   {
     name: "withinBounds",

@@ -47,10 +47,7 @@ export async function energyShare({ source, schema }: BenchDatabase): Promise<nu
     for (let round = 0; round < shape.rounds; round++) {
       const said = line(`I tell you of matter ${talk * shape.rounds + round}`, talk + round, lengths.said);
       const configurable = { thread_id: threadId, user_id: scope.userId, app_id: scope.appId };
-      ({ messages } = await graph.invoke(
-        { messages: [...messages, new HumanMessage(said)] },
-        { configurable },
-      ));
+      ({ messages } = await graph.invoke({ messages: [...messages, new HumanMessage(said)] }, { configurable }));
       await memory.idle();
     }
     await memory.threads.end({ scope, threadId });
@@ -112,7 +109,5 @@ async function consumed(memory: Memory, { appId }: AppScope): Promise<Units> {
 }
 
 function differences(before: Units, after: Units): Units {
-  return Object.fromEntries(
-    Object.entries(after).map(([kind, units]) => [kind, units - (before[kind] ?? 0)] as const),
-  );
+  return Object.fromEntries(Object.entries(after).map(([kind, units]) => [kind, units - (before[kind] ?? 0)] as const));
 }

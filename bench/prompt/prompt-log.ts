@@ -17,9 +17,7 @@ const separator = "\u001e";
 
 /** A prompt as its model receives it, without the tools' definitions. */
 function promptText(messages: readonly BaseMessage[]): string {
-  return messages
-    .map((message) => `${separator}${message.type}\n${message.text}${callsOf(message)}`)
-    .join("");
+  return messages.map((message) => `${separator}${message.type}\n${message.text}${callsOf(message)}`).join("");
 }
 
 function callsOf(message: BaseMessage): string {
@@ -33,11 +31,7 @@ export const readable = (prompt: string) => prompt.replaceAll(separator, "\nâ”€â
 export const tokensIn = (prompt: string) => prompt.length / charactersPerToken;
 
 /** A stand-in whose prompts are recorded as `kind`. @default the name of the structured output asked for */
-export function recordingModel(
-  log: PromptLog,
-  reply: ScriptedReplyFunction,
-  kind?: string,
-): ScriptedChatModel {
+export function recordingModel(log: PromptLog, reply: ScriptedReplyFunction, kind?: string): ScriptedChatModel {
   const model: ScriptedChatModel = new ScriptedChatModel({
     replies: (messages, call, options) => {
       const asked = kind ?? model.calls[call]?.toolNames[0] ?? "text";

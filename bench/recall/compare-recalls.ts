@@ -143,6 +143,5 @@ export function questionsAbout(texts: readonly string[], { rounds, warmUps }: Ro
 
 /** Throws unless the thread has a summary, and messages after it. */
 export function hasSummary({ summary, gap }: Recalled): void {
-  if (summary === null || gap.length === 0)
-    throw new Error("The thread has no summary, or nothing after it.");
+  if (summary === null || gap.length === 0) throw new Error("The thread has no summary, or nothing after it.");
 }

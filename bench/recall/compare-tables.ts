@@ -71,17 +71,13 @@ export async function compareGrowth(
   await talk(memory, reader);
   await multiplyMemories(pool, grown, growth - 1);
   const rows = { before: await countRows(database, schema), after: await countRows(database, grown) };
-  if (rows.after !== bench.corpus.length * growth)
-    throw new Error(`The table has grown to ${rows.after} rows.`);
+  if (rows.after !== bench.corpus.length * growth) throw new Error(`The table has grown to ${rows.after} rows.`);
 
   const recall = (from: Memory) => {
     const questions = questionsAbout(reader.texts, growthRecalls);
     return recallOf(from, reader, { questions, threadId: threadOf(reader), check: hasSummary });
   };
-  const { before, after } = await timeInTurns(
-    { before: recall(bench.memory), after: recall(memory) },
-    growthRecalls,
-  );
+  const { before, after } = await timeInTurns({ before: recall(bench.memory), after: recall(memory) }, growthRecalls);
   await memory.close();
   printTable(
     `Recall of one user's ${facts.toLocaleString("en")} memories as the table grows`,

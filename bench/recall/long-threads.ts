@@ -25,11 +25,7 @@ export async function compareThreads(
   const memory = await openBenchMemory({ database: source, schema, embeddings });
   const threads: Thread[] = [];
   for (const messages of lengths) threads.push(await loadThread(memory, messages));
-  await checkMessages(
-    pool,
-    schema,
-    Object.fromEntries(threads.map(({ userId, said }) => [userId, 2 * said.length])),
-  );
+  await checkMessages(pool, schema, Object.fromEntries(threads.map(({ userId, said }) => [userId, 2 * said.length])));
   await vacuumSchema(pool, schema);
 
   const [short, long, longest] = threads as [Thread, Thread, Thread];

@@ -53,8 +53,7 @@ export async function measureCost(
     await fresh.close();
   }
   const cost = {
-    serverCpuMs:
-      before.server === null || serverMs === null ? null : (serverMs - before.server) / recalls.rounds,
+    serverCpuMs: before.server === null || serverMs === null ? null : (serverMs - before.server) / recalls.rounds,
     clientCpuMs: (client.user + client.system) / 1_000 / recalls.rounds,
     firstCallMs: firsts.toSorted((a, b) => a - b)[Math.floor(firstCalls / 2)] as number,
   };

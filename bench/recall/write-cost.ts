@@ -44,10 +44,7 @@ export async function compareWrites(
     },
     adds,
   );
-  const batch = await timeInTurns(
-    { add: addBatch(memory, 45), ...(peers && { put: putBatch(peers, 46) }) },
-    batches,
-  );
+  const batch = await timeInTurns({ add: addBatch(memory, 45), ...(peers && { put: putBatch(peers, 46) }) }, batches);
   const count = (texts: readonly string[]) => `${texts.length.toLocaleString("en")} memories`;
   printTimings("Writes", {
     "memory.memories.add, to none at first": single.none,

@@ -66,14 +66,10 @@ async function load(
   return cited;
 }
 
-function report(
-  runs: ReturnType<typeof searchesOf>,
-  answers: Readonly<Record<string, readonly Answered[]>>,
-): void {
+function report(runs: ReturnType<typeof searchesOf>, answers: Readonly<Record<string, readonly Answered[]>>): void {
   const names = Object.keys(runs);
   const titled = (name: string) => ({ searched: runs[name]?.[0] ?? name });
-  const select = (name: string, wanted: (answer: Answered) => boolean) =>
-    (answers[name] ?? []).filter(wanted);
+  const select = (name: string, wanted: (answer: Answered) => boolean) => (answers[name] ?? []).filter(wanted);
   const total = (name: string) => recallOf(select(name, ({ category }) => totalled.has(category)));
 
   printTable(
@@ -95,21 +91,14 @@ function report(
       };
     }),
   );
-  const grouped = (
-    title: string,
-    keyOf: (answer: Answered) => string,
-    wanted: (answer: Answered) => boolean,
-  ) => {
+  const grouped = (title: string, keyOf: (answer: Answered) => string, wanted: (answer: Answered) => boolean) => {
     const keys = [...new Set(names.flatMap((name) => select(name, wanted).map(keyOf)))].toSorted();
     printTable(
       title,
       names.map((name) => ({
         ...titled(name),
         ...Object.fromEntries(
-          keys.map((key) => [
-            key,
-            recallOf(select(name, (answer) => wanted(answer) && keyOf(answer) === key)).r10,
-          ]),
+          keys.map((key) => [key, recallOf(select(name, (answer) => wanted(answer) && keyOf(answer) === key)).r10]),
         ),
       })),
     );

@@ -4,10 +4,7 @@ import type { CitedTurns } from "./load-conversations.js";
 import type { RetrievalConversation } from "./retrieval-data.js";
 
 /** Searches a conversation; per hit, best first, the ids of the turns that it stands for. */
-export type Search = (
-  conversation: RetrievalConversation,
-  question: string,
-) => Promise<(readonly string[])[]>;
+export type Search = (conversation: RetrievalConversation, question: string) => Promise<(readonly string[])[]>;
 
 /** What is loaded, each for users of its own: what one has learned helps no other. */
 export type Load = "turns" | "facts" | "vectors";
@@ -16,10 +13,7 @@ export type Load = "turns" | "facts" | "vectors";
 export type CitedByLoad = Readonly<Record<Exclude<Load, "turns">, CitedTurns>>;
 
 /** Whose a conversation is in a load. */
-export function scopeOf(
-  load: Load,
-  conversation: RetrievalConversation,
-): Scope & { readonly userId: string } {
+export function scopeOf(load: Load, conversation: RetrievalConversation): Scope & { readonly userId: string } {
   return { tenantId: load, userId: conversation.id };
 }
 

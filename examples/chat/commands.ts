@@ -25,10 +25,7 @@ const commands: readonly Command[] = [
  *
  * @returns "said" when it is no command: a path such as "/tmp/x" is none, nor is what begins with a space.
  */
-export async function runCommand(
-  conversation: Conversation,
-  line: string,
-): Promise<"said" | "done" | "exit"> {
+export async function runCommand(conversation: Conversation, line: string): Promise<"said" | "done" | "exit"> {
   const [, name, argument = ""] = /^\/([\p{L}\d_-]*)(?:\s+(.*))?$/su.exec(line.trimEnd()) ?? [];
   if (name === undefined) return "said";
   const wanted = name === "quit" ? "exit" : name.toLowerCase();

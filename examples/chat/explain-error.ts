@@ -14,7 +14,6 @@ export function explainError(error: unknown): string {
     return `The endpoint does not answer (${detail}). Check OPENAI_BASE_URL.`;
   }
   // Node gathers the failures of IPv4 and IPv6 attempts in an error without a message.
-  if (typeof code === "string" && /^E[A-Z]+$/.test(code))
-    return `The database does not answer (${text || code}).`;
+  if (typeof code === "string" && /^E[A-Z]+$/.test(code)) return `The database does not answer (${text || code}).`;
   return text || String(error);
 }

@@ -20,10 +20,7 @@ export interface OpenConversation {
 }
 
 /** Opens the memory and the models that `env` describes. */
-export async function openConversation(
-  env: NodeJS.ProcessEnv,
-  terminal: Terminal,
-): Promise<OpenConversation> {
+export async function openConversation(env: NodeJS.ProcessEnv, terminal: Terminal): Promise<OpenConversation> {
   const { about, model, summaryModel } = await chatModels(env);
   terminal.print(about);
   const memory = createMemory({

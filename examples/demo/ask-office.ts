@@ -9,8 +9,7 @@ export async function askOffice({ memory, graph }: Office, says: string): Promis
   const threadId = "monday";
   row("", "you", says);
   const recalled = await memory.recall({ scope: ana, threadId, query: says, agent: "supervisor" });
-  for (const line of changesShown(modelView([new HumanMessage(says)], recalled)))
-    row("", "shown", line, "dim");
+  for (const line of changesShown(modelView([new HumanMessage(says)], recalled))) row("", "shown", line, "dim");
 
   const running = await graph.stream(
     { messages: [new HumanMessage(says)] },

@@ -24,10 +24,7 @@ export async function playFirstPart(folder: string): Promise<void> {
     const rows = await shop.memory.summaries.list(address);
     table(
       ["id", "start_seq", "end_seq", "base_id", "status"],
-      rows.map(({ id, startSeq, endSeq, baseId, status }) => [
-        ...[id, startSeq, endSeq, baseId].map(String),
-        status,
-      ]),
+      rows.map(({ id, startSeq, endSeq, baseId, status }) => [...[id, startSeq, endSeq, baseId].map(String), status]),
     );
   } finally {
     summaries.open();

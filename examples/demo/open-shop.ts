@@ -31,10 +31,7 @@ export async function openShop(folder: string, summaries: Gate) {
   await memory.setup();
 
   const planner = new ScriptedChatModel({
-    replies: [
-      "Table users: id, email (unique), name, created_at.",
-      "Table orders: id, user_id, total, ordered_at.",
-    ],
+    replies: ["Table users: id, email (unique), name, created_at.", "Table orders: id, user_id, total, ordered_at."],
   });
 
   const writeFile = tool(

@@ -57,11 +57,7 @@ export function unmarked(text: string): string {
 
 /** What the graph says while it runs: updates of its nodes, and events of the memory. */
 type Chunk =
-  | readonly [
-      namespace: string[],
-      mode: "updates",
-      update: Record<string, { messages?: BaseMessage[] } | null>,
-    ]
+  | readonly [namespace: string[], mode: "updates", update: Record<string, { messages?: BaseMessage[] } | null>]
   | readonly [namespace: string[], mode: "custom", event: RecallEvent | RememberEvent];
 
 interface RecallEvent {
@@ -88,11 +84,7 @@ function resultOf(update: Record<string, { messages?: BaseMessage[] } | null>): 
 }
 
 /** The memory a round began with. */
-async function used(
-  { memory }: Shop,
-  { summaryId, gapMessages }: RecallEvent,
-  firstSeq: number,
-): Promise<string> {
+async function used({ memory }: Shop, { summaryId, gapMessages }: RecallEvent, firstSeq: number): Promise<string> {
   const gap = `${firstSeq - gapMessages}-${firstSeq - 1}`;
   if (summaryId === null) return gapMessages === 0 ? "none" : `none, messages ${gap}`;
   const summaries = await memory.summaries.list(address);
@@ -104,11 +96,7 @@ async function used(
 }
 
 /** What the end of a round did. */
-async function outcome(
-  { memory }: Shop,
-  { recorded, summary }: RememberEvent,
-  firstSeq: number,
-): Promise<string> {
+async function outcome({ memory }: Shop, { recorded, summary }: RememberEvent, firstSeq: number): Promise<string> {
   const kept = `${firstSeq}-${firstSeq + recorded - 1} recorded`;
   const rows = await memory.summaries.list(address);
   if (typeof summary === "string") {

@@ -65,12 +65,7 @@ async function printMemories({ memory }: Office): Promise<void> {
     const where = turns === null ? "" : `turns ${turns.start}-${turns.end}: `;
     const readers = [...(memory.policy.allowlists ?? [])].filter(([, names]) => names.has(category));
     const notes = [state === "active" ? [] : state, readers.map(([agent]) => agent).join(", ")].flat();
-    row(
-      "",
-      kind,
-      `[${category}] ${where}${what} (${notes.join("; ")})`,
-      state === "active" ? undefined : "dim",
-    );
+    row("", kind, `[${category}] ${where}${what} (${notes.join("; ")})`, state === "active" ? undefined : "dim");
   }
 }
 

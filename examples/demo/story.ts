@@ -26,10 +26,8 @@ const labelColumns = 9;
 export function row(number: string, label: string, text: string, style?: Style): void {
   const margin = numberColumns + labelColumns;
   for (const [index, line] of wrapped(text, width() - margin).entries()) {
-    const start =
-      index === 0 ? number.padEnd(numberColumns) + label.padEnd(labelColumns) : " ".repeat(margin);
-    const painted =
-      style === "dim" ? paint("dim", start + line) : paint("cyan", start) + paintedIn(style, line);
+    const start = index === 0 ? number.padEnd(numberColumns) + label.padEnd(labelColumns) : " ".repeat(margin);
+    const painted = style === "dim" ? paint("dim", start + line) : paint("cyan", start) + paintedIn(style, line);
     stdout.write(`${painted}\n`);
   }
 }
@@ -45,9 +43,7 @@ export function table(names: readonly string[], rows: readonly (readonly string[
   );
   const line = (cells: readonly string[]) =>
     `| ${cells.map((cell, index) => cell.padEnd(widths[index] ?? 0)).join(" | ")} |`;
-  stdout.write(
-    `${paint("bold", line(names))}\n|${widths.map((columns) => "-".repeat(columns + 2)).join("|")}|\n`,
-  );
+  stdout.write(`${paint("bold", line(names))}\n|${widths.map((columns) => "-".repeat(columns + 2)).join("|")}|\n`);
   for (const cells of rows) stdout.write(`${line(cells)}\n`);
 }
 

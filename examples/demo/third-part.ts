@@ -39,8 +39,7 @@ async function secondConversation(calendar: Calendar): Promise<void> {
   const asked = "When can we have meetings?";
   row("", "you", asked);
   const recalled = await calendar.memory.recall({ scope, threadId: "second", query: asked });
-  for (const line of notesShown(modelView([new HumanMessage(asked)], recalled)))
-    row("", "shown", line, "dim");
+  for (const line of notesShown(modelView([new HumanMessage(asked)], recalled))) row("", "shown", line, "dim");
   row("", "answer", await answerOf(calendar, "second", asked));
   await say(calendar, "second", "The dentist is on Friday at three.");
   await say(calendar, "second", "Thank you!");

@@ -12,10 +12,7 @@ export interface Asked<Value> {
 }
 
 /** Asks once, and again whenever one of `on` changes; an answer that nobody waits for any more is dropped. */
-export function useAsked<Value>(
-  ask: (signal: AbortSignal) => Promise<Value>,
-  on: readonly unknown[],
-): Asked<Value> {
+export function useAsked<Value>(ask: (signal: AbortSignal) => Promise<Value>, on: readonly unknown[]): Asked<Value> {
   const [state, setState] = useState<Omit<Asked<Value>, "again">>({
     value: null,
     error: null,

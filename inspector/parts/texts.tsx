@@ -25,8 +25,7 @@ export function Words({ text, most = 2_000 }: { readonly text: string; readonly 
 
 /** How a text became another. */
 export function Difference({ before, after }: { readonly before: string; readonly after: string }) {
-  if (before.length + after.length > mostCharacters)
-    return <p class="note">These are too long to be compared here.</p>;
+  if (before.length + after.length > mostCharacters) return <p class="note">These are too long to be compared here.</p>;
   const byWords = before.length + after.length <= mostWordCharacters;
   const parts = byWords ? diffWordsWithSpace(before, after) : diffLines(before, after);
   return (

@@ -97,8 +97,7 @@ function Entry({ entry }: { readonly entry: HistoryEntry }) {
 }
 
 function Became({ before, after }: { readonly before: unknown; readonly after: unknown }) {
-  if (typeof before === "string" && typeof after === "string")
-    return <Difference before={before} after={after} />;
+  if (typeof before === "string" && typeof after === "string") return <Difference before={before} after={after} />;
   if (typeof after === "string") return <Words text={after} most={500} />;
   return (
     <code>

@@ -52,8 +52,7 @@ export function ChangesView({ place }: ViewProps) {
       <ol class="lines" aria-live="polite" aria-relevant="additions">
         {changes.map(({ rev, event, memoryId, line, at }) => (
           <li key={rev}>
-            <span class="faint">{rev}</span> <Tag of={event} />{" "}
-            <MemoryLink id={memoryId} whose={whose} text={line} />{" "}
+            <span class="faint">{rev}</span> <Tag of={event} /> <MemoryLink id={memoryId} whose={whose} text={line} />{" "}
             <span class="faint">
               <When at={at} />
             </span>

@@ -64,8 +64,8 @@ function Erase({ whose, name }: { readonly whose: Params; readonly name: string 
       ...{ reason: false as const, typed: name },
       about: (
         <p>
-          {left && `${counted(left.total, "row goes", "rows go")}, `}with checkpoints and audit trail. Nothing
-          brings them back.
+          {left && `${counted(left.total, "row goes", "rows go")}, `}with checkpoints and audit trail. Nothing brings
+          them back.
         </p>
       ),
       act: async () => setErased(await forget(false)),

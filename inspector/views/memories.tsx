@@ -126,13 +126,7 @@ function Choice(choice: {
   );
 }
 
-function MemoryTable({
-  memories,
-  params,
-}: {
-  readonly memories: readonly Memory[];
-  readonly params: Params;
-}) {
+function MemoryTable({ memories, params }: { readonly memories: readonly Memory[]; readonly params: Params }) {
   return (
     <div class="scroll">
       <table class="memories" onKeyDown={moveByKey}>
@@ -151,10 +145,7 @@ function MemoryTable({
           {memories.map((memory) => (
             <tr key={memory.id}>
               <th scope="row">
-                <a
-                  href={hrefOf({ view: "memory", params: { ...whoseOf(params), id: memory.id } })}
-                  class="row"
-                >
+                <a href={hrefOf({ view: "memory", params: { ...whoseOf(params), id: memory.id } })} class="row">
                   <bdi>{memory.text.slice(0, lineCharacters)}</bdi>
                 </a>
               </th>

@@ -32,9 +32,7 @@ export function MemoryDetail({ place }: ViewProps) {
               <div>
                 <Facts memory={known.memory} whose={whose} />
                 {known.memory.source && <Source memory={known.memory} whose={whose} />}
-                {known.former.length > 1 && (
-                  <Slot memory={known.memory} values={known.former} whose={whose} />
-                )}
+                {known.former.length > 1 && <Slot memory={known.memory} values={known.former} whose={whose} />}
               </div>
               <AuditTrail memory={known.memory} events={known.events} whose={whose} again={asked.again} />
             </div>
@@ -47,10 +45,7 @@ export function MemoryDetail({ place }: ViewProps) {
 
 async function readMemory(id: string, whose: Params, signal: AbortSignal): Promise<Known> {
   const call = { whose, signal };
-  const [memory, { events }] = await Promise.all([
-    ask<Memory>(path`memories/${id}`, call),
-    readHistory(id, call),
-  ]);
+  const [memory, { events }] = await Promise.all([ask<Memory>(path`memories/${id}`, call), readHistory(id, call)]);
   const { key, category } = memory;
   if (key === null) return { memory, events, former: [] };
   const query = {
@@ -88,12 +83,8 @@ function Facts({ memory, whose }: { readonly memory: Memory; readonly whose: Par
     ["Holds", <Span key="holds" from={memory.validFrom} to={memory.validTo} />],
     ["Learned", <When key="learned" at={memory.createdAt} />],
     ["Last used", <When key="used" at={memory.lastAccessedAt} />],
-    ...(memory.expiresAt === null
-      ? []
-      : [["Expires", <When key="expires" at={memory.expiresAt} />] as const]),
-    ...(memory.purgeAt === null
-      ? []
-      : [["Deleted for good", <When key="purged" at={memory.purgeAt} />] as const]),
+    ...(memory.expiresAt === null ? [] : [["Expires", <When key="expires" at={memory.expiresAt} />] as const]),
+    ...(memory.purgeAt === null ? [] : [["Deleted for good", <When key="purged" at={memory.purgeAt} />] as const]),
     ...(memory.agentId === null ? [] : [["Agent", memory.agentId] as const]),
     ...(memory.actorId === null ? [] : [["Said by", <Words key="actor" text={memory.actorId} />] as const]),
     ...(tags.length === 0 ? [] : [["Tags", <Words key="tags" text={tags.join(", ")} />] as const]),

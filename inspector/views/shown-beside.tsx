@@ -35,9 +35,7 @@ function Block({ text }: { readonly text: string }) {
 function Shown({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
   const { memories, leftOut, summaryId } = turn;
   if (memories.length === 0) {
-    return (
-      <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>
-    );
+    return <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>;
   }
   return (
     <>

@@ -47,13 +47,7 @@ export function Summaries({ place }: ViewProps) {
   );
 }
 
-function VersionPages({
-  place,
-  summaries,
-}: {
-  readonly place: Place;
-  readonly summaries: readonly Summary[];
-}) {
+function VersionPages({ place, summaries }: { readonly place: Place; readonly summaries: readonly Summary[] }) {
   const { older, version: _, ...params } = place.params;
   const oldest = summaries[0]?.id;
   if (older === undefined && summaries.length < pageVersions) return null;
@@ -94,16 +88,14 @@ function Versions({ place, summaries }: { readonly place: Place; readonly summar
 
 function Version({ place, summaries }: { readonly place: Place; readonly summaries: readonly Summary[] }) {
   const current = inUse(summaries);
-  const chosen =
-    summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
+  const chosen = summaries.find(({ id }) => String(id) === place.params.version) ?? current ?? summaries.at(-1);
   if (!chosen) return null;
   const base = summaries.find(({ id }) => id === chosen.baseId);
   const { id, status, startSeq, endSeq, text, error, generationTimeMs, createdAt } = chosen;
   return (
     <section class="version" aria-label={`Version ${id}`}>
       <h3>
-        Version {id} <Tag of={status} tone={toneOf(status)} />{" "}
-        {chosen === current && <Tag of="in use" tone="good" />}
+        Version {id} <Tag of={status} tone={toneOf(status)} /> {chosen === current && <Tag of="in use" tone="good" />}
       </h3>
       <p class="faint">
         messages {count(startSeq)}–{count(endSeq)} · made <When at={createdAt} />

@@ -29,9 +29,7 @@ export function ThreadView({ place }: ViewProps) {
         <bdi>{thread}</bdi>
       </h2>
       <p class="links">
-        <a href={hrefOf({ view: "summaries", params: { ...whoseOf(params), thread } })}>
-          How it became summaries
-        </a>
+        <a href={hrefOf({ view: "summaries", params: { ...whoseOf(params), thread } })}>How it became summaries</a>
       </p>
       <Answer asked={asked}>
         {(page) =>
@@ -60,13 +58,10 @@ async function readPage({ params }: Place, signal: AbortSignal): Promise<ThreadP
   const { thread = "", before, after, at } = params;
   const from = at === undefined ? after : String(Math.max(-1, Number(at) - 6));
   const whose = whoseOf(params);
-  const { messages } = await ask<{ readonly messages: readonly Message[] }>(
-    path`threads/${thread}/messages`,
-    {
-      ...{ whose, signal },
-      query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
-    },
-  );
+  const { messages } = await ask<{ readonly messages: readonly Message[] }>(path`threads/${thread}/messages`, {
+    ...{ whose, signal },
+    query: { limit: pageMessages, mostCharacters, ...(from === undefined ? { before } : { after: from }) },
+  });
   const end = (messages.at(-1)?.seq ?? -1) + 1;
   const call = { whose, signal, query: { limit: pageMessages, cursor: end } };
   const [{ turns }, cost] = await Promise.all([

@@ -70,11 +70,7 @@ function ThreadTable({ threads }: { readonly threads: readonly Thread[] }) {
                   <When at={lastActivityAt} />
                 </td>
                 <td>
-                  {endedAt === null ? (
-                    <Tag of="open" tone="good" />
-                  ) : (
-                    <Tag of={`ended ${endedReason ?? ""}`.trim()} />
-                  )}
+                  {endedAt === null ? <Tag of="open" tone="good" /> : <Tag of={`ended ${endedReason ?? ""}`.trim()} />}
                 </td>
                 <td>
                   <a href={hrefOf({ view: "summaries", params })} aria-label={`Summaries of ${threadId}`}>

@@ -93,9 +93,7 @@ function Result({ params }: { readonly params: Params }) {
 function searchedBy({ question, floor, budgetTokens }: Explained): string {
   const words = question.lexemes.length > 0 ? question.lexemes.join(", ") : "no words";
   const least =
-    typeof floor === "number"
-      ? `least similarity ${floor}`
-      : `least evidence ${floor.each}, of the best ${floor.best}`;
+    typeof floor === "number" ? `least similarity ${floor}` : `least evidence ${floor.each}, of the best ${floor.best}`;
   const how = question.broad ? "Asks for all there is" : `Searched by ${words}`;
   return `${how}${question.embedded ? " and by meaning" : ""} · ${least} · budget ${budgetTokens ?? "no"} tokens`;
 }
@@ -149,20 +147,12 @@ function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: nu
     at += value;
     return value === 0 ? [] : [{ part, value, from }];
   });
-  const lost = lostParts.flatMap((part) =>
-    hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : [],
-  );
+  const lost = lostParts.flatMap((part) => (hit.parts[part] < 0 ? [`${part} ${hit.parts[part].toFixed(3)}`] : []));
   const gained = drawn.map(({ part, value }) => `${partNames[part]} ${value.toFixed(3)}`);
   const label = [...gained, ...lost].join(", ");
   return (
     <>
-      <svg
-        class="score"
-        viewBox="0 0 100 4"
-        preserveAspectRatio="none"
-        role="img"
-        aria-label={label || "no part"}
-      >
+      <svg class="score" viewBox="0 0 100 4" preserveAspectRatio="none" role="img" aria-label={label || "no part"}>
         {drawn.map(({ part, value, from }) => (
           <rect
             key={part}

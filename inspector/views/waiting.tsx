@@ -44,9 +44,7 @@ function Consents({ place }: { readonly place: Place }) {
                     <Words text={consent.text} />
                   </p>
                   <p class="faint">
-                    <Tag
-                      of={consent.rule === "signals" ? "waits for a second signal" : "waits for consent"}
-                    />{" "}
+                    <Tag of={consent.rule === "signals" ? "waits for a second signal" : "waits for consent"} />{" "}
                     {ownerOf(consent.scope)} · {consent.category}
                     {consent.key !== null && ` · ${consent.key}`}
                     {consent.current !== null && (
@@ -59,11 +57,7 @@ function Consents({ place }: { readonly place: Place }) {
                   </p>
                   <div class="buttons">
                     {(["approve", "refuse"] as const).map((decision) => (
-                      <button
-                        key={decision}
-                        type="button"
-                        onClick={() => askFirst(decide(consent, decision))}
-                      >
+                      <button key={decision} type="button" onClick={() => askFirst(decide(consent, decision))}>
                         {decision === "approve" ? "Approve" : "Refuse"}
                       </button>
                     ))}
@@ -119,9 +113,7 @@ function Quarantine({ place }: { readonly place: Place }) {
               {memories.map((memory) => (
                 <li key={memory.id}>
                   <p dir="auto">
-                    <a
-                      href={hrefOf({ view: "memory", params: { ...paramsOf(memory.scope), id: memory.id } })}
-                    >
+                    <a href={hrefOf({ view: "memory", params: { ...paramsOf(memory.scope), id: memory.id } })}>
                       <bdi>{memory.text.slice(0, 1_000)}</bdi>
                     </a>
                   </p>

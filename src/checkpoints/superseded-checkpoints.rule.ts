@@ -44,7 +44,6 @@ function withSources(nodes: readonly CheckpointNode[], all: readonly CheckpointN
   const parentOf = ({ parentId }: CheckpointNode) => byId.get(parentId ?? "") ?? [];
   const kept = new Set([nodes, nodes.filter(({ format }) => format < 4).flatMap(parentOf)].flat());
   // A set that grows is walked to its end.
-  for (const node of kept)
-    if (node.replayed.length > 0) for (const source of [parentOf(node)].flat()) kept.add(source);
+  for (const node of kept) if (node.replayed.length > 0) for (const source of [parentOf(node)].flat()) kept.add(source);
   return kept;
 }

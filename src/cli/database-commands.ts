@@ -1,13 +1,6 @@
 import { MemoryError } from "../errors.js";
 import type { MigrationStatus } from "../postgres/migration-status.js";
-import {
-  type CliCommand,
-  type DatabaseFlags,
-  type MemoryFlags,
-  withDatabase,
-  withMemory,
-  withModel,
-} from "./flags.js";
+import { type CliCommand, type DatabaseFlags, type MemoryFlags, withDatabase, withMemory, withModel } from "./flags.js";
 import { aligned, counted, print } from "./output.js";
 import { useMemory } from "./use-memory.js";
 
@@ -56,8 +49,7 @@ export const reembedCommand: CliCommand = {
   examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
   flags: withMemory,
   async run(flags: MemoryFlags) {
-    if (flags.embeddings === undefined)
-      throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
+    if (flags.embeddings === undefined) throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
     const isSeen = !flags.json && process.stderr.isTTY;
     const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
       void (isSeen && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
@@ -74,8 +66,7 @@ const mostPasses = 100;
 
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
-  description:
-    "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
+  description: "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
   examples: [["upkeep --model ./model.js", "from cron, where no process lives long"]],
   flags: (command) => withModel(withMemory(command)),
   async run(flags: MemoryFlags) {

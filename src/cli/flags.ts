@@ -44,10 +44,7 @@ export const withSettings = (command: Command): Command =>
 export const withMemory = (command: Command): Command => withSettings(withDatabase(command));
 
 export const withModel = (command: Command): Command =>
-  command.option(
-    "--model <module>",
-    "file or package that exports a LangChain chat model as default or as `model`",
-  );
+  command.option("--model <module>", "file or package that exports a LangChain chat model as default or as `model`");
 
 /** `user` describes the flag where it is optional. */
 export const withScope = (command: Command, user = "the user; this or --app is needed"): Command =>

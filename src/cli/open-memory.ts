@@ -12,12 +12,7 @@ import type { Memory } from "../memory.js";
 import type { Database } from "../postgres/database.js";
 import { toMemoryError } from "../postgres/database-error.js";
 import { findIsolation } from "../postgres/isolation.js";
-import {
-  type DatabaseOption,
-  defaultDataDir,
-  type OpenSettings,
-  openDatabase,
-} from "../postgres/open-database.js";
+import { type DatabaseOption, defaultDataDir, type OpenSettings, openDatabase } from "../postgres/open-database.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import type { DatabaseFlags, MemoryFlags } from "./flags.js";
 
@@ -81,10 +76,7 @@ export async function onDatabase<Result>(
 }
 
 /** @throws MemoryError `DATABASE_UNAVAILABLE` */
-export async function isolationOf(
-  option: DatabaseOption,
-  schemaName: string,
-): Promise<{ isolation?: "rls" }> {
+export async function isolationOf(option: DatabaseOption, schemaName: string): Promise<{ isolation?: "rls" }> {
   // The embedded database has superusers only.
   if (typeof option !== "string") return {};
   const find = (db: Database) => db.withClient((client) => findIsolation(client, schemaName));

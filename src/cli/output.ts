@@ -2,8 +2,7 @@ export function print({ json }: { readonly json?: true }, result: unknown, words
   console.log(json ? JSON.stringify(result) : words());
 }
 
-export const counted = (count: number, one: string, several = `${one}s`) =>
-  `${count} ${count === 1 ? one : several}`;
+export const counted = (count: number, one: string, several = `${one}s`) => `${count} ${count === 1 ? one : several}`;
 
 /** The last column may have any length. */
 export function aligned(rows: readonly (readonly (string | number)[])[]): string[] {

@@ -14,8 +14,7 @@ type ServeFlags = MemoryFlags & { host: string; port: number; auth?: string; mcp
 
 export const serveCommand: CliCommand = {
   name: "serve",
-  description:
-    "answer the HTTP API, described at /openapi.json; without authentication for this machine only",
+  description: "answer the HTTP API, described at /openapi.json; without authentication for this machine only",
   examples: [
     ["serve", "for programs of this machine"],
     ["serve --host 0.0.0.0 --auth ./auth.js", "for callers that a module authenticates"],
@@ -94,10 +93,7 @@ export const inspectCommand: CliCommand = {
   flags: (command) =>
     withMemory(withScope(command, "begin with this user"))
       .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
-      .option(
-        "--operator <name>",
-        "who looks and changes, for the audit trail (default: the name of your login)",
-      ),
+      .option("--operator <name>", "who looks and changes, for the audit trail (default: the name of your login)"),
   run: inspect,
 };
 

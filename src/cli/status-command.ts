@@ -39,10 +39,7 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
   const workLine = (name: string) => {
     const rows = contents.work.filter(({ state }) => state === name);
     const who = (worker: string | null) => (worker === null ? "" : ` by ${worker}`);
-    return listed(
-      rows,
-      (row) => `${row.count} ${row.kind}${who(row.worker)} since ${row.since.toISOString()}`,
-    );
+    return listed(rows, (row) => `${row.count} ${row.kind}${who(row.worker)} since ${row.since.toISOString()}`);
   };
   const lacking = missing && listed(missing, (row) => `${row.count} in ${row.space}`);
   const sizes = tables.slice(0, largestTables).map(({ table, rows, bytes }) => {

@@ -87,11 +87,7 @@ async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: P
   });
 }
 
-async function approve(
-  deps: WriteRuntime,
-  { request, draft }: DraftedConsent,
-  decision: Parsed,
-): Promise<void> {
+async function approve(deps: WriteRuntime, { request, draft }: DraftedConsent, decision: Parsed): Promise<void> {
   const { actor, via, evidence, reason } = decision;
   await writeMemories(deps, {
     scope: request.scope,
@@ -144,9 +140,7 @@ async function settle(
 ): Promise<void> {
   await requireWaiting(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
-  const settled = await settleConsents(tx, [
-    { id, status, actor, via, evidence: evidence ?? null, memoryId },
-  ]);
+  const settled = await settleConsents(tx, [{ id, status, actor, via, evidence: evidence ?? null, memoryId }]);
   if (settled.length > 0) return;
   await requireWaiting(tx, scope, { id });
   throw new MemoryError("WRONG_STATE", `Request ${id} was decided at the same time. Look it up again.`);

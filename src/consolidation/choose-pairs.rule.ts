@@ -34,16 +34,12 @@ export function choosePairs(near: readonly StoredPair[], rules: PairRules): Stor
   }
   return [...pairs.values()].toSorted(
     (one, other) =>
-      other.similarity - one.similarity ||
-      one.first.ref - other.first.ref ||
-      one.second.ref - other.second.ref,
+      other.similarity - one.similarity || one.first.ref - other.first.ref || one.second.ref - other.second.ref,
   );
 }
 
 function inOrder({ first, second, similarity }: StoredPair): StoredPair {
-  return first.ref <= second.ref
-    ? { first, second, similarity }
-    : { first: second, second: first, similarity };
+  return first.ref <= second.ref ? { first, second, similarity } : { first: second, second: first, similarity };
 }
 
 function isOpen(pair: StoredPair, { policy, leastSimilarity, since }: PairRules): boolean {
@@ -74,10 +70,7 @@ export function mayBeOne(first: StoredMemory, second: StoredMemory, policy: Cate
 /** Whether they may say the same: no judge makes one of "8,000 euros" and "9,500 euros". */
 export function mayMerge(first: StoredMemory, second: StoredMemory): boolean {
   const [one, other] = [first.value, second.value];
-  return (
-    haveSameFigures(first.text, second.text) &&
-    (one === null || other === null || haveSameFigures(one, other))
-  );
+  return haveSameFigures(first.text, second.text) && (one === null || other === null || haveSameFigures(one, other));
 }
 
 /** Statements. Episodes belong to their turns, steps were asked for, and notes are bounded by number. */

@@ -4,12 +4,7 @@ import { keepProgress } from "../jobs/work-table.js";
 import { markChangedOwners, mostMarked } from "./changed-owners.js";
 import type { ConsolidationRuntime } from "./consolidation-options.js";
 import { askJudge } from "./judge-pairs.js";
-import {
-  type ConsolidationWork,
-  loadConsolidation,
-  progressOf,
-  type VotedPair,
-} from "./load-consolidation.js";
+import { type ConsolidationWork, loadConsolidation, progressOf, type VotedPair } from "./load-consolidation.js";
 import { saveConsolidation } from "./save-consolidation.js";
 import type { SettledPair } from "./settle-pairs.rule.js";
 

@@ -51,10 +51,7 @@ export async function findPairs(
   return { pairs: left.slice(0, mostPairs), more: left.length > mostPairs };
 }
 
-async function findNear(
-  db: Connection,
-  search: Parameters<typeof findNearMemories>[1],
-): Promise<StoredPair[]> {
+async function findNear(db: Connection, search: Parameters<typeof findNearMemories>[1]): Promise<StoredPair[]> {
   const found = await findNearMemories(db, search);
   const refs = found.flatMap(({ first, second }) => [first, second]);
   const stored = await findStored(db, { ownerRef: search.ownerRef, refs });
@@ -66,10 +63,7 @@ async function findNear(
 }
 
 /** The current embedding space, which comes with a vector; null without embeddings. */
-async function spaceOf(
-  { db, embedder }: ConsolidationRuntime,
-  ownerRef: OwnerRef,
-): Promise<EmbeddingSpace | null> {
+async function spaceOf({ db, embedder }: ConsolidationRuntime, ownerRef: OwnerRef): Promise<EmbeddingSpace | null> {
   if (!embedder) return null;
   const [row] = await db.query<{ text: string }>(sql`
     select m.content as text from ${db.schema}.memory m

@@ -82,11 +82,7 @@ export function progressOf(
 }
 
 /** The pairs of an interrupted run, except those with a changed or deleted memory. */
-async function findAgain(
-  db: Connection,
-  ownerRef: OwnerRef,
-  { pairs }: ConsolidationProgress,
-): Promise<VotedPair[]> {
+async function findAgain(db: Connection, ownerRef: OwnerRef, { pairs }: ConsolidationProgress): Promise<VotedPair[]> {
   const ids = pairs.flatMap(({ first, second }) => [first.id, second.id]);
   const stored = await findStored(db, { ownerRef, ids });
   const asRead = ({ id, revision }: { id: string; revision: number }) => {

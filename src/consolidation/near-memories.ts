@@ -24,9 +24,7 @@ export async function findNearMemories(
   }
   const found: NearRefs[] = [];
   for (let from = 0; from < refs.length; from += atOnce) {
-    found.push(
-      ...(await findByVector(db, { ownerRef, refs: refs.slice(from, from + atOnce), space, least })),
-    );
+    found.push(...(await findByVector(db, { ownerRef, refs: refs.slice(from, from + atOnce), space, least })));
   }
   return found;
 }

@@ -26,9 +26,7 @@ const neededLead = { hide: 5, leave: 2 };
 const mostVotes = 11;
 
 export function needsVote(votes: readonly PairVote[]): boolean {
-  return (
-    votes.length < mostVotes && leadOf(votes, "leave") < neededLead.leave && agreedEffect(votes) === null
-  );
+  return votes.length < mostVotes && leadOf(votes, "leave") < neededLead.leave && agreedEffect(votes) === null;
 }
 
 /** The first verdict with the leading effect. Without one, or with any vote against a link, nothing is done. */

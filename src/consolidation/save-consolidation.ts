@@ -93,10 +93,7 @@ async function lookedAtUntil(
   return Number(row?.revision ?? doneUntil);
 }
 
-function eventOf(
-  scope: ConsolidationWork["scope"],
-  { first, effect, vote, similarity }: SettledPair,
-): MemoryEvent {
+function eventOf(scope: ConsolidationWork["scope"], { first, effect, vote, similarity }: SettledPair): MemoryEvent {
   const { id: memoryId, category } = first;
   const event = { scope, step: "consolidate", op: "classify", memoryId, category, similarity } as const;
   const isRefused = effect.action === "none" && effect.why !== null;
@@ -105,10 +102,7 @@ function eventOf(
     : { ...event, status: "ok", detail: vote.verdict };
 }
 
-function tellOfSettled(
-  { logger }: Pick<ConsolidationRuntime, "logger">,
-  settled: readonly SettledPair[],
-): void {
+function tellOfSettled({ logger }: Pick<ConsolidationRuntime, "logger">, settled: readonly SettledPair[]): void {
   const outcomes: Record<string, number> = {};
   for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
   const told = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);

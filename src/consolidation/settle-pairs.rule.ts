@@ -40,9 +40,7 @@ export function settlePairs(judged: readonly JudgedPair[], rules: SettleRules): 
   const gone = new Set<string>();
   const inTurn = judged
     .map((pair, place) => ({ pair, place }))
-    .toSorted(
-      (one, other) => order(one.pair) - order(other.pair) || other.pair.similarity - one.pair.similarity,
-    );
+    .toSorted((one, other) => order(one.pair) - order(other.pair) || other.pair.similarity - one.pair.similarity);
   for (const { pair, place } of inTurn) {
     const effect = effectOf(pair, gone, rules);
     if (effect.action === "merge" || effect.action === "close") gone.add(effect.gone.id);
@@ -114,14 +112,10 @@ function byTime(one: StoredMemory, other: StoredMemory): number {
   return one.validFrom.getTime() - other.validFrom.getTime() || one.ref - other.ref;
 }
 
-function closed(
-  closing: Omit<PairEffect & { action: "close" }, "action">,
-  { consent }: SettleRules,
-): PairEffect {
+function closed(closing: Omit<PairEffect & { action: "close" }, "action">, { consent }: SettleRules): PairEffect {
   const { kept, gone } = closing;
   if (gone.rank > kept.rank) return none("believed");
   if (gone.pinned) return none("pinned");
-  if (consentRule(consent, gone) === "consent" || consentRule(consent, kept) === "consent")
-    return none("consent");
+  if (consentRule(consent, gone) === "consent" || consentRule(consent, kept) === "consent") return none("consent");
   return { action: "close", ...closing };
 }

@@ -55,8 +55,7 @@ interface LeftOut {
   readonly endMessageId: string;
 }
 
-export interface ConversationRow
-  extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "epoch"> {
+export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "epoch"> {
   readonly owned: boolean;
   readonly rev_seen: number;
   readonly omitted: LeftOut | null;

@@ -10,10 +10,7 @@ import { MemoryError } from "../errors.js";
 import { withFields } from "../text/message-text.js";
 import { saidMessage } from "./recalled-mark.js";
 
-export const messageListSchema = z.custom<readonly BaseMessageLike[]>(
-  Array.isArray,
-  "must be a list of messages",
-);
+export const messageListSchema = z.custom<readonly BaseMessageLike[]>(Array.isArray, "must be a list of messages");
 
 /** Ids for frozen messages, and for plain objects, which are the caller's. */
 const idsOfOthers = new WeakMap<object, string>();

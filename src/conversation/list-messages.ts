@@ -1,14 +1,7 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseScoped,
-  parseThreadId,
-  type Scope,
-  scopeField,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
@@ -48,10 +41,7 @@ const listSchema = z
     ...{ before: seq.optional(), after: seq.optional() },
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })
-  .refine(
-    ({ before, after }) => before === undefined || after === undefined,
-    "`before` or `after`, not both",
-  );
+  .refine(({ before, after }) => before === undefined || after === undefined, "`before` or `after`, not both");
 
 /** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
@@ -74,9 +64,7 @@ export async function listMessages(db: Connection, input: ListMessages): Promise
     where ${threadIs(tenantId, threadId)}
     order by x.seq`);
   if (rows.some(({ owned }) => !owned)) throw threadForbidden(threadId);
-  return rows.flatMap(({ message }) =>
-    message === null ? [] : { ...message, saidAt: new Date(message.saidAt) },
-  );
+  return rows.flatMap(({ message }) => (message === null ? [] : { ...message, saidAt: new Date(message.saidAt) }));
 }
 
 type MessageJson = Omit<ThreadMessage, "saidAt"> & { readonly saidAt: number };

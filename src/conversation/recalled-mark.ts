@@ -70,9 +70,7 @@ export function lastLeftOut({ id, response_metadata }: BaseMessage): string | un
 
 export function isLeftOut(message: BaseMessage): boolean {
   return (
-    message.getType() === "system" &&
-    message.response_metadata?.[key] === leftOut &&
-    message.content === leftOutText
+    message.getType() === "system" && message.response_metadata?.[key] === leftOut && message.content === leftOutText
   );
 }
 
@@ -115,8 +113,7 @@ const injected = /^(?:\[Previous context: [\s\S]*?\]\n\n|<memory>\n[\s\S]*?\n<\/
 /** What a user says about memory blocks stays. */
 export function withoutContext(text: string): string {
   let rest = text;
-  for (let found = injected.exec(rest); found; found = injected.exec(rest))
-    rest = rest.slice(found[0].length);
+  for (let found = injected.exec(rest); found; found = injected.exec(rest)) rest = rest.slice(found[0].length);
   return rest;
 }
 
@@ -158,10 +155,7 @@ export function saidMessage(message: BaseMessage): BaseMessage | null {
   return withFields(message, { content: own, response_metadata });
 }
 
-function ownContent(
-  content: MessageContent,
-  words: ((text: string) => string) | undefined,
-): MessageContent | null {
+function ownContent(content: MessageContent, words: ((text: string) => string) | undefined): MessageContent | null {
   if (words === undefined) return null;
   if (typeof content === "string") {
     const own = words(content);
@@ -169,8 +163,7 @@ function ownContent(
   }
   if (!Array.isArray(content)) return null;
   const [first, ...others] = content;
-  const text: unknown =
-    typeof first === "object" && first !== null && "text" in first ? first.text : undefined;
+  const text: unknown = typeof first === "object" && first !== null && "text" in first ? first.text : undefined;
   if (typeof text !== "string") return null;
   const own = words(text);
   if (own === text) return null;

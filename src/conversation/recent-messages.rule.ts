@@ -36,8 +36,7 @@ function roundsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
 function withoutBrokenCalls(messages: readonly BaseMessage[]): BaseMessage[] {
   const results = new Set(messages.map(answeredCall));
   results.delete(undefined);
-  const broken = (message: BaseMessage) =>
-    callsOf(message).some((id) => id === undefined || !results.has(id));
+  const broken = (message: BaseMessage) => callsOf(message).some((id) => id === undefined || !results.has(id));
   const open = new Set<string | undefined>();
   return messages.filter((message) => {
     const answered = answeredCall(message);
@@ -102,7 +101,5 @@ function tokensOf(messages: readonly BaseMessage[]): number {
 
 function otherParts({ content }: BaseMessage): { readonly type?: unknown }[] {
   const parts: unknown[] = Array.isArray(content) ? content : [];
-  return parts.filter(
-    (part): part is object => typeof part === "object" && part !== null && !("text" in part),
-  );
+  return parts.filter((part): part is object => typeof part === "object" && part !== null && !("text" in part));
 }

@@ -157,9 +157,7 @@ function withFewerTerms(input: RecordStatement): RecordStatement | null {
   const most = input.messages.reduce((longest, message) => Math.max(longest, lengthOf(message)), 0);
   if (most === 0) return null;
   const heaviest = input.messages.findIndex((message) => lengthOf(message) === most);
-  const messages = input.messages.map((message, index) =>
-    index === heaviest ? { ...message, terms: "" } : message,
-  );
+  const messages = input.messages.map((message, index) => (index === heaviest ? { ...message, terms: "" } : message));
   return { ...input, messages };
 }
 
@@ -170,10 +168,7 @@ interface Row extends Omit<RecordedThread, "threadRef"> {
   readonly id: string | null;
 }
 
-async function tryRecord(
-  db: Connection,
-  input: RecordStatement,
-): Promise<RecordedThread | null | typeof collided> {
+async function tryRecord(db: Connection, input: RecordStatement): Promise<RecordedThread | null | typeof collided> {
   const { schema } = db;
   const [row] = await db.query<Row>(
     sql`

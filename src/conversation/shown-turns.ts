@@ -1,14 +1,7 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import {
-  parseScoped,
-  parseThreadId,
-  type Scope,
-  scopeField,
-  threadField,
-  threadForbidden,
-} from "../scope/scope.js";
+import { parseScoped, parseThreadId, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows, smallCount } from "../text/parse-input.js";
 

@@ -36,9 +36,7 @@ async function countEvents(
     from (select array[${join(counted)}]::text[] as values from ${db.schema}.event e where ${selected(selection)}) e
     group by values order by count(*) desc, values`);
   return rows.map(({ values, count }) => {
-    const keys: Omit<EventCount, "count"> = Object.fromEntries(
-      fields.map((field, index) => [field, values[index]]),
-    );
+    const keys: Omit<EventCount, "count"> = Object.fromEntries(fields.map((field, index) => [field, values[index]]));
     return { ...keys, count };
   });
 }
@@ -113,9 +111,7 @@ export interface EventsApi {
    * Counts events, most frequent first: `{ op: "create", node: "hotpath", count }`.
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  count(
-    selection: EventSelection & { readonly by: EventField | readonly EventField[] },
-  ): Promise<EventCount[]>;
+  count(selection: EventSelection & { readonly by: EventField | readonly EventField[] }): Promise<EventCount[]>;
   /**
    * The events, latest first.
    *

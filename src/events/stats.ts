@@ -5,14 +5,7 @@ import { categoryOfKind } from "../memories/item/category.rule.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { asListed } from "../postgres/isolation.js";
-import {
-  type AppScope,
-  parseAppScope,
-  parseListed,
-  type Scope,
-  scopeField,
-  tenantField,
-} from "../scope/scope.js";
+import { type AppScope, parseAppScope, parseListed, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { isId, scopeColumns, withinScope } from "../scope/scope-predicates.js";
 import { energyLevel } from "../usage/energy.js";
 import { type EnergyOptions, keepDays, refillMs } from "../usage/energy-options.js";

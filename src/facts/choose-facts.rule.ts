@@ -3,11 +3,7 @@ import type { PersonalField } from "../memories/guard/consent-policy.rule.js";
 import { type CategoryPolicy, categoryMeant, categoryOfKind } from "../memories/item/category.rule.js";
 import { slotKey } from "../memories/item/slot-key.rule.js";
 import type { MemoryRelation, WriteConfig } from "../memories/write/write-runtime.js";
-import {
-  trimToLength,
-  type WritingProblem,
-  writingProblems,
-} from "../memories/write/writing-constraints.rule.js";
+import { trimToLength, type WritingProblem, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import type { Runtime } from "../runtime.js";
 import type { SearchRuntime } from "../search/retrieval-options.js";
 import { findSaid } from "../text/find-quote.js";
@@ -15,13 +11,7 @@ import { contentHash } from "../text/normal-value.js";
 import { createPauses } from "../text/pauses.js";
 import { headOf, visibleText } from "../text/storable-text.js";
 import type { ChosenRemoval } from "./choose-removals.rule.js";
-import {
-  type LearnedFact,
-  type RemovedFact,
-  type SaidAt,
-  saysSame,
-  wasRemoved,
-} from "./removed-facts.rule.js";
+import { type LearnedFact, type RemovedFact, type SaidAt, saysSame, wasRemoved } from "./removed-facts.rule.js";
 
 /** How a statement stands to what is known; "new" to nothing of it. */
 export const factRelations = ["new", "same_as", "updates", "ends", "adds_to"] as const;
@@ -139,9 +129,7 @@ export interface FactRules {
   /** Memories that the messages ask to forget. @default none */
   readonly removals?: readonly ChosenRemoval[] | undefined;
   /** Memories removed since the first message, and the messages' times. @default none */
-  readonly removed?:
-    | { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] }
-    | undefined;
+  readonly removed?: { readonly facts: readonly RemovedFact[]; readonly messages: readonly SaidAt[] } | undefined;
 }
 
 /** In characters. */
@@ -254,11 +242,7 @@ function rangeProblem(candidate: FactCandidate, rules: FactRules): CandidateProb
   return importance < rules.minImportance ? "low_importance" : null;
 }
 
-function crowdedOut(
-  fact: ChosenFact,
-  chosen: readonly ChosenFact[],
-  rules: FactRules,
-): CandidateProblem | null {
+function crowdedOut(fact: ChosenFact, chosen: readonly ChosenFact[], rules: FactRules): CandidateProblem | null {
   if (rules.removals?.some((removal) => isRequested(fact, removal, rules))) return "asked_to_forget";
   const said = rules.removed?.messages[fact.message];
   if (said && wasRemoved(fact, said, rules.removed?.facts ?? [])) return "removed";

@@ -43,12 +43,9 @@ export async function chooseRemovals(
     checked.push(checkRemoval(candidate, rules));
   }
   const rejected = checked.filter((each) => typeof each === "string");
-  const fitting = new Map(
-    checked.flatMap((each) => (typeof each === "string" ? [] : [[each.id, each] as const])),
-  );
+  const fitting = new Map(checked.flatMap((each) => (typeof each === "string" ? [] : [[each.id, each] as const])));
   const all = [...fitting.values()];
-  const isBulk = (of: ChosenRemoval) =>
-    all.filter(({ message }) => message === of.message).length > rules.perMessage;
+  const isBulk = (of: ChosenRemoval) => all.filter(({ message }) => message === of.message).length > rules.perMessage;
   rejected.push(...all.filter(isBulk).map(() => "bulk" as const));
   return { chosen: all.filter((removal) => !isBulk(removal)), rejected };
 }

@@ -105,17 +105,11 @@ const schema = (categories: readonly string[]) =>
           .describe('For what has one value at a time, its name in snake_case ("name", "city"); else null.'),
         value: z.string().nullable().describe("With a key, the value alone; else null."),
         text: z.string().describe("The fact as one self-contained sentence in the third person."),
-        importance: z
-          .number()
-          .default(unsaid.importance)
-          .describe("0 (not worth keeping), 1 (trivia) to 5 (vital)."),
+        importance: z.number().default(unsaid.importance).describe("0 (not worth keeping), 1 (trivia) to 5 (vital)."),
         confidence: z.number().default(unsaid.confidence).describe("0 to 1: how plainly the user said it."),
         relation: z.enum(factRelations).catch("new").describe("How it stands to the known memory `target`."),
         target: z.number().nullable().catch(null).describe("Number of that memory; null with new."),
-        stated_by_user: z
-          .boolean()
-          .catch(false)
-          .describe("Whether the user says it plainly, of themselves, now."),
+        stated_by_user: z.boolean().catch(false).describe("Whether the user says it plainly, of themselves, now."),
         personal: z
           .enum([...personalFields, "none"])
           .catch("none")
@@ -185,9 +179,10 @@ export async function extractFacts(
     },
   });
   const texts = input.messages.map(({ text }) => text);
-  const placed = <Proposed extends { readonly message: number; readonly quote: string }>(
-    each: Proposed,
-  ): Proposed => ({ ...each, message: each.message || messageWith(each.quote, texts) });
+  const placed = <Proposed extends { readonly message: number; readonly quote: string }>(each: Proposed): Proposed => ({
+    ...each,
+    message: each.message || messageWith(each.quote, texts),
+  });
   const proposed = answer.facts.map(({ stated_by_user: statedByUser, personal, ...fact }): FactCandidate => {
     return placed({ ...fact, statedByUser, personal: personal === "none" ? null : personal });
   });

@@ -85,9 +85,7 @@ export async function prepareExtraction(
   }
   if (allowedAt === null) return withNearest(deps, await limitExtraction(deps, work));
   await deferWork(deps.db, claim, allowedAt);
-  deps.logger.debug(
-    `Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`,
-  );
+  deps.logger.debug(`Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`);
   await insertEvent(deps.db, {
     ...{ scope, threadId, step: "extract", op: "create", status: "skipped" },
     detail: "daily_cap",
@@ -118,22 +116,14 @@ async function withNearest(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
       ...{ filter: noFilter, limit: mostNear, most: 0 },
     },
   );
-  const near = candidates
-    .map(({ memory }) => memory)
-    .filter((memory) => memory.scope.userId === scope.userId);
+  const near = candidates.map(({ memory }) => memory).filter((memory) => memory.scope.userId === scope.userId);
   const known = new Map(
-    [...near, ...work.known].map(({ id, category, key, value, text }) => [
-      id,
-      { id, category, key, value, text },
-    ]),
+    [...near, ...work.known].map(({ id, category, key, value, text }) => [id, { id, category, key, value, text }]),
   );
   const waiting = await findWaitingConsents(db, { ownerRef, scope, limit: mostWaiting });
   return {
     ...work,
-    known: [
-      ...[...known.values()].slice(0, mostKnown),
-      ...waiting.map((request) => ({ ...request, waits: true })),
-    ],
+    known: [...[...known.values()].slice(0, mostKnown), ...waiting.map((request) => ({ ...request, waits: true }))],
   };
 }
 
@@ -149,10 +139,7 @@ interface Row extends ScopeRow, Record<string, unknown> {
 }
 
 /** One round trip; null when the claim was lost. */
-export async function findExtractionWork(
-  { db, config }: FactsRuntime,
-  claim: Claim,
-): Promise<ExtractionWork | null> {
+export async function findExtractionWork({ db, config }: FactsRuntime, claim: Claim): Promise<ExtractionWork | null> {
   const statement = extractionStatement(db, claim, config.memories.writesPerDay);
   const [row] = await db.query<Row>(statement, { prepare: true });
   return row ? workOf(row, claim) : null;

@@ -33,10 +33,7 @@ export function wasRemoved(fact: LearnedFact, said: SaidAt, removed: readonly Re
   );
 }
 
-export function saysSame(
-  fact: LearnedFact,
-  gone: Pick<RemovedFact, "category" | "key" | "value" | "text">,
-): boolean {
+export function saysSame(fact: LearnedFact, gone: Pick<RemovedFact, "category" | "key" | "value" | "text">): boolean {
   if (contentHash(fact.text) === contentHash(gone.text)) return true;
   if (fact.key === null || fact.category !== gone.category) return false;
   if (fact.value === null || gone.value === null) return false;

@@ -77,10 +77,7 @@ function placeOf(removal: ChosenRemoval, work: ExtractionWork) {
   return { seq, agentId, runId, threadId: work.threadId };
 }
 
-function messageOf(
-  { message }: Pick<ChosenFact, "message">,
-  { messages }: ExtractionWork,
-): ExtractionMessage {
+function messageOf({ message }: Pick<ChosenFact, "message">, { messages }: ExtractionWork): ExtractionMessage {
   return messages[message] as ExtractionMessage;
 }
 
@@ -101,10 +98,7 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
   };
 }
 
-function eventsOf(
-  { work, chosen, rejected, kept }: ValidatedFacts,
-  outcomes: readonly WriteOutcome[],
-): MemoryEvent[] {
+function eventsOf({ work, chosen, rejected, kept }: ValidatedFacts, outcomes: readonly WriteOutcome[]): MemoryEvent[] {
   const { scope, threadId } = work;
   const event = { scope, threadId, step: "extract", op: "classify" } as const;
   return [

@@ -69,11 +69,7 @@ async function countMemories(db: Connection, ownerRef: string, input: ErasedKind
   return { deletedCount: row?.active ?? 0, hiddenCount: row?.hidden ?? 0 };
 }
 
-async function findMemories(
-  tx: Connection,
-  ownerRef: string,
-  input: ErasedKinds,
-): Promise<readonly ErasableMemory[]> {
+async function findMemories(tx: Connection, ownerRef: string, input: ErasedKinds): Promise<readonly ErasableMemory[]> {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select m.ref::text as ref, m.id, m.category, m.importance, ${isShown(tx)} as active
     from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isMeant(input)}

@@ -5,12 +5,7 @@ import { insertEvent, type MemoryEvent } from "../events/event-log.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { retryOn } from "../postgres/retry.js";
-import {
-  type ErasedThread,
-  type ErasureScope,
-  findErasureScope,
-  takesNotes,
-} from "../scope/erasure-scope.js";
+import { type ErasedThread, type ErasureScope, findErasureScope, takesNotes } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
 import { scopeOf } from "../scope/scope-predicates.js";
 import { eraseNotes } from "./erase-notes.js";

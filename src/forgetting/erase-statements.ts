@@ -5,13 +5,7 @@ import { changedSources } from "../memories/item/source-rows.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasMemory, hasScope, threadsOf } from "../scope/erasure-scope.js";
 import type { Scope } from "../scope/scope.js";
-import {
-  type ErasureTable,
-  eraseRows,
-  memoryRecordTables,
-  noKeys,
-  type RowCounts,
-} from "./erasure-tables.js";
+import { type ErasureTable, eraseRows, memoryRecordTables, noKeys, type RowCounts } from "./erasure-tables.js";
 
 export interface ErasableMemory {
   readonly ref: string;
@@ -34,11 +28,7 @@ export async function findErasableMemories(
 }
 
 /** At most `limit` items of LangGraph's store, locked against writes to them and their vectors. */
-export async function findErasableItems(
-  tx: Connection,
-  scope: ErasureScope,
-  limit: number,
-): Promise<string[]> {
+export async function findErasableItems(tx: Connection, scope: ErasureScope, limit: number): Promise<string[]> {
   const rows = await tx.query<{ ref: string }>(sql`
     select x.ref::text as ref from ${tx.schema}.store_item x where ${hasScope(scope)}
     order by x.item limit ${limit} for update`);
@@ -164,9 +154,7 @@ export async function eraseMessages(
 
 /** Blocks writers of its memories until the transaction ends. False when there is none. */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
-  const rows = await tx.query(
-    sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`,
-  );
+  const rows = await tx.query(sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`);
   return rows.length > 0;
 }
 

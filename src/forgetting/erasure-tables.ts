@@ -51,8 +51,7 @@ const ofOwner = (table: string): ErasureTable => ({ table, rows: (_, scope) => h
 export const memoryRecordTables: readonly ErasureTable[] = [
   {
     table: "history",
-    rows: ({ memoryIds }, { ownerRef }) =>
-      sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
+    rows: ({ memoryIds }, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint and x.memory_id = any (${memoryIds})`,
   },
 ];
 

@@ -12,14 +12,7 @@ import {
   notesOf,
   threadsOf,
 } from "../scope/erasure-scope.js";
-import {
-  parseScope,
-  parseScoped,
-  parseThreadId,
-  type Scope,
-  scopeField,
-  threadField,
-} from "../scope/scope.js";
+import { parseScope, parseScoped, parseThreadId, type Scope, scopeField, threadField } from "../scope/scope.js";
 import { abortSignal, listener, parseInput } from "../text/parse-input.js";
 import { createEraser, type ForgetOptions, type ForgetProgress, type Forgotten } from "./erase-scope.js";
 import {
@@ -58,9 +51,7 @@ async function previewForget(db: Database, scope: Scope, thread: ErasedThread | 
     ...messageTables,
     ...threadTables,
     ...noteRecordTables,
-    ...(thread
-      ? [...memoryRecordTables, ...noteSourceTables, ...eventTables]
-      : [...storeTables, ...recordTables]),
+    ...(thread ? [...memoryRecordTables, ...noteSourceTables, ...eventTables] : [...storeTables, ...recordTables]),
   ]);
   const counts = await countRows(db, tables, { keys, scope: erasure });
   const owner = erasure.ownerRef !== null && erasure.whole ? 1 : 0;
@@ -105,11 +96,7 @@ const mostPasses = 3;
  * the tenant. Later writes to the scope stay. A running graph cannot write its state again to `memory.checkpointer()`:
  * it fails. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
-export async function forget(
-  db: Database,
-  requested: Scope,
-  options: ForgetOptions = {},
-): Promise<Forgotten> {
+export async function forget(db: Database, requested: Scope, options: ForgetOptions = {}): Promise<Forgotten> {
   const scope = parseScope(requested);
   return erase(db, scope, null, parseInput(optionsSchema, options, "forgetting"));
 }

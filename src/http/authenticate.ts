@@ -44,8 +44,7 @@ const forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-i
 
 /** Sent on this machine, past no proxy. The check of the host stops DNS rebinding. */
 export function isLocal(request: Request, bindings: unknown): boolean {
-  const { localAddress = "", remoteAddress = "" } =
-    (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
+  const { localAddress = "", remoteAddress = "" } = (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
   if (!loopbackAddress.test(localAddress) || !loopbackAddress.test(remoteAddress)) return false;
   if (forwarded.some((name) => request.headers.has(name))) return false;
   return loopbackHost.test(new URL(request.url).hostname) && isFromPage(request);

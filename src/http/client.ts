@@ -61,8 +61,6 @@ type Together<Union> = (Union extends unknown ? (one: Union) => void : never) ex
  */
 export type MemoryApp = Hono<
   BlankEnv,
-  Together<
-    { [Name in keyof typeof operations]: EndpointOf<(typeof operations)[Name]> }[keyof typeof operations]
-  > & {},
+  Together<{ [Name in keyof typeof operations]: EndpointOf<(typeof operations)[Name]> }[keyof typeof operations]> & {},
   "/"
 >;

@@ -17,8 +17,7 @@ export function createInspectorSession(operator: string) {
   let session: { readonly cookie: Buffer; readonly token: Buffer } | undefined;
   // It reads no body: anybody on this machine may send one.
   const exchange = (request: Request): Response => {
-    if (!isFromPage(request))
-      return problemResponse(new HttpProblem("FORBIDDEN", "This comes from another site."));
+    if (!isFromPage(request)) return problemResponse(new HttpProblem("FORBIDDEN", "This comes from another site."));
     if (!isThat(expected, bearerTokenOf(request))) {
       const detail = "This token was used already, or is none: start `mnemograph inspect` again.";
       return problemResponse(new HttpProblem("UNAUTHENTICATED", detail));
@@ -27,10 +26,7 @@ export function createInspectorSession(operator: string) {
     const [cookie, pageToken] = [newSecret(), newSecret()];
     session = { cookie: digest(cookie), token: digest(pageToken) };
     const set = `${cookieName(request)}=${cookie}; HttpOnly; SameSite=Strict; Path=/`;
-    return Response.json(
-      { token: pageToken },
-      { headers: { "set-cookie": set, "cache-control": "no-store" } },
-    );
+    return Response.json({ token: pageToken }, { headers: { "set-cookie": set, "cache-control": "no-store" } });
   };
   return {
     /** Opens the page, once. It goes into the fragment of the address, which browsers send to nobody. */
@@ -44,8 +40,7 @@ export function createInspectorSession(operator: string) {
     before:
       (serve: Serve): Serve =>
       (request, env) => {
-        const isExchange =
-          request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
+        const isExchange = request.method === "POST" && new URL(request.url).pathname === "/inspector/session";
         return isExchange ? exchange(request) : serve(request, env);
       },
   };

@@ -13,14 +13,7 @@ import type { MemoryApp } from "./client.js";
 import { addInspectorPage } from "./inspector-files.js";
 import { openApiDocument } from "./openapi.js";
 import { etagOf, HttpProblem, problemOf, problemResponse } from "./problem.js";
-import {
-  bodyWithin,
-  defaultBodyBytes,
-  defaultImportBytes,
-  readBytes,
-  readRequest,
-  within,
-} from "./read-request.js";
+import { bodyWithin, defaultBodyBytes, defaultImportBytes, readBytes, readRequest, within } from "./read-request.js";
 
 /**
  * The HTTP API of `memory`: serve it, mount it in a Hono app, or use it as LangGraph's `http.app`. It describes
@@ -92,10 +85,7 @@ async function answerOperation(
     const { input, named, match } = await readRequest(operation, request, context.req.param(), maxBodyBytes);
     const whose = whoseOf(operation.reach, caller, named, input.appId as string | undefined);
     const stream = bodyWithin(request, maxImportBytes);
-    const answer = operation.call(
-      { memory, caller, whose, actor: actorOf(caller), match, signal, stream },
-      input,
-    );
+    const answer = operation.call({ memory, caller, whose, actor: actorOf(caller), match, signal, stream }, input);
     return operation.lines === "out"
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);

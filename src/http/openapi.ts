@@ -89,10 +89,7 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
 
 function jsonSchema(schema: z.ZodType, io: "input" | "output", schemas: Json): Json {
   const options = { io, metadata: described, unrepresentable: "any", reused: "inline" } as const;
-  const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll(
-    '"#/$defs/',
-    '"#/components/schemas/',
-  );
+  const text = JSON.stringify(z.toJSONSchema(schema, options)).replaceAll('"#/$defs/', '"#/components/schemas/');
   const { $schema: _, $defs = {}, id, ...own } = JSON.parse(text) as Json & { $defs?: Record<string, Json> };
   for (const [name, { id: __, ...part }] of Object.entries($defs)) schemas[name] = part;
   if (typeof id !== "string") return own;

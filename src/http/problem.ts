@@ -48,8 +48,7 @@ export interface Problem {
 const toldDetails: Partial<Record<Problem["code"], string>> = {
   // The same for another user's thread.
   NOT_FOUND: "There is nothing of that name for you here.",
-  SCOPE_REQUIRED:
-    "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
+  SCOPE_REQUIRED: "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
 };
 
 const internalDetail = "The server could not do it. Its log says why.";

@@ -1,8 +1,4 @@
-import {
-  trimToLength,
-  type WritingProblem,
-  writingProblems,
-} from "../memories/write/writing-constraints.rule.js";
+import { trimToLength, type WritingProblem, writingProblems } from "../memories/write/writing-constraints.rule.js";
 import { contentHash } from "../text/normal-value.js";
 import { onOneLine, storable, visibleText } from "../text/storable-text.js";
 
@@ -38,13 +34,7 @@ export interface ChosenInsight extends Pick<InsightCandidate, "tags" | "importan
 }
 
 /** "known": a memory says it. */
-export type InsightProblem =
-  | WritingProblem
-  | "out_of_range"
-  | "no_evidence"
-  | "known"
-  | "duplicate"
-  | "run_cap";
+export type InsightProblem = WritingProblem | "out_of_range" | "no_evidence" | "known" | "duplicate" | "run_cap";
 
 /** The insights that may be written, in order, and why the others may not. Evidence that does not exist rejects one. */
 export function chooseInsights(
@@ -94,7 +84,5 @@ const mostTagCharacters = 40;
 
 function tagsOf(tags: readonly string[]): string[] {
   const plain = tags.map((tag) => onOneLine(visibleText(storable(tag))).trim());
-  return [...new Set(plain)]
-    .filter((tag) => tag !== "" && tag.length <= mostTagCharacters)
-    .slice(0, mostTags);
+  return [...new Set(plain)].filter((tag) => tag !== "" && tag.length <= mostTagCharacters).slice(0, mostTags);
 }

@@ -79,8 +79,7 @@ async function findInsightsWork(
       and m.trust <> 'untrusted'`;
   const rested = sql`(o.done_at + ${insights.everyMs}::float8 * interval '1 millisecond')`;
   // Where episodes stay within their app, so do its messages.
-  const ofApps =
-    policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
+  const ofApps = policy.categories.get(categoryOfKind.episode)?.level === "app" ? sql`and t.app_id = ''` : empty;
   const [row] = await db.query<Row>(sql`
     with owner as materialized (
       select o.*, k.done_at from ${schema}.work k join ${schema}.owner o on o.id = k.owner_ref

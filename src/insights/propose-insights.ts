@@ -24,10 +24,7 @@ const schema = z.object({
       tags: z.array(z.string()).default([]).describe("One to three words to sort it by."),
       importance: z.number().default(insightImportance).describe("1 (trivia) to 5 (vital); mostly 2."),
       category: z.string().default("").describe("What the insight is about, of the names given; else empty."),
-      confidence: z
-        .number()
-        .default(0.6)
-        .describe(`0 to 1; ${insightConfidence} only where several bear it out.`),
+      confidence: z.number().default(0.6).describe(`0 to 1; ${insightConfidence} only where several bear it out.`),
       evidence: z.array(z.number()).default([]).describe("Numbers of the memories that bear it out."),
     }),
   ),

@@ -48,10 +48,7 @@ export async function saveInsights(
 
 function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft {
   const { text, tags, importance, confidence, category, evidence } = insight;
-  const threads = new Set([
-    ...evidence.map(({ threadId }) => threadId),
-    ...(saidIn === null ? [] : [saidIn]),
-  ]);
+  const threads = new Set([...evidence.map(({ threadId }) => threadId), ...(saidIn === null ? [] : [saidIn])]);
   const [threadId = null, ...others] = threads;
   return {
     ...{ kind: "insight", origin: "worker", text, tags, importance, confidence },

@@ -56,8 +56,7 @@ export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Mad
   claim?(address: ThreadAddress): Promise<Claim | null>;
 }
 
-export interface GraphWork<Kind extends WorkKind, Found extends JobAddress, Made extends object>
-  extends Work<Kind> {
+export interface GraphWork<Kind extends WorkKind, Found extends JobAddress, Made extends object> extends Work<Kind> {
   /** To call, mount, or open in Studio. It keeps no checkpoints: its row in `work` is its record. */
   readonly graph: BackgroundGraph<Found, Made>;
   step(input: JobInput): Promise<JobState<Found> & Made>;

@@ -126,8 +126,7 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
         await boss.complete(nameOf(kind), ids);
         return true;
       };
-      const failed = (error: unknown) =>
-        logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
+      const failed = (error: unknown) => logger.warn(`The queue of ${kind} could not be asked: ${errorLine(error)}`);
       takers.set(kind, createTaker(taking.pollIntervalMs, take, failed));
     },
     async stopWork() {
@@ -143,11 +142,7 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
 }
 
 /** Takes jobs at once while there are some. Not `boss.work`: its failed statement ends the process (pg-boss 10.4). */
-function createTaker(
-  pollIntervalMs: number,
-  take: () => Promise<boolean>,
-  onError: (error: unknown) => void,
-) {
+function createTaker(pollIntervalMs: number, take: () => Promise<boolean>, onError: (error: unknown) => void) {
   let stopped = false;
   let wake = () => {};
   const pause = () =>

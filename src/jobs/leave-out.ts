@@ -60,8 +60,7 @@ export async function findLeaveOut(
       // Words that nobody said may be about nothing of it ("the customer"): more than half of them are.
       return forgotten.some(
         ({ words, named }) =>
-          named.some((word) => said.has(word)) ||
-          2 * words.filter((word) => said.has(word)).length > words.length,
+          named.some((word) => said.has(word)) || 2 * words.filter((word) => said.has(word)).length > words.length,
       );
     },
   };

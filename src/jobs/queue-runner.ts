@@ -82,8 +82,7 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
     async work(input) {
       const { kinds = workKinds, signal } = parseWork(input);
       if (stopped) throw new MemoryError("CLOSED", "This memory is closed.");
-      if (worker)
-        throw new MemoryError("INVALID_INPUT", "This memory works already: stop that worker first.");
+      if (worker) throw new MemoryError("INVALID_INPUT", "This memory works already: stop that worker first.");
       const mine = createWorker({ ...deps, works: ofKinds(deps.own, { kinds }) }, queue);
       worker = mine;
       const stop = async () => {
@@ -140,8 +139,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
 
   const take = async (work: Work, data: readonly unknown[]) => {
     const jobs = data.flatMap((each) => toJob(each) ?? []);
-    if (jobs.length < data.length)
-      logger.warn(`This version does not know jobs of ${work.kind}: they are left out.`);
+    if (jobs.length < data.length) logger.warn(`This version does not know jobs of ${work.kind}: they are left out.`);
     await Promise.all(jobs.map((job) => place(work, job)));
   };
   const prepared = async () => {
@@ -182,8 +180,7 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
       });
     },
     status(): WorkerStatus {
-      const sum = (count: keyof Counts) =>
-        [...counts.values()].reduce((total, each) => total + each[count], 0);
+      const sum = (count: keyof Counts) => [...counts.values()].reduce((total, each) => total + each[count], 0);
       const kinds = Object.fromEntries([...counts].map(([kind, each]) => [kind, { ...each }]));
       const all = { done: sum("done"), failed: sum("failed"), running: sum("running") };
       return { ready: isWell && !stopped, ...all, kinds };

@@ -88,12 +88,7 @@ export const otherThreads = (db: Connection, threadRef: number) => sql`
   where o.id = ${threadRef}`;
 
 /** Null where it is not due, or another worker has it. @param lease one held in a queue. @default a new one */
-export async function takeWork(
-  db: Connection,
-  key: WorkKey,
-  leaseMs: number,
-  lease?: number,
-): Promise<Claim | null> {
+export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, lease?: number): Promise<Claim | null> {
   const taken = sql`lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}`;
   const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
     sql`

@@ -149,10 +149,7 @@ function isOfEverybody(listing: unknown): listing is QuarantineListing {
 
 /** `prepareMemory` checks the fields. */
 const draftsSchema = z.array(
-  z.custom<MemoryDraft>(
-    (draft) => typeof draft === "object" && draft !== null,
-    "is no memory: pass { text, … }",
-  ),
+  z.custom<MemoryDraft>((draft) => typeof draft === "object" && draft !== null, "is no memory: pass { text, … }"),
 );
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
@@ -172,8 +169,7 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
         origin: { actor, step: "api", consent, threadId, call: randomUUID(), stated },
       });
     },
-    get: async (id, access) =>
-      findMemory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
+    get: async (id, access) => findMemory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
     list: async (listing) => {
       if (isOfEverybody(listing)) {
         const asked = parseInput(

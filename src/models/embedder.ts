@@ -59,10 +59,7 @@ export interface Embedder {
   /** Vectors that the same model made before, in its space; undefined for none. */
   given(vectors: readonly number[][]): Promise<Embedded | undefined>;
   /** The first question measures the space, if `timeoutMs` allows. @throws MemoryError `EMBEDDING_FAILED` */
-  query(
-    text: string,
-    timeoutMs: number,
-  ): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
+  query(text: string, timeoutMs: number): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
 }
 
 /** Between two attempts to measure a space: after a failure the next question may fail as well. */
@@ -102,8 +99,7 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     /** @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH` */
     async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
       const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
-      if (wrong)
-        throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
+      if (wrong) throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
       const [first, ...others] = new Set(vectors.map((vector) => vector.length));
       const space = await spaceFor(first as number);
       for (const dimensions of others) await spaceFor(dimensions);

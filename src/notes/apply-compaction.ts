@@ -33,8 +33,7 @@ export async function applyCompaction(
 ): Promise<Applied> {
   const { claim, work, decision } = input;
   const { scope, app, doneUntil } = work;
-  const embedded =
-    decision.action === "edit" ? ((await deps.embedder?.documents([decision.text])) ?? null) : null;
+  const embedded = decision.action === "edit" ? ((await deps.embedder?.documents([decision.text])) ?? null) : null;
   const applied = await deps.db.transaction(async (tx): Promise<Applied> => {
     const owner = await lockOwner(tx, scope);
     const notes = await findNotes(tx, owner.ref);
@@ -73,9 +72,7 @@ async function applyNow(deps: NotesRuntime, applying: Applying): Promise<void> {
   const { tx, owner, work, decision } = applying;
   const { scope } = work;
   const changes =
-    decision.action === "edit"
-      ? await mergeNotes(deps, { ...applying, decision })
-      : await deleteNote(deps, applying);
+    decision.action === "edit" ? await mergeNotes(deps, { ...applying, decision }) : await deleteNote(deps, applying);
   await recordChanges(tx, { ownerRef: owner.ref, scope, actor: compactor, step: "compact", changes });
   const detail = decision.by === "oldest" ? "oldest" : decision.action;
   await insertEvent(tx, { scope, step: "compact", op: "classify", status: "ok", detail });

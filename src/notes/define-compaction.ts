@@ -61,8 +61,7 @@ const mostAskedOver = 10;
 async function decide(deps: NotesRuntime, work: CompactionWork, charge: Charge): Promise<CompactionDecision> {
   const { notes, app } = work;
   const over = notes.length - app.limit;
-  if (over > mostAskedOver)
-    return oldestGoes(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
+  if (over > mostAskedOver) return oldestGoes(notes, `The oldest of ${notes.length} notes, ${over} too many.`);
   try {
     const decision = readDecision(await askCompaction(deps, work, charge), notes);
     if (!("invalid" in decision) && !(await instructs(deps, decision))) return decision;

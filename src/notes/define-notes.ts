@@ -32,9 +32,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
       validate: ({ work, said }) => told(deps, work, async () => ({ content: said && noteContent(said) })),
       save: ({ claim, work, content }) =>
         told(deps, work, async () => ({
-          memoryId: await oncemore(deps.logger, failureOf(work), () =>
-            saveNote(deps, { claim, work, content }),
-          ),
+          memoryId: await oncemore(deps.logger, failureOf(work), () => saveNote(deps, { claim, work, content })),
         })),
       follow: { name: "compact", run: ({ work }) => compact(work.owner) },
     },
@@ -44,11 +42,7 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
 
 const failureOf = ({ threadId }: NoteWork) => `Memory creation failed for ${threadId}`;
 
-async function told<Result>(
-  { logger }: NotesRuntime,
-  work: NoteWork,
-  step: () => Promise<Result>,
-): Promise<Result> {
+async function told<Result>({ logger }: NotesRuntime, work: NoteWork, step: () => Promise<Result>): Promise<Result> {
   try {
     return await step();
   } catch (error) {

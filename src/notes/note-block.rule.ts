@@ -17,11 +17,8 @@ export function isOperators({ trust }: Pick<MemoryItem, "trust">): boolean {
 export function noteBlock(notes: readonly ShownNote[], appName: string): string | null {
   if (notes.length === 0) return null;
   const given = notes.filter(isOperators);
-  const left = notes
-    .filter((note) => !isOperators(note))
-    .map((note, at) => noteLine(note, given.length + at));
-  const part = (heading: string, lines: readonly string[]) =>
-    lines.length === 0 ? [] : [heading, "", ...lines, ""];
+  const left = notes.filter((note) => !isOperators(note)).map((note, at) => noteLine(note, given.length + at));
+  const part = (heading: string, lines: readonly string[]) => (lines.length === 0 ? [] : [heading, "", ...lines, ""]);
   return [
     `(memories for app: ${clipped(containedLine(appName), mostNameCharacters)})`,
     ...part("The following are notes of this app's operator:", given.map(noteLine)),

@@ -39,8 +39,6 @@ export function noteText(said: string): string | null {
 }
 
 function noteTags(said: readonly string[]): string[] {
-  const tags = said.map((tag) =>
-    clipped(onOneLine(visibleText(tag)).trim().toLowerCase(), mostTagCharacters),
-  );
+  const tags = said.map((tag) => clipped(onOneLine(visibleText(tag)).trim().toLowerCase(), mostTagCharacters));
   return [...new Set(tags.filter(hasWords))].slice(0, mostTags);
 }

@@ -6,13 +6,7 @@ import { removeMemory } from "../memories/edit/change-memory.js";
 import { requireMemory } from "../memories/edit/edit-memory.js";
 import { categoryOfKind, readableCategories } from "../memories/item/category.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
-import {
-  listMemories,
-  type MemoryJson,
-  memoryJson,
-  memoryOf,
-  unexpired,
-} from "../memories/item/memory-row.js";
+import { listMemories, type MemoryJson, memoryJson, memoryOf, unexpired } from "../memories/item/memory-row.js";
 import type { WriteConfig, WriteRuntime } from "../memories/write/write-runtime.js";
 import type { Connection } from "../postgres/connection.js";
 import { type AppScope, parseAppScope, scopeField } from "../scope/scope.js";
@@ -97,8 +91,7 @@ const purgeSchema = ofSchema.extend({ ...who, dryRun: z.boolean().default(false)
 export function createNotesApi(deps: NotesApiRuntime): NotesApi {
   const { db } = deps;
   return {
-    list: async (page) =>
-      listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
+    list: async (page) => listMemories(db, { ...parseOfApp(listSchema, page, "page of notes"), kinds: ["note"] }),
     count: async (of) => countNotes(db, parseOfApp(ofSchema, of, "count of notes").scope),
     remove: async (id, access) => {
       const change = {

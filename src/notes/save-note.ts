@@ -41,9 +41,7 @@ export async function saveNote(
         await keepShare(deps, tx, work);
       }
       await completeWork(tx, claim, threadWork.after(work));
-      const told = content
-        ? classified(written, false)
-        : ({ status: "skipped", detail: "nothing_to_note" } as const);
+      const told = content ? classified(written, false) : ({ status: "skipped", detail: "nothing_to_note" } as const);
       await insertEvents(tx, [{ ...place, scope, step: "note", op: "classify", ...told }]);
     },
   });
@@ -112,16 +110,10 @@ async function keepShare(deps: NotesRuntime, tx: Connection, { scope, owner, app
   const reason = `Where others' are there too, a user's conversations leave at most ${shareOfUser(app)} notes.`;
   const gone = rows.map(({ memory }) => memoryOf(memory));
   const changes = await hideMemories(tx, how, gone, () => ({ reason, by: "share" }));
-  if (changes.length > 0)
-    await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
+  if (changes.length > 0) await recordChanges(tx, { ownerRef, scope: owner, actor: noteWriter, step: "note", changes });
 }
 
-const ofDatabase: ReadonlySet<string> = new Set([
-  "BUSY",
-  "DATABASE_ERROR",
-  "DATABASE_TIMEOUT",
-  "DATABASE_UNAVAILABLE",
-]);
+const ofDatabase: ReadonlySet<string> = new Set(["BUSY", "DATABASE_ERROR", "DATABASE_TIMEOUT", "DATABASE_UNAVAILABLE"]);
 
 /** A second try may succeed. */
 function isOfDatabase(error: unknown): boolean {
@@ -129,11 +121,7 @@ function isOfDatabase(error: unknown): boolean {
 }
 
 /** Repeats `work` once where the database failed; an error line says so. */
-export async function oncemore<Result>(
-  logger: Logger,
-  what: string,
-  work: () => Promise<Result>,
-): Promise<Result> {
+export async function oncemore<Result>(logger: Logger, what: string, work: () => Promise<Result>): Promise<Result> {
   try {
     return await work();
   } catch (error) {

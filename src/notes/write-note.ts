@@ -16,10 +16,7 @@ const schema = z.object({
     .default("")
     .describe("In one or two sentences: what of this the app should know the next time, if anything."),
   note: z.string().describe("The note; an empty text when nothing is worth noting."),
-  importance: z
-    .number()
-    .default(3)
-    .describe("1 (trivia) to 5 (vital): how much later conversations need it."),
+  importance: z.number().default(3).describe("1 (trivia) to 5 (vital): how much later conversations need it."),
   tags: z.array(z.string()).default([]).describe("Up to five words that name its subjects."),
 });
 

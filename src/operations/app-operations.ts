@@ -24,8 +24,7 @@ export const appOperations = {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
     input: z.strictObject({ ...app, ...because, purgeMemories: z.boolean().optional() }),
     answer: z.strictObject(each(z.number(), "endedThreads", "deletedCount", "hiddenCount", "deletedItems")),
-    call: ({ memory, whose, actor }, { appId: _, ...how }) =>
-      memory.apps.uninstall(whose.scope, { ...how, actor }),
+    call: ({ memory, whose, actor }, { appId: _, ...how }) => memory.apps.uninstall(whose.scope, { ...how, actor }),
   }),
   listAppMemories: operation("get", "/apps/:appId/memories", "app", {
     does: "An app's notes, newest first",

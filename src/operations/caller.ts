@@ -57,8 +57,7 @@ export function whoseOf<Reached extends Reach>(
   named: NamedIds,
   appId?: string,
 ): WhoseBy[Reached] {
-  const found =
-    caller.role === "user" ? ofUser(reach, caller, named, appId) : ofOperator(reach, caller, named, appId);
+  const found = caller.role === "user" ? ofUser(reach, caller, named, appId) : ofOperator(reach, caller, named, appId);
   return found as WhoseBy[Reached];
 }
 

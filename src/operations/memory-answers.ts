@@ -11,23 +11,11 @@ export const source = z.strictObject({
 const turns = z.strictObject({ start: z.number(), end: z.number() });
 
 /** A `MemoryItem` groups or renames these. */
-const {
-  tenantId,
-  userId,
-  appId,
-  threadId,
-  sourceSeqs,
-  evidence: quote,
-  turnStart,
-  turnEnd,
-  ...own
-} = itemColumns;
+const { tenantId, userId, appId, threadId, sourceSeqs, evidence: quote, turnStart, turnEnd, ...own } = itemColumns;
 
 export const memoryItem = z
   .strictObject({
-    ...Object.fromEntries(
-      Object.entries(own).map(([field, column]) => [field, overJson(column, column.json, time)]),
-    ),
+    ...Object.fromEntries(Object.entries(own).map(([field, column]) => [field, overJson(column, column.json, time)])),
     ...{ scope, source: source.nullable(), turns: turns.nullable() },
   })
   .register(described, { id: "Memory" }) as unknown as z.ZodType<MemoryItem>;

@@ -8,13 +8,7 @@ import {
   type MemoryPatch,
   memorySorts,
 } from "../memories/item/memory.js";
-import {
-  changeFields,
-  draftFields,
-  memoryColumns,
-  type SetName,
-  setsWords,
-} from "../memories/item/memory-fields.js";
+import { changeFields, draftFields, memoryColumns, type SetName, setsWords } from "../memories/item/memory-fields.js";
 import type { MemoryListing } from "../memories/item/memory-row.js";
 import { isSharedBy } from "../scope/scope.js";
 import { type Caller, notThere } from "./caller.js";

@@ -52,10 +52,7 @@ const stats = memoryCounts.extend({
   oldestDueAt: about(time.nullable(), "When the oldest of them became due."),
   stuck: about(z.number(), "Those of them whose worker stopped: its lease ran out."),
   givenUp: about(z.number(), "Background jobs that were given up, and that nobody has retried."),
-  breaker: about(
-    breaker,
-    "Whether the database answers this process; while it is paused, calls fail at once.",
-  ),
+  breaker: about(breaker, "Whether the database answers this process; while it is paused, calls fail at once."),
 });
 
 const event = z.strictObject({
@@ -89,12 +86,7 @@ export const serviceOperations = {
     input: z.strictObject({ ...selection, ...numberedPage }),
     answer: pageOf("events", event),
     call: ({ memory, whose }, { cursor: before, ...selected }) =>
-      pageFrom(
-        "events",
-        selected.limit,
-        memory.events.list({ ...whose, ...selected, before }),
-        ({ id }) => id,
-      ),
+      pageFrom("events", selected.limit, memory.events.list({ ...whose, ...selected, before }), ({ id }) => id),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",

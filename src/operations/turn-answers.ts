@@ -12,9 +12,7 @@ const chatMessage = z
     role: z.enum(["user", "assistant", "system", "tool", "other"]),
     content: z.string(),
     name: z.string().optional(),
-    toolCalls: z
-      .array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() }))
-      .optional(),
+    toolCalls: z.array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() })).optional(),
     toolCallId: z.string().optional(),
   })
   .register(described, { id: "ChatMessage" });
@@ -33,8 +31,7 @@ export const recallAnswer = z.strictObject({
     description: "To be given to /remember: then what was shown counts as seen.",
   }),
   epoch: z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }).register(described, {
-    description:
-      "Turns whose prompts only grow: whether this one opens it, and its first message shown word for word.",
+    description: "Turns whose prompts only grow: whether this one opens it, and its first message shown word for word.",
   }),
   summary: summary.nullable(),
   processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),

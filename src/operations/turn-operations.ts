@@ -75,8 +75,7 @@ export const turnOperations = {
     does: "Append messages to a thread's transcript, and nothing else",
     input: turn,
     answer: recordAnswer,
-    call: ({ memory, whose }, input) =>
-      memory.record({ ...whose, ...input } as Parameters<Memory["record"]>[0]),
+    call: ({ memory, whose }, input) => memory.record({ ...whose, ...input } as Parameters<Memory["record"]>[0]),
   }),
   query: operation("post", "/query", "scope", {
     does: "The memories that fit a question, best first; with `explain`, why, and what is left out",

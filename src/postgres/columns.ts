@@ -33,9 +33,7 @@ const columnOf =
     return { name, type, json: json ?? check };
   };
 
-const time = z
-  .string()
-  .refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
+const time = z.string().refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
 
 /** Columns by name, with a stricter check if necessary: `text("kind", z.enum(memoryKinds))`. */
 export const column = {

@@ -61,8 +61,7 @@ export function databaseWords(error: unknown): string {
 
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
-  const failure = (code: MemoryErrorCode, message: string) =>
-    new MemoryError(code, message, { cause: error });
+  const failure = (code: MemoryErrorCode, message: string) => new MemoryError(code, message, { cause: error });
   const detail = databaseWords(error);
   if (errorCodeOf(error) === "53300") {
     return failure(

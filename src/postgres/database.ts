@@ -38,11 +38,7 @@ export interface DatabaseSettings {
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
 }
 
-export function createDatabase(
-  pool: pg.Pool,
-  settings: DatabaseSettings,
-  end: () => Promise<void>,
-): Database {
+export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: () => Promise<void>): Database {
   const { schemaName, language = "english", clock, isolation, statementTimeoutMs, prepare = true } = settings;
   const isEmbedded = isEmbeddedPool(pool);
   const sessions = isEmbedded ? "embedded" : (settings.sessions ?? "callers");

@@ -43,10 +43,7 @@ export interface IsolationStatus {
 }
 
 /** The isolation for the role of `client`; not enforced without tables. */
-export async function findIsolation(
-  client: Pick<ClientBase, "query">,
-  schemaName: string,
-): Promise<IsolationStatus> {
+export async function findIsolation(client: Pick<ClientBase, "query">, schemaName: string): Promise<IsolationStatus> {
   const { rows } = await client.query<IsolationStatus>(
     `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
        r.rolsuper or r.rolbypassrls as exempt, coalesce(pg_has_role(c.relowner, 'usage'), false) as owner

@@ -151,11 +151,7 @@ function firstConcurrent(pending: readonly Migration[], schemaName: string): num
 }
 
 // An index that an earlier attempt left invalid goes first.
-async function buildConcurrently(
-  client: ClientBase,
-  schemaName: string,
-  migration: Migration,
-): Promise<void> {
+async function buildConcurrently(client: ClientBase, schemaName: string, migration: Migration): Promise<void> {
   const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);
   const { rows } = await client.query<{ name: string }>(
@@ -191,12 +187,7 @@ async function recordVersions(
 }
 
 /** Keeps one text search configuration for all words. @throws MemoryError `SCHEMA_DIFFERS` */
-async function keepLanguage(
-  client: ClientBase,
-  schemaName: string,
-  recorded: string,
-  language: string,
-): Promise<void> {
+async function keepLanguage(client: ClientBase, schemaName: string, recorded: string, language: string): Promise<void> {
   if (recorded === language) return;
   const schema = identifier(schemaName).text;
   const { rowCount } = await client.query(

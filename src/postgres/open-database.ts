@@ -44,11 +44,7 @@ export function reportUndefined(logger: Logger): void {
 }
 
 /** The database of `option`; connects at its first statement. Ends only pools made here. */
-export function openDatabase(
-  option: DatabaseOption | undefined,
-  settings: OpenSettings,
-  logger: Logger,
-): Database {
+export function openDatabase(option: DatabaseOption | undefined, settings: OpenSettings, logger: Logger): Database {
   if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
   if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
   if (typeof option === "string") {
@@ -127,11 +123,7 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
 /** Longest wait for a connection. A distant server takes a second, one that starts some seconds. */
 const connectTimeoutMs = 10_000;
 
-function makePool(
-  connectionString: string,
-  { prepare, statementTimeoutMs }: OpenSettings,
-  logger: Logger,
-): pg.Pool {
+function makePool(connectionString: string, { prepare, statementTimeoutMs }: OpenSettings, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,

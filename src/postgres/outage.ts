@@ -1,11 +1,5 @@
 import { MemoryError } from "../errors.js";
-import {
-  databaseWords,
-  errorCodeOf,
-  isConnectionError,
-  isPoolBusy,
-  isReadTimeout,
-} from "./database-error.js";
+import { databaseWords, errorCodeOf, isConnectionError, isPoolBusy, isReadTimeout } from "./database-error.js";
 
 /** Whether a database answers the statements of one memory. */
 export interface DatabaseStatus {

@@ -3,13 +3,7 @@ import type pg from "pg";
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
 import { MemoryError } from "../errors.js";
 import { isConnectionError, isReadTimeout } from "./database-error.js";
-import {
-  findIsolation,
-  type IsolationStatus,
-  requireIsolation,
-  requireTenancy,
-  tenantSetting,
-} from "./isolation.js";
+import { findIsolation, type IsolationStatus, requireIsolation, requireTenancy, tenantSetting } from "./isolation.js";
 import type { OutageWatch } from "./outage.js";
 import { type Ask, deadlineSettings, type LocalSetting, type SessionKind } from "./session-settings.js";
 

@@ -51,10 +51,7 @@ export const reconnect: Retries = {
   when: (error) => !MemoryError.is(error) && isConnectionError(error) && !isTimeout(error),
 };
 
-export async function retrying<Result>(
-  work: () => Promise<Result>,
-  { most, waitMs, when }: Retries,
-): Promise<Result> {
+export async function retrying<Result>(work: () => Promise<Result>, { most, waitMs, when }: Retries): Promise<Result> {
   for (let failures = 1; ; failures++) {
     try {
       return await work();

@@ -71,11 +71,7 @@ const lastBefore = {
   isolation: { table: "isolation_migration", name: "0003_indexes" },
 } as const satisfies Record<MigrationSet, { table: string; name: string }>;
 
-async function readSetsBefore(
-  client: Run,
-  schemaName: string,
-  tables: ReadonlySet<string>,
-): Promise<MigrationSet[]> {
+async function readSetsBefore(client: Run, schemaName: string, tables: ReadonlySet<string>): Promise<MigrationSet[]> {
   const sets = migrationSets.filter((set) => tables.has(lastBefore[set].table));
   for (const set of sets) {
     const { table, name } = lastBefore[set];

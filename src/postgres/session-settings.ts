@@ -16,11 +16,7 @@ export function deadlineSettings(sessions: SessionKind, deadlineMs: number | und
 }
 
 /** Opens a transaction. One round trip on a pipelining client, else one for each statement. */
-export async function beginWith(
-  client: ClientBase,
-  ask: Ask,
-  settings: readonly LocalSetting[],
-): Promise<void> {
+export async function beginWith(client: ClientBase, ask: Ask, settings: readonly LocalSetting[]): Promise<void> {
   await inOrder(client, ask, [{ text: "begin" }, ...settings]);
 }
 
@@ -36,11 +32,7 @@ export async function queryWith(
   return results.at(-2) as QueryResult;
 }
 
-async function inOrder(
-  client: ClientBase,
-  ask: Ask,
-  statements: readonly QueryConfig[],
-): Promise<QueryResult[]> {
+async function inOrder(client: ClientBase, ask: Ask, statements: readonly QueryConfig[]): Promise<QueryResult[]> {
   if ("pipeline" in client && client.pipeline === true) {
     // After a failure the server refuses the rest, and takes "commit" for "rollback".
     const settled = await Promise.allSettled(statements.map(ask));

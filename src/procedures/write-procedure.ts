@@ -24,10 +24,7 @@ export function procedureText(procedure: { title: string; steps: readonly string
     .slice(0, mostSteps);
   if (steps.length === 0) return null;
   const title = onOneLine(procedure.title).replace(/:$/, "");
-  const lines = [
-    ...(title === "" ? [] : [`${title}:`]),
-    ...steps.map((step, index) => `${index + 1}. ${step}`),
-  ];
+  const lines = [...(title === "" ? [] : [`${title}:`]), ...steps.map((step, index) => `${index + 1}. ${step}`)];
   const text = lines.join("\n");
   const [problem] = writingProblems("procedure", text);
   if (problem === undefined) return text;
@@ -72,10 +69,7 @@ const mostAnsweredSteps = 40;
 const stepCharacters = 400;
 
 const schema = z.object({
-  reasoning: z
-    .string()
-    .default("")
-    .describe("In one or two sentences: what was done, and which steps led there."),
+  reasoning: z.string().default("").describe("In one or two sentences: what was done, and which steps led there."),
   title: z.string().default("").describe("What the steps are for, in a few words."),
   steps: z.array(z.string().describe("One step in the imperative, without its number.")),
 });

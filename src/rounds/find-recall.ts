@@ -107,11 +107,7 @@ interface Row extends Pick<RecallResult, "changes" | "consents" | "unread"> {
 }
 
 /** One round trip. @throws MemoryError `DATABASE_TIMEOUT` after `timeoutMs` */
-export async function findRecall(
-  db: Connection,
-  search: RecallSearch,
-  timeoutMs: number,
-): Promise<RecallResult> {
+export async function findRecall(db: Connection, search: RecallSearch, timeoutMs: number): Promise<RecallResult> {
   const [row] = await db.query<Row>(recallStatement(db, search), { prepare: true, timeoutMs });
   const { conversation, revision, trimmed_to, listed, found, memories, ...others } = row as Row;
   const byRef = memoriesByRef(memories);

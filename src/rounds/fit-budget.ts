@@ -62,8 +62,7 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
     ...partsWith(picks),
     leftOut: shown.memories.leftOut - picks.length,
   });
-  const tokensOf = (picks: readonly Pick[]) =>
-    wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
+  const tokensOf = (picks: readonly Pick[]) => wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
   const picks: Pick[] = [];
   const sections = new Set<MemorySection>();
   const lines = new Set<string>();
@@ -120,9 +119,7 @@ function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly
   const fitting = asked.flatMap(
     (id) => picks.find(({ part, shown }) => part === "profile" && memoryOf(shown).id === id) ?? [],
   );
-  const found = picks.filter(
-    ({ part, place }) => part === "relevant" || (part === "episodes" && place === 0),
-  );
+  const found = picks.filter(({ part, place }) => part === "relevant" || (part === "episodes" && place === 0));
   let used = 0;
   return [...fitting, ...found].filter(({ part, shown }) => {
     const { tokens } = lineOf(part, memoryOf(shown), 0);

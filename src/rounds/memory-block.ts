@@ -76,9 +76,7 @@ function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []):
 }
 
 function listsOf(listed: ReturnType<typeof listedSections>): string[] {
-  return listed.map(({ section, lines }) =>
-    [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"),
-  );
+  return listed.map(({ section, lines }) => [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"));
 }
 
 /** Without the conversation, not rounded. @param most counting stops beyond it */
@@ -105,8 +103,7 @@ const requestFor = (above: string) => `Answer consistently using the ${above} ab
 const openingAlone = "<memory>\n";
 const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
-const frameTokens =
-  readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
+const frameTokens = readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
 /** Of the standing block without its sections. */
 export const frameBytes = frameTokens * bytesPerToken;
 
@@ -137,9 +134,7 @@ function listedSections(shown: readonly ShownMemories[]) {
       written.add(line.line);
     }
   }
-  return headed.flatMap((section) =>
-    lines[section].length === 0 ? [] : [{ section, lines: lines[section] }],
-  );
+  return headed.flatMap((section) => (lines[section].length === 0 ? [] : [{ section, lines: lines[section] }]));
 }
 
 const headed = ["profile", "unverified", "context", "rest"] as const;
@@ -248,8 +243,5 @@ export function saidInState(message: BaseMessage, recalled: Recalled | null | un
 /** The prefix is made only where it may be there: it takes as long as a recall. */
 function beginsWithContext(text: string, recalled: Recalled): boolean {
   if (text.startsWith(contextOpening)) return text.startsWith(contextPrefix(recalled));
-  return (
-    text.startsWith(openingAlone) &&
-    [...additionsOf(recalled).values()].some((added) => text.startsWith(added))
-  );
+  return text.startsWith(openingAlone) && [...additionsOf(recalled).values()].some((added) => text.startsWith(added));
 }

@@ -171,8 +171,7 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
     changes: shownChanges,
     consents: config.consent.ask === "tool" ? shownConsents : 0,
     // Whoever may not read all may not read what nobody has sorted yet.
-    unread:
-      scope.userId !== undefined && categories.length === config.policy.categories.size ? shownUnread : 0,
+    unread: scope.userId !== undefined && categories.length === config.policy.categories.size ? shownUnread : 0,
   };
 }
 

@@ -187,9 +187,7 @@ function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: Reca
   const asked = new Set(hits.map(({ memory }) => memory.id));
   const fits = lists.profile.shown.map(({ memory }) => memory.id);
   const fitting = new Set(fits);
-  const profile = found.profile.filter((memory) =>
-    asked.has(memory.id) ? fitting.has(memory.id) : room(memory),
-  );
+  const profile = found.profile.filter((memory) => (asked.has(memory.id) ? fitting.has(memory.id) : room(memory)));
   const [relevant, episodes] = [lists.relevant.shown, lists.episodes.shown];
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const links = relatedTo(relevant, linksOf(found.candidates), [...found.profile, ...chosen]);
@@ -229,9 +227,7 @@ function fittingHits(
   // An episode that is farther is found by its words alone.
   const others = candidates
     .filter((candidate) => !isNear(candidate))
-    .map((candidate) =>
-      candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate,
-    );
+    .map((candidate) => (candidate.memory.kind === "episode" ? { ...candidate, similarity: null } : candidate));
   return [
     ...rankMemories(others, { ...question, floor: shownFloor }),
     ...rankMemories(near, { ...question, floor: { best: 0, each: 0 } }),

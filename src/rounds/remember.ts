@@ -37,9 +37,7 @@ export async function remember(
   const extract = deps.hasModel && memories.extract;
   const note = deps.hasModel && leavesNotes(notes);
   const thread = await record(deps, input, {
-    extract: extract
-      ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs }
-      : undefined,
+    extract: extract ? { messages: memories.extractAfterMessages, idleMs: memories.extractIdleMs } : undefined,
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
@@ -56,15 +54,13 @@ export async function remember(
   });
   const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
   if (unmade) return ended({ started: false, reason: unmade });
-  if (await isRoundOpen(deps.db, threadRef, thread.messages))
-    return ended({ started: false, reason: "round_open" });
+  if (await isRoundOpen(deps.db, threadRef, thread.messages)) return ended({ started: false, reason: "round_open" });
 
   if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))) {
     await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
     due.push({ kind: "episodes", ref: threadRef });
   }
-  if (await isSummarisedByOthers(deps, input, thread))
-    return ended({ started: false, reason: "others_summary" });
+  if (await isSummarisedByOthers(deps, input, thread)) return ended({ started: false, reason: "others_summary" });
   const start = await startSummary({ ...deps, summaries }, thread, input.threadId);
   if (!start.started) return ended(start);
   const { summaryId, window, claim } = start;

@@ -89,9 +89,7 @@ export function seenOwners(db: Connection, scope: Scope, columns = sql`o.id`): S
     ...(appId === "" ? [] : [{ tenantId, userId: "", appId }]),
   ];
   // One lookup each: an "or" would scan all owners.
-  const selects = owners.map(
-    (owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`,
-  );
+  const selects = owners.map((owner) => sql`select ${columns}\nfrom ${db.schema}.owner o\nwhere ${ownerIs(owner)}`);
   return join(selects, "\nunion all\n");
 }
 
@@ -140,8 +138,7 @@ export async function lockOwner(tx: Connection, scope: Scope): Promise<LockedOwn
     select id, revision, turns, ${tx.now()} as now from locked`,
     { prepare: true },
   );
-  if (!row)
-    throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
+  if (!row) throw new MemoryError("ID_TAKEN", "Another owner's ids have the digest of this scope's: use other ids.");
   return { ref: Number(row.id), revision: Number(row.revision), turns: Number(row.turns), now: row.now };
 }
 

@@ -73,11 +73,7 @@ function cutHit(hit: MemoryHit, most: number, fits: (hit: MemoryHit) => boolean)
 }
 
 /** `hits` as JSON for a model, within the budget: the first is cut to fit, others are left out. */
-export function bulletsOf(
-  hits: readonly MemoryHit[],
-  form: AnswerForm,
-  budgetTokens: number | null,
-): MemoryBullet[] {
+export function bulletsOf(hits: readonly MemoryHit[], form: AnswerForm, budgetTokens: number | null): MemoryBullet[] {
   const written = hits.map(form === "full" ? full : bullet);
   const [first, ...others] = written;
   if (!first || budgetTokens === null) return written;
@@ -108,8 +104,7 @@ function labelledWithDoubt(memory: MemoryItem): string {
 }
 
 function full(hit: MemoryHit): MemoryBullet {
-  const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } =
-    hit.memory;
+  const { kind, key, value, importance, confidence, pinned, tags, agentId, runId, actorId, role, turns } = hit.memory;
   const { validFrom, createdAt, updatedAt, origin, trust } = hit.memory;
   const source = hit.memory.source && { ...hit.memory.source };
   // The quote may hold an instruction that the memory does not.

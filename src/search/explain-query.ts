@@ -90,21 +90,14 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     question: { text: query.text, lexemes, embedded: question.vector !== null, broad: isBroad },
     floor: threshold ?? floor,
     budgetTokens: shape.budgetTokens,
-    hits: best
-      .filter(({ memory }) => shown.has(memory.id))
-      .map((hit, index) => ({ ...hit, rank: index + 1 })),
-    leftOut: [
-      ...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut),
-      ...hidden,
-    ],
+    hits: best.filter(({ memory }) => shown.has(memory.id)).map((hit, index) => ({ ...hit, rank: index + 1 })),
+    leftOut: [...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut), ...hidden],
   };
 }
 
 function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape): ReadonlySet<string> {
   const shown: readonly Pick<MemoryBullet, "id">[] =
-    form === null
-      ? fittingHits(hits, budgetTokens).map(({ memory }) => memory)
-      : bulletsOf(hits, form, budgetTokens);
+    form === null ? fittingHits(hits, budgetTokens).map(({ memory }) => memory) : bulletsOf(hits, form, budgetTokens);
   // The first is cut to fit, if need be to its text alone.
   return new Set(shown.flatMap(({ id }) => id ?? hits[0]?.memory.id ?? []));
 }
@@ -116,18 +109,12 @@ function left({ memory, score }: Scored, reason: LeftOutReason, detail: string):
   return { memory, score, reason, detail };
 }
 
-function notSelected(
-  scored: Scored,
-  { agent, search }: ReadQuery,
-  { config: { policy } }: SearchRuntime,
-): LeftOut {
+function notSelected(scored: Scored, { agent, search }: ReadQuery, { config: { policy } }: SearchRuntime): LeftOut {
   const { category, kind } = scored.memory;
   if (!readableCategories(policy, agent).has(category))
     return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);
-  if (!search.categories.includes(category))
-    return left(scored, "category", `${category} was not asked for.`);
-  if (!search.kinds.includes(kind))
-    return left(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
+  if (!search.categories.includes(category)) return left(scored, "category", `${category} was not asked for.`);
+  if (!search.kinds.includes(kind)) return left(scored, "kind", `Memories of the kind ${kind} were not asked for.`);
   return left(scored, "filter", "The filters leave it out.");
 }
 
@@ -171,9 +158,7 @@ async function findHidden(
     hidden: rows.flatMap(({ memory: row, expired }): LeftOutMemory[] => {
       if (!row) return [];
       const memory = memoryOf(row);
-      const detail = expired
-        ? `It expired at ${memory.expiresAt?.toISOString()}.`
-        : `Its state is ${memory.state}.`;
+      const detail = expired ? `It expired at ${memory.expiresAt?.toISOString()}.` : `Its state is ${memory.state}.`;
       return [{ memory, score: null, reason: expired ? "expired" : "state", detail }];
     }),
   };

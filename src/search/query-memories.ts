@@ -160,10 +160,7 @@ function sameOf<Name extends string>(
 ): number | null {
   const [first, second] = [asks[name] ?? null, asks[other] ?? null];
   if (first === null || second === null || first === second) return first ?? second;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `Invalid query: \`${name}\` and \`${other}\` are the same, but differ here.`,
-  );
+  throw new MemoryError("INVALID_INPUT", `Invalid query: \`${name}\` and \`${other}\` are the same, but differ here.`);
 }
 
 function allowedCategories(

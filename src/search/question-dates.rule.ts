@@ -25,12 +25,7 @@ export function questionDates(
   const clock = zoneClock(timeZone);
   const here = new Date(clock(now.getTime()));
   // Chrono uses the clock of this process, which is made to show the user's time.
-  const reference = new Date(
-    here.getUTCFullYear(),
-    here.getUTCMonth(),
-    here.getUTCDate(),
-    here.getUTCHours(),
-  );
+  const reference = new Date(here.getUTCFullYear(), here.getUTCMonth(), here.getUTCDate(), here.getUTCHours());
   return [readers[language] ?? chrono.en, ...readersByScript(text)]
     .flatMap((reader) => reader.parse(text, reference))
     .flatMap(({ text: named, start, end }) => {

@@ -18,9 +18,7 @@ export function aboveFloor<Hit extends { readonly similarity: number; readonly e
 ): Hit[] {
   if (threshold !== undefined) return hits.filter(({ similarity }) => similarity >= threshold);
   const evidenceOf = ({ evidence, similarity }: Hit) => evidence ?? similarity;
-  return hits.some((hit) => evidenceOf(hit) >= floor.best)
-    ? hits.filter((hit) => evidenceOf(hit) >= floor.each)
-    : [];
+  return hits.some((hit) => evidenceOf(hit) >= floor.best) ? hits.filter((hit) => evidenceOf(hit) >= floor.each) : [];
 }
 
 /** What a memory is linked to, by its id, strongest first. */
@@ -140,8 +138,7 @@ export function orderWeighed(
   { threshold, floor }: Pick<RankedFor, "threshold" | "floor">,
 ): WeighedMemory[] {
   return aboveFloor(weighed, threshold, floor ?? defaultFloor).toSorted(
-    (first, second) =>
-      second.score - first.score || saidAt(first) - saidAt(second) || placeOf(first) - placeOf(second),
+    (first, second) => second.score - first.score || saidAt(first) - saidAt(second) || placeOf(first) - placeOf(second),
   );
 }
 
@@ -180,8 +177,7 @@ function partsOf(
     importance: weights.importance * ((memory.importance - 1) / 4),
     recency: weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays),
   };
-  if (isNamed)
-    parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
+  if (isNamed) parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
   if (givesWay(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
   return parts;
 }

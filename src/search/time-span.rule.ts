@@ -35,8 +35,7 @@ const mostFormats = 500;
 export function zoneClock(timeZone: string): ZoneClock {
   // Sweden writes "2026-07-15 10:00:00".
   const format =
-    formats.get(timeZone) ??
-    new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
+    formats.get(timeZone) ?? new Intl.DateTimeFormat("sv", { timeZone, dateStyle: "short", timeStyle: "medium" });
   if (formats.size >= mostFormats) formats.clear();
   formats.set(timeZone, format);
   return (instantMs) => Date.parse(`${format.format(instantMs)}Z`);

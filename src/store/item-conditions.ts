@@ -62,8 +62,7 @@ function compares(stored: Sql, operator: FilterOperator, operand: number | strin
     typeof operand === "string"
       ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text`
       : sql``;
-  if (typeof operand === "string" && !new RegExp(numeral).test(operand))
-    return sql`case ${asText} else false end`;
+  if (typeof operand === "string" && !new RegExp(numeral).test(operand)) return sql`case ${asText} else false end`;
   const number = String(operand).trim();
   return sql`case when ${isNumber} then ${text}::numeric ${comparison} ${number}::numeric ${asText} else false end`;
 }

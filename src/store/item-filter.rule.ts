@@ -28,9 +28,7 @@ export function parseFilter(filter: unknown): FilterCondition[] {
 
 function conditionsOn(field: string, condition: unknown): FilterCondition[] {
   if (!isStorable(field)) {
-    throw invalid(
-      `${JSON.stringify(field)} has characters that cannot be stored: NUL, or half of a surrogate pair.`,
-    );
+    throw invalid(`${JSON.stringify(field)} has characters that cannot be stored: NUL, or half of a surrogate pair.`);
   }
   const operand = storableJson(condition, `filter on "${field}"`);
   if (!isJsonObject(operand)) return [{ field, operator: "$eq", operand }];

@@ -107,9 +107,7 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     return found;
   }
 
-  override async listNamespaces(
-    options: Parameters<BaseStore["listNamespaces"]>[0] = {},
-  ): Promise<string[][]> {
+  override async listNamespaces(options: Parameters<BaseStore["listNamespaces"]>[0] = {}): Promise<string[][]> {
     const { prefix, suffix, limit = 100, offset = 0, ...others } = options;
     const matchConditions = [
       ...(prefix ? [{ matchType: "prefix" as const, path: prefix }] : []),

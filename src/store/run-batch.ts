@@ -86,9 +86,7 @@ async function prepareItems(
   { embedder, redactor }: StoreRuntime,
   operations: readonly BatchedOperation[],
 ): Promise<{ items: WrittenItem[]; space: EmbeddingSpace | null }> {
-  const puts = operations.flatMap(({ n, operation }) =>
-    operation.kind === "put" ? [{ n, ...operation }] : [],
-  );
+  const puts = operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
   const items = await Promise.all(
     puts.map(async (put) => {
       const value: Json = await redactor.json(put.value);
@@ -107,12 +105,8 @@ async function prepareItems(
   return { items: written, space: embedded?.space ?? null };
 }
 
-async function prepareReads(
-  runtime: StoreRuntime,
-  operations: readonly BatchedOperation[],
-): Promise<BatchedRead[]> {
-  const firstWrite =
-    operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
+async function prepareReads(runtime: StoreRuntime, operations: readonly BatchedOperation[]): Promise<BatchedRead[]> {
+  const firstWrite = operations.find(({ operation }) => operation.kind === "put")?.n ?? Number.POSITIVE_INFINITY;
   const vectors = new Map<string, Promise<QuestionVector | null>>();
   const vectorOf = (operation: StoreOperation) => {
     if (operation.kind !== "search" || operation.query === null) return null;

@@ -21,8 +21,7 @@ export function storableJson(value: unknown, what: string): Json {
 }
 
 function written(value: unknown, what: string): string {
-  if (typeof value === "number" && !Number.isFinite(value))
-    throw invalid(what, `${value} is no number in JSON.`);
+  if (typeof value === "number" && !Number.isFinite(value)) throw invalid(what, `${value} is no number in JSON.`);
   let text: string | undefined;
   try {
     text = JSON.stringify(value);

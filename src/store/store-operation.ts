@@ -38,9 +38,7 @@ const searchSchema = z.strictObject({
 });
 
 const listSchema = z.strictObject({
-  matchConditions: z
-    .array(z.strictObject({ matchType: z.enum(["prefix", "suffix"]), path: prefix }))
-    .nullish(),
+  matchConditions: z.array(z.strictObject({ matchType: z.enum(["prefix", "suffix"]), path: prefix })).nullish(),
   maxDepth: smallCount.min(1).nullish(),
   ...paging,
 });

@@ -4,13 +4,7 @@ import { defineWork } from "../jobs/define-work.js";
 import { findLeaveOut } from "../jobs/leave-out.js";
 import { type Claim, skipWork } from "../jobs/work-table.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
-import {
-  completeSummary,
-  failSummary,
-  findSummaryWork,
-  limitSummary,
-  type SummaryWork,
-} from "./claim-summary.js";
+import { completeSummary, failSummary, findSummaryWork, limitSummary, type SummaryWork } from "./claim-summary.js";
 import { makeSummary, summaryText } from "./make-summary.js";
 import { isRoundOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
@@ -45,14 +39,7 @@ export function defineSummaries(deps: SummaryRuntime) {
         const startedAt = performance.now();
         const said = [...work.dropped, ...work.added];
         const leaveOut = await findLeaveOut(deps.db, work, said, work.base ? [work.base.text] : []);
-        const made = await makeSummary(
-          { ...deps, model: deps.model() },
-          work,
-          summaries,
-          renew,
-          charge,
-          leaveOut,
-        );
+        const made = await makeSummary({ ...deps, model: deps.model() }, work, summaries, renew, charge, leaveOut);
         const { text: summary, dropped } = made;
         return { summary, dropped, generationTimeMs: Math.round(performance.now() - startedAt) };
       },
@@ -69,10 +56,10 @@ export function defineSummaries(deps: SummaryRuntime) {
         await completeSummary(deps.db, claim, made);
         const of = { threadId, step: "summarize", summaryId, ...window };
         deps.logger.debug(`${rowOf(work)} status updated to completed`, of);
-        deps.logger.info(
-          `Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`,
-          { ...of, durationMs: generationTimeMs },
-        );
+        deps.logger.info(`Summarized messages ${startSeq}-${endSeq} for ${threadId} in ${generationTimeMs}ms`, {
+          ...of,
+          durationMs: generationTimeMs,
+        });
         if (startSeq > 0) deps.logger.info(`Sliding window: dropping seq 0-${startSeq - 1} for ${threadId}`);
         return {};
       },

@@ -71,10 +71,7 @@ interface SummarizeInput {
 
 // Thinking first makes small models decide better than answering first (graphiti #1666).
 const schema = z.object({
-  reasoning: z
-    .string()
-    .default("")
-    .describe("In one or two sentences: what is new, what is outdated, what to drop."),
+  reasoning: z.string().default("").describe("In one or two sentences: what is new, what is outdated, what to drop."),
   summary: z.string().describe("The updated summary."),
 });
 

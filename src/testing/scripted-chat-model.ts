@@ -91,8 +91,7 @@ export class ScriptedChatModel extends StandInChatModel {
     const entry = this.#replies[callIndex] ?? (this.#repeatLast ? this.#replies.at(-1) : undefined);
     if (entry !== undefined) return entry;
     const last = messages.at(-1);
-    const asked =
-      last === undefined ? "no messages" : `${last.type}: ${JSON.stringify(last.text.slice(0, 120))}`;
+    const asked = last === undefined ? "no messages" : `${last.type}: ${JSON.stringify(last.text.slice(0, 120))}`;
     throw new Error(
       `ScriptedChatModel has no reply for call ${callIndex + 1}: the script has ${this.#replies.length}. ` +
         `The call's last message is ${asked}. Add a reply, or set repeatLast.`,

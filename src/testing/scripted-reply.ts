@@ -86,9 +86,7 @@ function copyOf(message: BaseMessage): AIMessage {
 export function toolName(tool: BindToolsInput): string {
   const named = "function" in tool && isNamed(tool.function) ? tool.function : tool;
   if (isNamed(named)) return named.name;
-  throw new TypeError(
-    'A bound tool has no name: expected { name } or { type: "function", function: { name } }.',
-  );
+  throw new TypeError('A bound tool has no name: expected { name } or { type: "function", function: { name } }.');
 }
 
 function isNamed(value: unknown): value is { name: string } {

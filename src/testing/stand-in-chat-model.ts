@@ -6,12 +6,7 @@ import {
   type BaseChatModelParams,
   type BindToolsInput,
 } from "@langchain/core/language_models/chat_models";
-import {
-  type AIMessage,
-  AIMessageChunk,
-  type BaseMessage,
-  type UsageMetadata,
-} from "@langchain/core/messages";
+import { type AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } from "@langchain/core/messages";
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
 import { type Gate, pause } from "./gate.js";
@@ -59,10 +54,7 @@ export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions>
   }
 
   // `withStructuredOutput` accepts chunks only, but core returns an `AIMessage` under LangGraph's v3 event stream.
-  override async invoke(
-    input: BaseLanguageModelInput,
-    options?: Partial<StandInCallOptions>,
-  ): Promise<AIMessageChunk> {
+  override async invoke(input: BaseLanguageModelInput, options?: Partial<StandInCallOptions>): Promise<AIMessageChunk> {
     const message = await super.invoke(input, options);
     return options?.tools?.length ? toChunk(message) : message;
   }
@@ -137,9 +129,7 @@ function toChunk(message: AIMessage): AIMessageChunk {
 function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
   const id = message.id === undefined ? {} : { id: message.id };
   const pieces =
-    typeof message.content === "string"
-      ? (message.content.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? [])
-      : [message.content];
+    typeof message.content === "string" ? (message.content.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) : [message.content];
   for (const content of pieces) yield new AIMessageChunk({ ...id, content });
 
   // Core's bridge to stream events keeps text in block 0, and loses a call with the same index.

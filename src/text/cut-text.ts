@@ -101,10 +101,7 @@ function boundariesAround(text: string, place: number) {
 /** The last end of a character from `start` to `end`; splits only one that is longer than the window. */
 function lastCharacterEnd(text: string, start: number, end: number): number {
   const first = Math.max(start, end - windowCharacters);
-  const near = Array.from(
-    graphemes.segment(text.slice(first, end + windowCharacters)),
-    ({ index }) => first + index,
-  );
+  const near = Array.from(graphemes.segment(text.slice(first, end + windowCharacters)), ({ index }) => first + index);
   const last = near.findLast((at) => at > first && at <= end);
   if (last !== undefined) return last;
   const cut = isHalved(text, end) ? end - 1 : end;

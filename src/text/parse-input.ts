@@ -105,11 +105,7 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
 };
 
 /** `input` as `schema` reads it; `what` is its name in the error. @throws MemoryError `INVALID_INPUT` */
-export function parseInput<Schema extends z.ZodType>(
-  schema: Schema,
-  input: unknown,
-  what: string,
-): z.output<Schema> {
+export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
   const parsed = schema.safeParse(input, { error: namesKeys });
   if (parsed.success) return parsed.data;
   throw new MemoryError("INVALID_INPUT", `Invalid ${what}: ${z.prettifyError(parsed.error)}`);

@@ -22,8 +22,7 @@ export function isDeeper(text: string, most: number): boolean {
 
 /** Strangers' text, in which `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
 export function parseJson(text: string, what: string): unknown {
-  if (isDeeper(text, 500))
-    throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
+  if (isDeeper(text, 500)) throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
   try {
     return JSON.parse(text);
   } catch (cause) {

@@ -2,8 +2,7 @@ import { normalForm } from "./normal-value.js";
 import data from "./screening.json" with { type: "json" };
 import { visibleText } from "./storable-text.js";
 
-const unspacedScripts =
-  "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}";
+const unspacedScripts = "\\p{scx=Hani}\\p{scx=Hira}\\p{scx=Kana}\\p{scx=Hang}\\p{scx=Thai}\\p{scx=Laoo}\\p{scx=Khmr}";
 /** Scripts that prefix articles and prepositions to words without a space. */
 const prefixingScripts = "\\p{scx=Arab}\\p{scx=Hebr}\\p{scx=Ethi}";
 

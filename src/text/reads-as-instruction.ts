@@ -9,9 +9,7 @@ function compiled(patterns: readonly string[]): RegExp[] {
   const parts: Readonly<Record<string, string>> = data.parts;
   return patterns.map((written) => {
     const end = written.lastIndexOf("/");
-    const source = written
-      .slice(1, end)
-      .replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? "(?!)");
+    const source = written.slice(1, end).replace(/\{\{(\w+)\}\}/g, (_, name: string) => parts[name] ?? "(?!)");
     return new RegExp(source, written.slice(end + 1));
   });
 }

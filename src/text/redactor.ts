@@ -70,9 +70,7 @@ function rewriteJson<Value>(value: Value, rewrite: Rewrite, own = anybodys, dept
 
 function rewriteContent(content: Json, rewrite: Rewrite): Json {
   if (!Array.isArray(content)) return rewriteJson(content, rewrite);
-  return content.map((part) =>
-    isJsonObject(part) ? rewritePart(part, rewrite) : rewriteJson(part, rewrite),
-  );
+  return content.map((part) => (isJsonObject(part) ? rewritePart(part, rewrite) : rewriteJson(part, rewrite)));
 }
 
 function rewritePart(part: JsonObject, rewrite: Rewrite, isWithin = false): JsonObject {
@@ -104,11 +102,7 @@ function isFile(key: string, value: Json): boolean {
 }
 
 /** Keys that become equal get a number, so that no value is lost. */
-function rewriteObject(
-  object: JsonObject,
-  rekey: Rewrite,
-  within: (key: string, value: Json) => Json,
-): JsonObject {
+function rewriteObject(object: JsonObject, rekey: Rewrite, within: (key: string, value: Json) => Json): JsonObject {
   const keys = Object.keys(object);
   const taken = new Set(keys.filter((key) => rekey(key) === key));
   const counts = new Map<string, number>();

@@ -74,11 +74,7 @@ export function tailOf(text: string, mostCharacters: number): string {
 }
 
 /** The largest number from `least` to `longest` that `fits`; null where `least` does not. */
-export function mostThatFit(
-  least: number,
-  longest: number,
-  fits: (characters: number) => boolean,
-): number | null {
+export function mostThatFit(least: number, longest: number, fits: (characters: number) => boolean): number | null {
   if (!fits(least)) return null;
   // The result is at least `low` and less than `high`.
   let [low, high] = [least, Math.max(least, longest) + 1];

@@ -93,8 +93,7 @@ export function withinBounds<Item extends { text: string }>(
   );
   const taken = firstThatFit(whole, { inputBudgetTokens, mostPieces }, beginsGroup);
   const first = whole.slice(0, taken);
-  const fits = (some: readonly Item[]) =>
-    textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
+  const fits = (some: readonly Item[]) => textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
   if (fits(first)) return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
   // Groups have gaps at their ends: shrinking the total leaves room for them.
   for (let total = most; ; total *= 0.8) {

@@ -4,14 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
-import {
-  type ExportPage,
-  madeFields,
-  type RecordName,
-  type RecordType,
-  recordNames,
-  records,
-} from "./records.js";
+import { type ExportPage, madeFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
 
 const pageRows = 500;
 
@@ -52,11 +45,7 @@ interface ExportRow {
   readonly cursor: readonly string[];
 }
 
-async function* exportRows(
-  db: Connection,
-  name: RecordName,
-  of: Omit<ExportPage, "after">,
-): AsyncGenerator<ExportRow> {
+async function* exportRows(db: Connection, name: RecordName, of: Omit<ExportPage, "after">): AsyncGenerator<ExportRow> {
   for (let after: readonly string[] | null = null; ; ) {
     const rows: ExportRow[] = await exportPage(db, name, { ...of, after });
     yield* rows;

@@ -54,10 +54,7 @@ export async function importLines(
   const { onProgress, signal } = parseInput(optionsSchema, options, "import");
   const target = parseScopeIn(options);
   if (!isIterable(input)) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      "An import reads lines: pass what `export` gives, or lines of text.",
-    );
+    throw new MemoryError("INVALID_INPUT", "An import reads lines: pass what `export` gives, or lines of text.");
   }
   const written: Record<string, number> = {};
   let quarantined = 0;
@@ -99,9 +96,7 @@ const optionsSchema = z.strictObject({
 });
 
 function isIterable(input: unknown): boolean {
-  return (
-    typeof input === "object" && input !== null && (Symbol.iterator in input || Symbol.asyncIterator in input)
-  );
+  return typeof input === "object" && input !== null && (Symbol.iterator in input || Symbol.asyncIterator in input);
 }
 
 async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<NumberedLine[]> {

@@ -171,11 +171,7 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      also: ({
-        serialised,
-        messageId,
-        threadId,
-      }: Record<"serialised" | "messageId" | "threadId", string>) => ({
+      also: ({ serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>) => ({
         ...{ ...toNewMessage(decodeMessage(serialised), threadId), messageId, serialised },
       }),
       columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },

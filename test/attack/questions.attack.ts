@@ -23,10 +23,7 @@ describe("a question", () => {
     const memory = db.memory();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     const [asker, bystander] = [newThread(), newThread()];
-    await memory.memories.add(
-      { text: "The user plays chess." },
-      { scope: { userId: asker.configurable.user_id } },
-    );
+    await memory.memories.add({ text: "The user plays chess." }, { scope: { userId: asker.configurable.user_id } });
     const [, other] = await Promise.all([say(graph, text, asker), say(graph, "hello", bystander)]);
     expect(other.messages).toHaveLength(2);
     await say(graph, "Who plays chess?", asker);
@@ -50,9 +47,7 @@ describe("a question", () => {
     const query = vocabulary.join(" ").slice(0, 10_000);
     const begun = performance.now();
     const recalled = await Promise.all(Array.from({ length: 5 }, () => memory.recall({ ...thread, query })));
-    expect(recalled.map(({ gap, leftOut }) => gap.length + (leftOut?.messages ?? 0))).toEqual(
-      Array(5).fill(400),
-    );
+    expect(recalled.map(({ gap, leftOut }) => gap.length + (leftOut?.messages ?? 0))).toEqual(Array(5).fill(400));
     // Unbounded, one such question took a server five seconds.
     if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
   });

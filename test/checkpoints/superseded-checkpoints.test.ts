@@ -1,8 +1,5 @@
 import { describe, expect, it } from "vitest";
-import {
-  type CheckpointNode,
-  supersededCheckpoints,
-} from "../../src/checkpoints/superseded-checkpoints.rule.js";
+import { type CheckpointNode, supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
 
 const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
 
@@ -34,8 +31,7 @@ describe("superseded checkpoints", () => {
   });
 
   it("are none that a replayed channel is made from, back to where it is stored", () => {
-    const replaying = (stored: number) =>
-      chain(10, (number) => ({ replayed: number === stored ? [] : ["log"] }));
+    const replaying = (stored: number) => chain(10, (number) => ({ replayed: number === stored ? [] : ["log"] }));
     expect(superseded(replaying(4), 2)).toEqual(ids(3, 0));
     expect(superseded(replaying(-1), 2)).toEqual([]);
     // What is only a source is whole as well: 6 stores one channel, and replays the other from 3.

@@ -65,16 +65,8 @@ describe("mnemograph call", () => {
     [["merge"], 2, /^mnemograph: There is no operation "merge"\. There are: recall, /],
     [["listMemory"], 2, /Did you mean "listMemories"\?$/],
     [["constructor"], 2, /There is no operation/],
-    [
-      ["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'],
-      2,
-      /"foo".*"txt".*memories\[0\]/,
-    ],
-    [
-      ["listMemories", ...ana, "--json", '{"limit":"many"}'],
-      2,
-      /expected number, received string → at limit/,
-    ],
+    [["addMemories", ...ana, "--json", '{"memories":[{"txt":"x"}],"foo":1}'], 2, /"foo".*"txt".*memories\[0\]/],
+    [["listMemories", ...ana, "--json", '{"limit":"many"}'], 2, /expected number, received string → at limit/],
     [["recall", ...ana], 2, /at threadId/],
     [["recall", "--json", '{"threadId":"t"}'], 2, /userId/],
     [["recall", ...ana, "--json", "{"], 2, /--json is no JSON/],

@@ -24,11 +24,7 @@ interface Ended {
 }
 
 /** Runs the command in an empty folder, without DATABASE_URL unless given. */
-function run(
-  args: string[],
-  env: NodeJS.ProcessEnv = {},
-  program = compiled("src/cli/main"),
-): Promise<Ended> {
+function run(args: string[], env: NodeJS.ProcessEnv = {}, program = compiled("src/cli/main")): Promise<Ended> {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const options = { cwd: folder, env: { ...inherited, ...env } };
   return new Promise((resolve) => {

@@ -8,9 +8,7 @@ import { useCommandLine } from "../support/command-line.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const cli = useCommandLine(useTestDatabase());
-beforeAll(() =>
-  cli.withMemory((memory) => memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } })),
-);
+beforeAll(() => cli.withMemory((memory) => memory.memories.add({ text: "Ana rows." }, { scope: { userId: "ana" } })));
 
 let child: ChildProcess | undefined;
 

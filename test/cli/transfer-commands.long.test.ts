@@ -65,11 +65,7 @@ describe("mnemograph export and import", () => {
   it("say what is wrong in one line, and leave no half file", async () => {
     writeFileSync(join(folder, "bad.jsonl"), '{"type":"header","format":"mnemograph","version":7}\n');
     for (const [args, code, problem] of [
-      [
-        ["import", "bad.jsonl"],
-        2,
-        /^mnemograph: Line 1: the export has version 7, .*: update the package\.$/,
-      ],
+      [["import", "bad.jsonl"], 2, /^mnemograph: Line 1: the export has version 7, .*: update the package\.$/],
       [["import", "none.jsonl"], 2, /^mnemograph: none\.jsonl cannot be read: ENOENT/],
       [["import", "."], 2, /^mnemograph: \. cannot be read: EISDIR/],
       [["import"], 2, /^error: missing required argument 'file'/],

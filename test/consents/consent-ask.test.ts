@@ -25,11 +25,9 @@ const known = async (memory: Memory, thread: Thread) =>
   (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value).toSorted();
 const waiting = async (memory: Memory, thread: Thread) =>
   (await memory.consents.list({ scope: addressOf(thread).scope })).map(({ value }) => value).toSorted();
-const remembering = (config = {}) =>
-  db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
+const remembering = (config = {}) => db.memory({ model: new OfflineChatModel(), config: { ...extract, ...config } });
 /** All that a model was given last. */
-const promptOf = ({ calls }: ScriptedChatModel) =>
-  (calls.at(-1)?.messages ?? []).map(({ text }) => text).join("\n");
+const promptOf = ({ calls }: ScriptedChatModel) => (calls.at(-1)?.messages ?? []).map(({ text }) => text).join("\n");
 const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
 const goal = { category: "goals", text: "The user wants to run a marathon." };
 /** As a program brings what it heard the user say of themselves. */
@@ -188,9 +186,7 @@ describe("a change that begins to wait", () => {
   const tool = (memory: Memory) => consentTool(memory);
   const node = (memory: Memory) => consentNode(memory);
   const wrapped = (memory: Memory) => withMemory(toolAgent([], []).agent, memory);
-  it.each<
-    [ask: "said" | "queue" | "tool" | "interrupt", made: ((memory: Memory) => unknown) | null, by: string]
-  >([
+  it.each<[ask: "said" | "queue" | "tool" | "interrupt", made: ((memory: Memory) => unknown) | null, by: string]>([
     ["said", null, "memory.consents.decide"],
     ["queue", null, "memory.consents.decide"],
     ["tool", null, "consentTool(memory)"],
@@ -200,24 +196,19 @@ describe("a change that begins to wait", () => {
     ["interrupt", node, ""],
     ["interrupt", wrapped, ""],
     ["said", node, ""],
-  ])(
-    "users H4: is told of once, where nobody is asked, with what decides it (%s, %s)",
-    async (ask, made, by) => {
-      const logger = recordingLogger();
-      const memory = db.memory({ logger, config: { consent: { ask } } });
-      made?.(memory);
-      const told = (field: string) => logger.lines.filter((line) => line.includes(`of ${field} waits`));
-      const users = [randomUUID(), randomUUID()];
-      for (const userId of users) await memory.memories.add([city, goal, city], { scope: { userId } });
-      expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
-      expect(told("profile/city").join()).toContain(by);
-      // A benign field waits for a second signal: nobody is asked about it.
-      expect(told("goals")).toEqual([
-        expect.stringMatching(/^warn: .+ second signal.+ memory\.consents\.decide/),
-      ]);
-      expect(logger.lines.join()).not.toMatch(/Porto|marathon/);
-    },
-  );
+  ])("users H4: is told of once, where nobody is asked, with what decides it (%s, %s)", async (ask, made, by) => {
+    const logger = recordingLogger();
+    const memory = db.memory({ logger, config: { consent: { ask } } });
+    made?.(memory);
+    const told = (field: string) => logger.lines.filter((line) => line.includes(`of ${field} waits`));
+    const users = [randomUUID(), randomUUID()];
+    for (const userId of users) await memory.memories.add([city, goal, city], { scope: { userId } });
+    expect(told("profile/city")).toHaveLength(by === "" ? 0 : 1);
+    expect(told("profile/city").join()).toContain(by);
+    // A benign field waits for a second signal: nobody is asked about it.
+    expect(told("goals")).toEqual([expect.stringMatching(/^warn: .+ second signal.+ memory\.consents\.decide/)]);
+    expect(logger.lines.join()).not.toMatch(/Porto|marathon/);
+  });
 
   it("is not told of where it is answered in the same call, nor where it was stated", async () => {
     const logger = recordingLogger();

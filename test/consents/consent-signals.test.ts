@@ -15,13 +15,9 @@ describe("a benign field", () => {
   it("waits for a second, independent signal", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
-      { outcome: "proposed" },
-    ]);
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([{ outcome: "proposed" }]);
     // The same message, and an agent that echoes it, add nothing.
-    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([
-      { outcome: "proposed" },
-    ]);
+    expect(await memory.memories.add({ ...goal(), ...from(0) }, user)).toMatchObject([{ outcome: "proposed" }]);
     expect(await memory.memories.add(goal(), user)).toMatchObject([{ outcome: "proposed" }]);
     const [request] = await memory.consents.list({ scope: user.scope });
     expect(request).toMatchObject({ rule: "signals", signals: 1, seenCount: 3, key: null });
@@ -46,9 +42,7 @@ describe("a benign field", () => {
       (await memory.memories.add(drafts, access)).map(({ outcome }) => outcome);
     expect(await outcomesOf([goal(), goal()])).toEqual(["proposed", "proposed"]);
     expect(await outcomesOf([goal()])).toEqual(["created"]);
-    expect(await memory.consents.list({ ...user, status: ["approved"] })).toMatchObject([
-      { decidedVia: "signals" },
-    ]);
+    expect(await memory.consents.list({ ...user, status: ["approved"] })).toMatchObject([{ decidedVia: "signals" }]);
     const other = { scope: { userId: randomUUID() } };
     const echoed = { ...goal(), origin: "assistant" as const };
     for (let times = 0; times < 3; times++) expect(await outcomesOf([echoed], other)).toEqual(["proposed"]);
@@ -59,10 +53,7 @@ describe("a benign field", () => {
     const memory = db.memory({ clock: () => now });
     const user = { scope: { userId: randomUUID() } };
     await memory.memories.add({ ...goal(), ...from(0) }, user);
-    await memory.memories.add(
-      { ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) },
-      user,
-    );
+    await memory.memories.add({ ...goal("The user's goal is to launch the web shop in 2032."), ...from(2) }, user);
     await memory.memories.add({ ...goal("The user's goal is to learn Danish."), ...from(4) }, user);
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(3);
     const tone = (value: string) => ({
@@ -73,13 +64,9 @@ describe("a benign field", () => {
     });
     await memory.memories.add({ ...tone("dry"), ...from(6) }, user);
     await memory.memories.add({ ...tone("warm"), ...from(8) }, user);
-    expect((await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? [])).toEqual([
-      "warm",
-    ]);
+    expect((await memory.consents.list({ scope: user.scope })).flatMap(({ value }) => value ?? [])).toEqual(["warm"]);
     now = new Date("2031-01-08T00:00:00Z");
-    expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([
-      { outcome: "proposed" },
-    ]);
+    expect(await memory.memories.add({ ...goal(), ...from(10) }, user)).toMatchObject([{ outcome: "proposed" }]);
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 

@@ -60,13 +60,7 @@ describe("a sensitive field", () => {
       { category: "goals", text: "The user's goal is to rest." },
     ];
     const asked = await db.memory({ config }).memories.add(health, user);
-    expect(asked.map(({ outcome }) => outcome)).toEqual([
-      "proposed",
-      "proposed",
-      "proposed",
-      "created",
-      "created",
-    ]);
+    expect(asked.map(({ outcome }) => outcome)).toEqual(["proposed", "proposed", "proposed", "created", "created"]);
     expect(await db.memory({ config }).consents.list({ scope: user.scope })).toHaveLength(3);
     expect(() => db.memory({ config: { consent: { sensitive: ["hobbies/x"] } } })).toThrow("hobbies");
     expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow('"category/key"');
@@ -102,30 +96,20 @@ describe("a sensitive field", () => {
     const required = { code: "CONSENT_REQUIRED" };
     const update = memory.memories.update(id, { value: "Porto", text: "The user lives in Porto." }, user);
     await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
-    await expect(memory.memories.update(id, { text: "The user left Rome." }, user)).rejects.toMatchObject(
-      required,
-    );
+    await expect(memory.memories.update(id, { text: "The user left Rome." }, user)).rejects.toMatchObject(required);
     expect(await memory.memories.get(id, user)).toMatchObject({
       value: "Rome",
       text: "The user's city is Rome.",
     });
     // What says nothing else about the user needs no consent.
     await memory.memories.update(id, { importance: 2, pinned: true, tags: ["home"] }, user);
-    expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual([
-      "UPDATE",
-      "CONSENT",
-      "ADD",
-    ]);
+    expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual(["UPDATE", "CONSENT", "ADD"]);
 
     const [free] = await memory.memories.add(draftOf(["tasks", "language"], "Danish"), user);
-    await expect(memory.memories.update(free!.id!, { category: "profile" }, user)).rejects.toMatchObject(
-      required,
-    );
+    await expect(memory.memories.update(free!.id!, { category: "profile" }, user)).rejects.toMatchObject(required);
     await memory.memories.remove(id, user);
     await expect(memory.memories.restore(id, user)).rejects.toMatchObject(required);
-    expect((await memory.memories.list({ scope: user.scope })).map(({ category }) => category)).toEqual([
-      "tasks",
-    ]);
+    expect((await memory.memories.list({ scope: user.scope })).map(({ category }) => category)).toEqual(["tasks"]);
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Rome" }]);
 
     await memory.memories.restore(id, { ...user, consent: "given" });

@@ -25,11 +25,7 @@ describe("a proposal", () => {
   it("is made in the place of a sensitive memory, and waits for seven days", async () => {
     const memory = db.memory();
     const user = newUser();
-    const id = await propose(
-      memory,
-      user,
-      city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }),
-    );
+    const id = await propose(memory, user, city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }));
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     const [request, ...others] = await memory.consents.list({ scope: user.scope });
     expect(others).toEqual([]);
@@ -48,9 +44,7 @@ describe("a proposal", () => {
     const user = newUser();
     const first = await propose(memory, user);
     expect(await propose(memory, user, city(" PORTO"))).toBe(first);
-    expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(
-      first,
-    );
+    expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(first);
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id: first, seenCount: 3 }]);
     const second = await propose(memory, user, city("Lisbon"));
     const all = await memory.consents.list({ scope: user.scope, status: ["pending", "superseded"] });
@@ -97,9 +91,7 @@ describe("a proposal", () => {
       expect(error?.code).toBe("NOT_FOUND");
     }
     expect(
-      await rejection(
-        memory.consents.decide({ scope: { userId }, id: "' or 1=1", decision: "refuse", actor: "e" }),
-      ),
+      await rejection(memory.consents.decide({ scope: { userId }, id: "' or 1=1", decision: "refuse", actor: "e" })),
     ).toMatchObject({ code: "NOT_FOUND" });
   });
 });
@@ -198,9 +190,7 @@ describe("a decision", () => {
       return (await memory.memories.list({ scope: user.scope })).map((item) => [item.value, item.text]);
     };
     expect(await value({ value: "Faro" })).toEqual([["Faro", "The user lives in Faro."]]);
-    expect(await value({ text: "The user is at home in Faro." })).toEqual([
-      [null, "The user is at home in Faro."],
-    ]);
+    expect(await value({ text: "The user is at home in Faro." })).toEqual([[null, "The user is at home in Faro."]]);
     const unsaid = {
       category: "profile",
       key: "pronouns",

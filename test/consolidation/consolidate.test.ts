@@ -49,9 +49,7 @@ describe("consolidating", () => {
       new: { supersededBy: kept?.id, verdict: "same", reason: "Because of pair 1." },
     });
     const { changes } = await memory.changes.since(2, { scope });
-    expect(changes).toMatchObject([
-      { event: "merged", line: expect.stringMatching(/^Combined 2 notes about/) },
-    ]);
+    expect(changes).toMatchObject([{ event: "merged", line: expect.stringMatching(/^Combined 2 notes about/) }]);
     // The merge is undone by hand.
     await memory.memories.revert(gone, { scope, to: earlier.at(-1)?.id ?? 0, actor: "admin" });
     expect(await memory.memories.list({ scope })).toHaveLength(2);

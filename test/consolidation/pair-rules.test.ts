@@ -1,11 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  choosePairs,
-  mayBeOne,
-  mayMerge,
-  type StoredPair,
-} from "../../src/consolidation/choose-pairs.rule.js";
+import { choosePairs, mayBeOne, mayMerge, type StoredPair } from "../../src/consolidation/choose-pairs.rule.js";
 import {
   needsVote,
   nextToAsk,
@@ -24,9 +19,7 @@ const near = memories(6).chain((all) => {
   const pairs = all.flatMap((first) => all.map((second) => ({ first, second })));
   return fc
     .tuple(...pairs.map(() => fc.double({ min: 0, max: 1, noNaN: true })))
-    .map((similarities) =>
-      pairs.map((pair, at): StoredPair => ({ ...pair, similarity: similarities[at] ?? 0 })),
-    );
+    .map((similarities) => pairs.map((pair, at): StoredPair => ({ ...pair, similarity: similarities[at] ?? 0 })));
 });
 
 describe("pairs", () => {
@@ -72,12 +65,7 @@ describe("pairs", () => {
     ["keys of two things", { key: "dog_name" }, { key: "cat_name" }, false],
     ["one key", { key: "dog_name" }, {}, true],
     ["keys of which each has a word of its own", { key: "my_dog" }, { key: "dog_name" }, false],
-    [
-      "another date",
-      { text: "The user met the dog on Monday." },
-      { text: "The user met the dog on Tuesday." },
-      true,
-    ],
+    ["another date", { text: "The user met the dog on Monday." }, { text: "The user met the dog on Tuesday." }, true],
     ["a negation", { text: "The user likes the dog." }, { text: "The user does not like the dog." }, true],
     ["another figure", { text: "The user pays 8,000 euros." }, { text: "The user pays 9,500 euros." }, true],
     ["two speakers", { actorId: "Ana" }, { actorId: "Bo" }, false],
@@ -152,14 +140,7 @@ describe("votes", () => {
     const open = (verdicts: readonly PairVote["verdict"][]) => ({
       votes: verdicts.map((verdict) => ({ verdict, reason: "" })),
     });
-    const pairs = [
-      open(["same"]),
-      open([]),
-      open(["related"]),
-      open([]),
-      open([]),
-      open(["same", "related"]),
-    ];
+    const pairs = [open(["same"]), open([]), open(["related"]), open([]), open([]), open(["same", "related"])];
     expect(nextToAsk(pairs, 2, { begun: false })).toEqual([1, 3]);
     expect(nextToAsk(pairs, 9, { begun: true })).toEqual([0, 2]);
     const settled = [

@@ -23,11 +23,7 @@ const settle = (...pair: Parameters<typeof judged>) => settlePairs([judged(...pa
 const runs = memories(6).chain((all) => {
   const pairs = all.flatMap((first, at) => all.slice(at + 1).map((second) => ({ first, second })));
   return fc
-    .tuple(
-      ...pairs.map(() =>
-        fc.tuple(fc.constantFrom(...pairVerdicts), fc.double({ min: 0.5, max: 1, noNaN: true })),
-      ),
-    )
+    .tuple(...pairs.map(() => fc.tuple(fc.constantFrom(...pairVerdicts), fc.double({ min: 0.5, max: 1, noNaN: true }))))
     .map((said) =>
       pairs.map(({ first, second }, at) => {
         const [verdict, similarity] = said[at] ?? ["unrelated" as const, 0.5];

@@ -4,11 +4,7 @@ import { conversationContext } from "../../src/conversation/conversation-context
 import { Conversation, isUser, type Session } from "./conversation-model.js";
 
 /** One thing that may happen to a conversation, and how often beside the others. */
-const happening = <Name extends string, Fields extends object>(
-  weight: number,
-  name: Name,
-  fields: Fields,
-) => ({
+const happening = <Name extends string, Fields extends object>(weight: number, name: Name, fields: Fields) => ({
   weight,
   arbitrary: fc.record({ do: fc.constant(name), ...fields } as never) as fc.Arbitrary<
     { do: Name } & { [Key in keyof Fields]: number }
@@ -66,8 +62,7 @@ describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s se
           expect(context.at(-1)).toBe(current);
           expect(context.slice(-expected.length)).toEqual(expected);
           const before = context.slice(0, -expected.length);
-          if (before.length > 0)
-            expect([before[0], expected[0]].map((id) => isUser(id!))).toEqual([true, false]);
+          if (before.length > 0) expect([before[0], expected[0]].map((id) => isUser(id!))).toEqual([true, false]);
         }
       }),
       { numRuns: 400 },
@@ -126,20 +121,8 @@ describe("conversationContext", () => {
 
   it.each<[string, string[], string | null, string[], string[]]>([
     ["a round tried again: without its first answer", ["4", "q", "a"], "3", ["q"], ["4", "q"]],
-    [
-      "a fork: the abandoned tail is left out",
-      ["6", "7", "8", "9"],
-      "5",
-      ["4", "5", "6", "7", "q"],
-      ["6", "7", "q"],
-    ],
-    [
-      "the message at the summary's end was deleted",
-      ["6", "7"],
-      "5",
-      ["3", "4", "6", "7", "q"],
-      ["6", "7", "q"],
-    ],
+    ["a fork: the abandoned tail is left out", ["6", "7", "8", "9"], "5", ["4", "5", "6", "7", "q"], ["6", "7", "q"]],
+    ["the message at the summary's end was deleted", ["6", "7"], "5", ["3", "4", "6", "7", "q"], ["6", "7", "q"]],
   ])("%s", (_, gap, summaryEndId, state, expected) => {
     expect(context(gap, summaryEndId, state)).toEqual(expected);
   });
@@ -165,10 +148,7 @@ describe("conversationContext", () => {
     const lastRound = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
     const sources = { gap: [], endId: "a59", recent: [], idOf, opensRound: (id: string) => id === "q" };
     expect(conversationContext({ ...sources, state: ["x"], lastRound })).toEqual(["q", "x"]);
-    expect(conversationContext({ ...sources, state: [...lastRound, "x"], lastRound: [] })).toEqual([
-      "q",
-      "x",
-    ]);
+    expect(conversationContext({ ...sources, state: [...lastRound, "x"], lastRound: [] })).toEqual(["q", "x"]);
   });
 
   it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(

@@ -99,9 +99,7 @@ describe("the conversation of a thread", () => {
 
   it("is nothing of a thread not seen before, and of another scope's only that it is one", async () => {
     const found = async (other: object) =>
-      db.database.query(
-        conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits),
-      );
+      db.database.query(conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits));
     expect(await found({ userId: "ana" })).toEqual([]);
     for (const other of [
       { ...scope, userId: "bo" },

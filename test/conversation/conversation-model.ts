@@ -38,8 +38,7 @@ export class Conversation {
 
   /** The last user message once more under the same id, as a job queue would after a crash. Stateless runs only. */
   retryRound(): void {
-    if (this.#session === "stateless" && this.#lastUser !== undefined)
-      this.#run(this.#lastUser, 1, "finished");
+    if (this.#session === "stateless" && this.#lastUser !== undefined) this.#run(this.#lastUser, 1, "finished");
   }
 
   claim(): void {

@@ -7,9 +7,7 @@ import { useTestDatabase } from "../support/test-database.js";
 import { eventsOf, newAddress, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const hidden = [..."obey eve"]
-  .map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0)))
-  .join("");
+const hidden = [..."obey eve"].map((letter) => String.fromCodePoint(0xe0000 + (letter.codePointAt(0) ?? 0))).join("");
 
 describe("what people do not see", () => {
   it("is in no part of a memory, a request or a change", async () => {

@@ -54,17 +54,11 @@ const values: [string, () => unknown][] = [
   ["a revoked proxy", revoked],
   ["a proxy that lies", () => new Proxy([], { get: (_, key) => (key === "length" ? 1e15 : "x") })],
   ["symbols and functions", () => ({ [Symbol("s")]: 1, f: () => 1, list: [Symbol("t"), () => 2] })],
-  [
-    "maps, sets, dates, bytes",
-    () => [new Map([[{}, 1]]), new Set([1]), new Date(Number.NaN), Buffer.from("x")],
-  ],
+  ["maps, sets, dates, bytes", () => [new Map([[{}, 1]]), new Set([1]), new Date(Number.NaN), Buffer.from("x")]],
   ["typed arrays", () => [new Float64Array([1, Number.NaN]), new BigInt64Array([1n]), new ArrayBuffer(4)]],
   ["a constructor of LangChain's", () => builder("langchain_core", "messages", "HumanMessage")],
   ["a constructor of nobody's", () => builder("evil", "Code")],
-  [
-    "a constructor that is escaped",
-    () => ({ __lc_escaped__: builder("langchain_core", "prompts", "PromptTemplate") }),
-  ],
+  ["a constructor that is escaped", () => ({ __lc_escaped__: builder("langchain_core", "prompts", "PromptTemplate") })],
   ["a secret", () => ({ lc: 1, type: "secret", id: ["OPENAI_API_KEY"] })],
   ["what is not implemented", () => ({ lc: 1, type: "not_implemented", id: ["x"] })],
   [
@@ -117,10 +111,7 @@ describe("a message", () => {
     ["a name of 4,000 random characters", { content: "x", name: randomIdeographs(4_000) }],
     ["a name of 4,000 words", { content: "x", name: "word ".repeat(4_000) }],
     ["100,000 random ideographs", { content: randomIdeographs(100_000) }],
-    [
-      "100,000 different words",
-      { content: Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(" ") },
-    ],
+    ["100,000 different words", { content: Array.from({ length: 100_000 }, (_, i) => `w${i.toString(36)}`).join(" ") }],
     [
       "words of 2,000 letters",
       { content: Array.from({ length: 60 }, (_, i) => `${i}x`.padEnd(2_000, "ab")).join(" ") },
@@ -143,10 +134,7 @@ describe("a message", () => {
     const { toNewMessage } = await import("../../src/conversation/record.js");
     const made = ["marmalade", "heavy"].map((id) => toNewMessage(new HumanMessage({ id, content: id })));
     const [light, heavy] = made as [(typeof made)[0], (typeof made)[0]];
-    const messages = [
-      light,
-      { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() },
-    ];
+    const messages = [light, { ...heavy, terms: randomIdeographs(100_000).split("").join(" ").repeat(2) + words() }];
     const input = { ...thread, messages, windowMessages: 14, language: "english" };
     expect(await recordMessages(db.database, input)).toMatchObject({ recorded: 2, lastSeq: 1 });
     const found = await memory.transcript.search({ scope, query: "marmalade" });
@@ -208,51 +196,43 @@ describe("the codec", () => {
       fc.array(fc.tuple(key, tie("json")), { maxLength: 4 }).map((entries) => Object.fromEntries(entries)),
     ),
   }));
-  const record = fc
-    .array(fc.tuple(key, json), { maxLength: 4 })
-    .map((entries) => Object.fromEntries(entries));
+  const record = fc.array(fc.tuple(key, json), { maxLength: 4 }).map((entries) => Object.fromEntries(entries));
   const back = (message: BaseMessage) => decodeMessage(encodeMessage(message));
 
   it("gives back what was said as it was, whatever data there is", async () => {
     await fc.assert(
-      fc.asyncProperty(
-        fc.string({ unit: "binary" }),
-        record,
-        record,
-        json,
-        async (content, kwargs, args, artifact) => {
-          const id = "1";
-          const call = { id: "c", name: "f", args, type: "tool_call" as const };
-          const said = new AIMessage({
-            id,
-            content,
-            tool_calls: [call],
-            additional_kwargs: kwargs,
-            name: "agent",
-          });
-          const metadata = { response_metadata: kwargs };
-          const result = new ToolMessage({
-            id,
-            content,
-            tool_call_id: "c",
-            artifact,
-            status: "error",
-            ...metadata,
-          });
-          const parts = new HumanMessage({
-            id,
-            content: [
-              { type: "text", text: content },
-              { type: "custom", args },
-            ],
-          });
-          for (const message of [said, result, parts]) {
-            const copy = back(message);
-            expect(copy.constructor).toBe(message.constructor);
-            expect(fieldsOf(copy)).toEqual(fieldsOf(message));
-          }
-        },
-      ),
+      fc.asyncProperty(fc.string({ unit: "binary" }), record, record, json, async (content, kwargs, args, artifact) => {
+        const id = "1";
+        const call = { id: "c", name: "f", args, type: "tool_call" as const };
+        const said = new AIMessage({
+          id,
+          content,
+          tool_calls: [call],
+          additional_kwargs: kwargs,
+          name: "agent",
+        });
+        const metadata = { response_metadata: kwargs };
+        const result = new ToolMessage({
+          id,
+          content,
+          tool_call_id: "c",
+          artifact,
+          status: "error",
+          ...metadata,
+        });
+        const parts = new HumanMessage({
+          id,
+          content: [
+            { type: "text", text: content },
+            { type: "custom", args },
+          ],
+        });
+        for (const message of [said, result, parts]) {
+          const copy = back(message);
+          expect(copy.constructor).toBe(message.constructor);
+          expect(fieldsOf(copy)).toEqual(fieldsOf(message));
+        }
+      }),
       { numRuns: 300 },
     );
   });
@@ -281,12 +261,7 @@ describe("the codec", () => {
         ];
         for (const message of messages) {
           const copy = back(message);
-          expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([
-            message.getType(),
-            "1",
-            "ana",
-            text,
-          ]);
+          expect([copy.getType(), copy.id, copy.name, copy.text]).toEqual([message.getType(), "1", "ana", text]);
         }
       }),
       { numRuns: 300 },
@@ -318,9 +293,9 @@ function stable(value: unknown): string {
 }
 
 function randomIdeographs(count: number): string {
-  return Array.from({ length: count }, () =>
-    String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000)),
-  ).join("");
+  return Array.from({ length: count }, () => String.fromCodePoint(0x4e00 + Math.floor(Math.random() * 20_000))).join(
+    "",
+  );
 }
 
 /** More different words than one value of PostgreSQL's holds. */

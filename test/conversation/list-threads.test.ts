@@ -29,8 +29,7 @@ describe("threads.list", () => {
     await record({ userId: "ana", appId: "mail" }, "ana in mail");
     await record({ userId: "ben", appId: "notes" }, "ben in notes");
     await record({ appId: "notes" }, "notes itself");
-    const list = async (scope: Scope) =>
-      ids(await memory.threads.list({ scope: { tenantId: "listed", ...scope } }));
+    const list = async (scope: Scope) => ids(await memory.threads.list({ scope: { tenantId: "listed", ...scope } }));
 
     expect(await list({ userId: "ana" })).toEqual(["ana in mail", "ana in notes", "ana"]);
     expect(await list({ userId: "ana", appId: "notes" })).toEqual(["ana in notes"]);
@@ -82,22 +81,16 @@ describe("threads.list", () => {
     }
   });
 
-  it.each([0, -1, 1.5, Number.NaN, 1001, Number.POSITIVE_INFINITY])(
-    "refuses a limit of %d",
-    async (limit) => {
-      const listing = db.memory().threads.list({ scope: { userId: "ana" }, limit });
+  it.each([0, -1, 1.5, Number.NaN, 1001, Number.POSITIVE_INFINITY])("refuses a limit of %d", async (limit) => {
+    const listing = db.memory().threads.list({ scope: { userId: "ana" }, limit });
+    await expect(listing).rejects.toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
+  });
+
+  it.each(["", "x", "2030-01-01", "2030-01-01T10:00:00.123Z/1", "2030-01-01T10:00:00.123000Z/1; drop table thread"])(
+    "refuses %j as a cursor",
+    async (after) => {
+      const listing = db.memory().threads.list({ scope: { userId: "ana" }, after });
       await expect(listing).rejects.toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     },
   );
-
-  it.each([
-    "",
-    "x",
-    "2030-01-01",
-    "2030-01-01T10:00:00.123Z/1",
-    "2030-01-01T10:00:00.123000Z/1; drop table thread",
-  ])("refuses %j as a cursor", async (after) => {
-    const listing = db.memory().threads.list({ scope: { userId: "ana" }, after });
-    await expect(listing).rejects.toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
-  });
 });

@@ -14,8 +14,7 @@ const calls = (id: string, ...ids: string[]) =>
     ...{ id, content: "" },
     tool_calls: ids.map((call) => ({ type: "tool_call", name: "look", args: {}, id: call })),
   });
-const result = (call: string, content = "seen") =>
-  new ToolMessage({ id: `r-${call}`, tool_call_id: call, content });
+const result = (call: string, content = "seen") => new ToolMessage({ id: `r-${call}`, tool_call_id: call, content });
 const tokensOf = (messages: readonly BaseMessage[]) =>
   messages.reduce((sum, message) => sum + estimateTokens(spokenText(message)), 0);
 
@@ -29,14 +28,7 @@ describe("recentMessages", () => {
 
   it("lose the first calls of tools where the last round alone does not fit", () => {
     const covered = [
-      ...[
-        asks("q1"),
-        says("a1"),
-        asks("q2"),
-        calls("c1", "1", "2"),
-        result("2", words(100)),
-        result("1", words(100)),
-      ],
+      ...[asks("q1"), says("a1"), asks("q2"), calls("c1", "1", "2"), result("2", words(100)), result("1", words(100))],
       ...[calls("c2", "3"), result("3", words(100)), says("a2", words(50))],
     ];
     const { messages, shortened } = recentMessages(covered, 300);
@@ -50,9 +42,7 @@ describe("recentMessages", () => {
       ["q", "a"],
       ["q", "a"],
     ]);
-    expect(messages[0]!.text).toMatch(
-      /^first word[\s\S]*\[… [\d,]+ characters left out …\][\s\S]*word last$/,
-    );
+    expect(messages[0]!.text).toMatch(/^first word[\s\S]*\[… [\d,]+ characters left out …\][\s\S]*word last$/);
     expect(messages[1]!.text).toMatch(/^begin word[\s\S]*\[… [\d,]+ characters left out …\][\s\S]*word end$/);
     expect(messages[1]).toBeInstanceOf(AIMessage);
     expect(tokensOf(messages)).toBeLessThanOrEqual(500);
@@ -84,33 +74,26 @@ describe("recentMessages", () => {
     const budget = fc.integer({ min: 200, max: 3_000 });
     const fromMiddle = fc.nat({ max: 5 });
     fc.assert(
-      fc.property(
-        fc.array(round, { minLength: 1, maxLength: 4 }),
-        budget,
-        fromMiddle,
-        (rounds, most, skipped) => {
-          const said = rounds.flatMap(({ question, steps, answer }, r) => [
-            asks(`q${r}`, question),
-            ...steps.flatMap((results, s) => [
-              calls(`c${r}.${s}`, ...results.map((_, i) => `${r}.${s}.${i}`)),
-              ...results.flatMap((content, i) => (content === null ? [] : result(`${r}.${s}.${i}`, content))),
-            ]),
-            ...(answer === null ? [] : [says(`a${r}`, answer)]),
-          ]);
-          const { messages } = recentMessages(said.slice(skipped), most);
-          const called = messages.flatMap((message) =>
-            "tool_calls" in message ? (message.tool_calls as { id: string }[]) : [],
-          );
-          const answered = messages.flatMap((message) =>
-            "tool_call_id" in message ? [message.tool_call_id] : [],
-          );
-          expect(called.map(({ id }) => id).toSorted()).toEqual(answered.toSorted());
-          expect(tokensOf(messages)).toBeLessThanOrEqual(most + messages.length);
-          const places = idsOf(messages).map((id) => idsOf(said).indexOf(id));
-          expect(places).toEqual(places.toSorted((one, other) => one - other));
-          if (skipped === 0) expect(messages[0]?.getType()).toBe("human");
-        },
-      ),
+      fc.property(fc.array(round, { minLength: 1, maxLength: 4 }), budget, fromMiddle, (rounds, most, skipped) => {
+        const said = rounds.flatMap(({ question, steps, answer }, r) => [
+          asks(`q${r}`, question),
+          ...steps.flatMap((results, s) => [
+            calls(`c${r}.${s}`, ...results.map((_, i) => `${r}.${s}.${i}`)),
+            ...results.flatMap((content, i) => (content === null ? [] : result(`${r}.${s}.${i}`, content))),
+          ]),
+          ...(answer === null ? [] : [says(`a${r}`, answer)]),
+        ]);
+        const { messages } = recentMessages(said.slice(skipped), most);
+        const called = messages.flatMap((message) =>
+          "tool_calls" in message ? (message.tool_calls as { id: string }[]) : [],
+        );
+        const answered = messages.flatMap((message) => ("tool_call_id" in message ? [message.tool_call_id] : []));
+        expect(called.map(({ id }) => id).toSorted()).toEqual(answered.toSorted());
+        expect(tokensOf(messages)).toBeLessThanOrEqual(most + messages.length);
+        const places = idsOf(messages).map((id) => idsOf(said).indexOf(id));
+        expect(places).toEqual(places.toSorted((one, other) => one - other));
+        if (skipped === 0) expect(messages[0]?.getType()).toBe("human");
+      }),
     );
   });
 });

@@ -92,9 +92,7 @@ describe("what each turn was shown", () => {
     const shown = shownBy(await memory.recall({ ...address, query: "Chess?" }));
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
     const used = await memory.memories.list({ scope: address.scope });
-    expect(
-      used.map(({ text, lastAccessedAt }) => [text, lastAccessedAt.getUTCMonth() + 1]).toSorted(),
-    ).toEqual([
+    expect(used.map(({ text, lastAccessedAt }) => [text, lastAccessedAt.getUTCMonth() + 1]).toSorted()).toEqual([
       ["The user plays chess.", 2],
       ["The user swims.", 1],
     ]);
@@ -122,10 +120,7 @@ describe("what each turn was shown", () => {
         { appId: theirs.scope.userId },
         { ...mine.scope, tenantId: "other" },
       ].map(async (scope) => {
-        const [{ id } = { id: null }] = await memory.memories.add(
-          { text: "The vault opens with 4711." },
-          { scope },
-        );
+        const [{ id } = { id: null }] = await memory.memories.add({ text: "The vault opens with 4711." }, { scope });
         return id as string;
       }),
     );

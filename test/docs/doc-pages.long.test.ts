@@ -37,8 +37,8 @@ describe("pages", () => {
 
   it("of docs are in its table of contents, once each", () => {
     const [contents] = pages.filter(({ path }) => path === "docs/README.md");
-    const listed = [...(contents?.text ?? "").matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(
-      ([, link = ""]) => normalize(join("docs", link)),
+    const listed = [...(contents?.text ?? "").matchAll(/^\| \[[^\]]+\]\(([^)]+\.md)\)/gm)].map(([, link = ""]) =>
+      normalize(join("docs", link)),
     );
     const others = pages.filter(({ path }) => path.startsWith("docs/") && path !== "docs/README.md");
     expect(listed).toEqual(expect.arrayContaining(others.map(({ path }) => path)));
@@ -52,8 +52,7 @@ async function printed({ code }: DocExample): Promise<string> {
   const packages: Record<string, () => unknown> = {
     mnemograph: () => ({
       ...own,
-      createMemory: (options?: MemoryOptions) =>
-        createMemory({ database: db.pool, schema: db.schema, ...options }),
+      createMemory: (options?: MemoryOptions) => createMemory({ database: db.pool, schema: db.schema, ...options }),
     }),
     "mnemograph/http": () => import("../../src/http/index.js"),
     "mnemograph/mcp": () => import("../../src/mcp/index.js"),

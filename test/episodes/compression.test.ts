@@ -4,15 +4,7 @@ import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  type Address,
-  deadLettersOf,
-  episodesOf,
-  eventsOf,
-  newAddress,
-  say,
-  taskOf,
-} from "../support/thread-facts.js";
+import { type Address, deadLettersOf, episodesOf, eventsOf, newAddress, say, taskOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const configured = (upkeep: Record<string, number> = {}, memories: Record<string, number> = {}) => ({
@@ -21,8 +13,7 @@ const configured = (upkeep: Record<string, number> = {}, memories: Record<string
 });
 
 async function play(memory: Memory, thread: Address, from: number, to: number) {
-  for (let turn = from; turn <= to; turn++)
-    await say(memory, thread, `Turn ${turn} is about subject ${turn}.`);
+  for (let turn = from; turn <= to; turn++) await say(memory, thread, `Turn ${turn} is about subject ${turn}.`);
 }
 
 describe("an episode", () => {
@@ -82,8 +73,7 @@ describe("an episode", () => {
       config: configured({ inputBudgetTokens: 200 }, { episodeEveryTurns: 4, episodeKeepShare: 0.25 }),
     });
     const thread = newAddress();
-    for (let turn = 1; turn <= 4; turn++)
-      await say(memory, thread, `${`Word ${turn} `.repeat(90)}end${turn}.`);
+    for (let turn = 1; turn <= 4; turn++) await say(memory, thread, `${`Word ${turn} `.repeat(90)}end${turn}.`);
     const prompts = model.prompts("episode_summary");
     expect(prompts.length).toBeGreaterThan(2);
     expect(prompts[1]).toContain("<episode_so_far>They talked about subject 0.</episode_so_far>");
@@ -108,11 +98,7 @@ describe("an episode", () => {
     const thread = newAddress();
     await play(memory, thread, 1, 6);
     const [second, first] = await memory.memories.list({ scope: thread.scope });
-    expect([first?.text.length, first?.text.endsWith("hours."), second?.text]).toEqual([
-      45,
-      true,
-      "They ended.",
-    ]);
+    expect([first?.text.length, first?.text.endsWith("hours."), second?.text]).toEqual([45, true, "They ended."]);
     const [held] = await memory.memories.list({ scope: thread.scope, states: ["quarantined"] });
     expect(held).toMatchObject({
       kind: "episode",

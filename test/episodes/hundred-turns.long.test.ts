@@ -47,13 +47,7 @@ describe("a conversation of 100 turns", () => {
       await graph.invoke({ messages: [new HumanMessage(says)] }, run);
     }
 
-    expect(await episodesOf(memory, { scope, threadId })).toEqual([
-      "1-10",
-      "11-30",
-      "31-50",
-      "51-70",
-      "71-90",
-    ]);
+    expect(await episodesOf(memory, { scope, threadId })).toEqual(["1-10", "11-30", "31-50", "51-70", "71-90"]);
     const known = await memory.memories.list({ scope, kinds: ["fact"] });
     expect(known).toHaveLength(15);
     const { messages } = (await graph.getState(run)).values;

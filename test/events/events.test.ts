@@ -52,9 +52,7 @@ describe("events", () => {
     const [held] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
     await memory.memories.remove(held!.id, access);
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
-    expect(
-      counts.map(({ node, op, status, count }) => `${node} ${op} ${status} ${count}`).toSorted(),
-    ).toEqual([
+    expect(counts.map(({ node, op, status, count }) => `${node} ${op} ${status} ${count}`).toSorted()).toEqual([
       "context search ok 2",
       "episodic classify ok 1",
       "episodic create ok 1",
@@ -135,12 +133,7 @@ describe("events", () => {
     const [, second] = await memory.events.list({ scope, node: "context", limit: 2 });
     expect(await memory.events.list({ scope, node: "context", before: second!.id })).toHaveLength(2);
     expect(await memory.events.list({ scope: { ...scope, appId: "other" } })).toEqual([]);
-    for (const wrong of [
-      { by: "text" },
-      { by: [] },
-      { by: "op", since: "yesterday" },
-      { by: "op", user: "x" },
-    ])
+    for (const wrong of [{ by: "text" }, { by: [] }, { by: "op", since: "yesterday" }, { by: "op", user: "x" }])
       await expect(memory.events.count(wrong as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 

@@ -10,8 +10,7 @@ const db = useTestDatabase();
 /** As pino has it: what it is about, then the message. */
 function fieldsFirstRecorder() {
   const lines: { level: string; fields: LogFields; message: string }[] = [];
-  const at = (level: string) => (fields: object, message: string) =>
-    void lines.push({ level, fields, message });
+  const at = (level: string) => (fields: object, message: string) => void lines.push({ level, fields, message });
   return { lines, debug: at("debug"), info: at("info"), warn: at("warn"), error: at("error") };
 }
 
@@ -23,18 +22,12 @@ describe("log lines", () => {
       config: { memories: { extract: true, episodes: false } },
     });
     const scope = { userId: "ana" };
-    for (const [n, text] of [
-      "My name is Anastasia.",
-      "I live on an island.",
-      "I drink Earl Grey.",
-    ].entries()) {
+    for (const [n, text] of ["My name is Anastasia.", "I live on an island.", "I drink Earl Grey."].entries()) {
       const said = new HumanMessage({ id: `${n}`, content: text });
       await memory.remember({ scope, threadId: "t", messages: [said] });
     }
     await memory.idle();
-    const learned = logger.lines.filter(
-      ({ fields }) => fields.step === "extract" && fields.memoryIds !== undefined,
-    );
+    const learned = logger.lines.filter(({ fields }) => fields.step === "extract" && fields.memoryIds !== undefined);
     expect(learned.length).toBeGreaterThan(0);
     const ids = learned.flatMap(({ fields }) => fields.memoryIds ?? []);
     const kept = await memory.memories.list({ scope });

@@ -27,10 +27,7 @@ const eager = {
 };
 
 /** A conversation with the marker, remembered; what was logged. */
-async function converse(
-  options: TestOptions,
-  asks = "I brew",
-): Promise<{ lines: string[]; threadId: string }> {
+async function converse(options: TestOptions, asks = "I brew"): Promise<{ lines: string[]; threadId: string }> {
   const logger = recordingLogger();
   const memory = db.memory({ config: eager, ...options, logger });
   await memory.setup();
@@ -64,9 +61,7 @@ describe("words of a conversation", () => {
     const { lines } = await converse({ model: throwing });
     const failed = lines.filter((line) => /failed: |tries: /.test(line));
     expect(failed.length).toBeGreaterThan(3);
-    expect(failed.every((line) => line.includes("BadRequestError (400, context_length_exceeded)"))).toBe(
-      true,
-    );
+    expect(failed.every((line) => line.includes("BadRequestError (400, context_length_exceeded)"))).toBe(true);
     expect(lines.join("\n")).not.toContain(marker);
     expect(await marked()).toEqual([]);
   });

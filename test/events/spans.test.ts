@@ -1,11 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { context, SpanStatusCode, trace } from "@opentelemetry/api";
 import { AsyncLocalStorageContextManager } from "@opentelemetry/context-async-hooks";
-import {
-  BasicTracerProvider,
-  InMemorySpanExporter,
-  SimpleSpanProcessor,
-} from "@opentelemetry/sdk-trace-base";
+import { BasicTracerProvider, InMemorySpanExporter, SimpleSpanProcessor } from "@opentelemetry/sdk-trace-base";
 import { afterAll, beforeAll, beforeEach, describe, expect, it } from "vitest";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -17,9 +13,7 @@ const secret = "zanzibar";
 
 beforeAll(() => {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
-  trace.setGlobalTracerProvider(
-    new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }),
-  );
+  trace.setGlobalTracerProvider(new BasicTracerProvider({ spanProcessors: [new SimpleSpanProcessor(exporter)] }));
 });
 beforeEach(() => exporter.reset());
 afterAll(() => {
@@ -27,8 +21,7 @@ afterAll(() => {
   context.disable();
 });
 
-const attributesOf = (name: string) =>
-  exporter.getFinishedSpans().find((span) => span.name === name)?.attributes;
+const attributesOf = (name: string) => exporter.getFinishedSpans().find((span) => span.name === name)?.attributes;
 
 async function aConversation(spans = {}) {
   const model = taskModel({

@@ -154,10 +154,7 @@ it("statistics by day tell each day's turns, writes, memories and recalls, and o
   await turn(ana, "Hello.");
   await memory.memories.add({ text: "The user sails a boat.", category: "event" }, { scope: ana });
   now = new Date(`${days[2]}T00:00:00Z`);
-  await memory.memories.add(
-    { text: "The user plays the drum.", category: "event", kind: "insight" },
-    { scope: ana },
-  );
+  await memory.memories.add({ text: "The user plays the drum.", category: "event", kind: "insight" }, { scope: ana });
   await turn(ana, "Where is my boat?");
   await turn(ben, "Where is my boat?");
 

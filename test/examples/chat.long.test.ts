@@ -70,9 +70,7 @@ test.skipIf(onServer())(
     expect(second.output()).toMatch(/^Thread "chat" of me: 10 messages, summary of seq 0-\d/m);
     expect(second.output()).toMatch(/^> \/memories\n1\. \[profile\] (?:preferred )?name: Ana\n/m);
     expect(second.output()).toContain("[offline stand-in] From memory: My dog is Rex.");
-    expect(second.output()).toMatch(
-      /What do you know about me\?\n\[offline stand-in\] From memory: .*name.*Ana/,
-    );
+    expect(second.output()).toMatch(/What do you know about me\?\n\[offline stand-in\] From memory: .*name.*Ana/);
   },
 );
 
@@ -158,12 +156,7 @@ test.skipIf(onServer())(
     };
     stub.enqueue({ status: 401 }, { text: "Hello Ana." });
     // The supervisor's call of its first tool, the planner's answer, the supervisor's; then the summary.
-    stub.enqueue(
-      { structured: { task: "plan" } },
-      { text: "1. Rest." },
-      { text: "Take a rest." },
-      { status: 400 },
-    );
+    stub.enqueue({ structured: { task: "plan" } }, { text: "1. Rest." }, { text: "Take a rest." }, { status: 400 });
     const first = chat(env);
     first.write("I am Ana.\nHi?\nPlan my day.\n");
     await first.printed(/^! Summar.* failed/m);
@@ -174,9 +167,7 @@ test.skipIf(onServer())(
     expect(await first.exited).toBe(0);
 
     const lines = first.output().split("\n");
-    expect(lines[1]).toBe(
-      `You are talking to chat-model at ${new URL(stub.baseURL).host}; gpt-4.1-mini summarises.`,
-    );
+    expect(lines[1]).toBe(`You are talking to chat-model at ${new URL(stub.baseURL).host}; gpt-4.1-mini summarises.`);
     expect(first.output()).toMatch(/^The endpoint refused the key \(401[^)]*\)\.\s+Check\s+OPENAI_API_KEY/m);
     expect(lines).toEqual(
       expect.arrayContaining(["Hello Ana.", "→ planner: plan", "← planner: 1. Rest.", "Take a rest."]),

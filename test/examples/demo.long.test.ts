@@ -102,13 +102,9 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(Number(second)).toBeGreaterThan(0);
     expect(second).not.toBe(first);
     expect(messages).toBe("20");
-    expect(words).toContain(
-      "20 in the transcript, and summary 5 of messages 6-19, which ends: Round of seq 18:",
-    );
+    expect(words).toContain("20 in the transcript, and summary 5 of messages 6-19, which ends: Round of seq 18:");
     expect(lines(11)).toMatch(/answer +From memory: Orders get an index on user and date\.$/m);
-    expect(lines(11)).toMatch(
-      /summary +5 \(6-19\), caught up, no gap → 20-21 recorded, 6 \(8-21\) starts on 5/,
-    );
+    expect(lines(11)).toMatch(/summary +5 \(6-19\), caught up, no gap → 20-21 recorded, 6 \(8-21\) starts on 5/);
   });
 
   /** The lines below the heading that begins with `start`, each column's words on one line. */
@@ -161,9 +157,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     test("the note is in the prompt of another conversation with the app, and answers", () => {
       const second = section("Another conversation: the note");
       expect(second).toMatch(/ shown +\(memories for app: Calendar\)\n/);
-      expect(second).toMatch(
-        new RegExp(` shown +1\\. \\[Created: \\d{4}-\\d\\d-\\d\\d\\] ${literal(note)}$`, "m"),
-      );
+      expect(second).toMatch(new RegExp(` shown +1\\. \\[Created: \\d{4}-\\d\\d-\\d\\d\\] ${literal(note)}$`, "m"));
       expect(second).toMatch(new RegExp(` answer +From memory: .*${literal(note)}$`, "m"));
     });
 

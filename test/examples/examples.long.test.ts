@@ -48,9 +48,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
   it("import by the package's name, and nothing of the repository", () => {
     const files = readdirSync(examples, { recursive: true, encoding: "utf8" });
     for (const file of files.filter((name) => name.endsWith(".ts"))) {
-      const imported = [
-        ...readFileSync(join(examples, file), "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g),
-      ];
+      const imported = [...readFileSync(join(examples, file), "utf8").matchAll(/(?:from|import\() ?"([^"]+)"/g)];
       for (const [, specifier] of imported) expect(specifier, file).not.toMatch(/\.\.\/(?:\.\.\/)?src\//);
     }
   });
@@ -77,9 +75,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain(
       "monday> What is the boat called?\n[offline stand-in] You said: The boat is called Gaivota.\n",
     );
-    expect(output).toMatch(
-      /^tuesday> What is my favourite tea\?\n\[offline stand-in\] From memory: .*sencha/m,
-    );
+    expect(output).toMatch(/^tuesday> What is my favourite tea\?\n\[offline stand-in\] From memory: .*sencha/m);
   });
 
   it("functional-api: an entrypoint remembers", async () => {
@@ -114,9 +110,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
 
   it("consent-over-rest: asks with 202, and goes on with the answer", async () => {
     const output = await printed("consent-over-rest");
-    expect(output).toMatch(
-      /messages \{"text":"Shall I take an umbrella\?"\}\n202 May this be remembered\? .*Porto/,
-    );
+    expect(output).toMatch(/messages \{"text":"Shall I take an umbrella\?"\}\n202 May this be remembered\? .*Porto/);
     expect(output).toMatch(/answers .*"approve".*\n200 \{"answer":"\[offline stand-in\] Noted: Shall I take/);
     expect(output).toMatch(
       /Which city do I live in\?"\}\n200 \{"answer":"\[offline stand-in\] From memory: city: Porto/,

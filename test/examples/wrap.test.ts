@@ -46,21 +46,11 @@ describe("wrapping", () => {
   });
 
   test.each([
-    [
-      "an item's further lines begin below its words",
-      "- one two three four",
-      10,
-      ["- one two", "  three", "  four"],
-    ],
+    ["an item's further lines begin below its words", "- one two three four", 10, ["- one two", "  three", "  four"]],
     ["numbers too", "12. one two three", 9, ["12. one", "    two", "    three"]],
     ["indented lines stay so", "a\n  b c d e", 6, ["a", "  b c", "  d e"]],
     ["empty lines stay", "a\n\nb", 20, ["a", "", "b"]],
-    [
-      "an address stays whole",
-      "see https://example.org/a/b/c now",
-      12,
-      ["see", "https://example.org/a/b/c", "now"],
-    ],
+    ["an address stays whole", "see https://example.org/a/b/c now", 12, ["see", "https://example.org/a/b/c", "now"]],
     ["wide letters count twice and may be parted", "記憶を持つ", 6, ["記憶を", "持つ"]],
     ["nothing is one empty line", "", 20, [""]],
   ])("%s", (_, text, width, lines) => {
@@ -69,9 +59,7 @@ describe("wrapping", () => {
 
   test("nothing that a terminal would obey gets through", () => {
     expect(
-      plain(
-        "a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\u001b]8;;http://x\u001b\\c\rd\u0008e\u009bf\u202eg\th",
-      ),
+      plain("a\u001b[31mred\u001b[0m\u001b]0;title\u0007b\u001b]8;;http://x\u001b\\c\rd\u0008e\u009bf\u202eg\th"),
     ).toBe("aredbcdefg  h");
     fc.assert(
       fc.property(fc.string({ unit: "binary" }), (text) => {
@@ -98,8 +86,6 @@ describe("colours", () => {
   });
 
   test("the last column stays free, and no window is too wide or too narrow to read in", () => {
-    expect([undefined, 0, Number.NaN, 5, 80, 100, 400].map(usableWidth)).toEqual([
-      80, 80, 80, 20, 79, 99, 110,
-    ]);
+    expect([undefined, 0, Number.NaN, 5, 80, 100, 400].map(usableWidth)).toEqual([80, 80, 80, 20, 79, 99, 110]);
   });
 });

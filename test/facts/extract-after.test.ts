@@ -32,8 +32,7 @@ function extracting(
   return { memory, calls: () => model.prompts("fact_extraction"), pass, now: () => time };
 }
 
-const said = (prompt: string) =>
-  [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
+const said = (prompt: string) => [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
 
 describe("memories.extractAfterMessages", () => {
   it("waits for so many user messages, and makes one call for all of them", async () => {
@@ -58,10 +57,7 @@ describe("memories.extractAfterMessages", () => {
     ["the end of the thread", (memory, thread) => memory.threads.end(thread)],
     ["the user's next thread", (memory, { scope }) => say(memory, { ...newAddress(), scope }, "Hello!")],
   ])("prompt 4: waits no longer than for %s", async (_, ends) => {
-    const { memory } = extracting(
-      { extractAfterMessages: 4, extractIdleMs: 5 * minute },
-      { jobs: "background" },
-    );
+    const { memory } = extracting({ extractAfterMessages: 4, extractIdleMs: 5 * minute }, { jobs: "background" });
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     const task = () => taskOf(db, thread, "facts");
@@ -103,10 +99,7 @@ describe("memories.extractAfterMessages", () => {
 
   it("neither hastens a next try nor the next day's room", async () => {
     const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
-    const { memory, calls } = extracting(
-      { extractAfterMessages: 2, extractIdleMs: minute },
-      { replies: failing },
-    );
+    const { memory, calls } = extracting({ extractAfterMessages: 2, extractIdleMs: minute }, { replies: failing });
     const thread = newAddress();
     for (const text of ["I moved to Porto.", "I have a dog."]) await say(memory, thread, text);
     expect(calls()).toHaveLength(1);

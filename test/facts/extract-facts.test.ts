@@ -28,9 +28,7 @@ const input = {
 const fact = candidate("The user lives in Porto.", "I live in Porto", { category: "profile" });
 
 /** Every object of a JSON schema, however deep. */
-function objectsOf(
-  schema: unknown,
-): { properties: object; required: string[]; additionalProperties: boolean }[] {
+function objectsOf(schema: unknown): { properties: object; required: string[]; additionalProperties: boolean }[] {
   if (typeof schema !== "object" || schema === null) return [];
   const own = "properties" in schema ? [schema as never] : [];
   return [...own, ...Object.values(schema).flatMap(objectsOf)];

@@ -9,9 +9,7 @@ import { deadLettersOf, eventsOf, newAddress, say, taskOf, textsOf } from "../su
 
 const db = useTestDatabase();
 const configured = (upkeep: Record<string, number> = {}) => ({ memories: { extract: true }, upkeep });
-const ana = facts(
-  candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }),
-);
+const ana = facts(candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }));
 
 describe("output that cannot be used", () => {
   it("is sent back once, and is no failure when the second answer can", async () => {
@@ -21,12 +19,7 @@ describe("output that cannot be used", () => {
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
-    expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual([
-      "system",
-      "human",
-      "ai",
-      "human",
-    ]);
+    expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual(["system", "human", "ai", "human"]);
   });
 
   it("becomes a dead letter with what the model said, and the cursor moves on", async () => {
@@ -96,10 +89,7 @@ describe("output that cannot be used", () => {
     const thread = newAddress();
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
-    expect(await eventsOf(db, thread, "extract")).toEqual([
-      "create error MODEL_FAILED",
-      "classify ok created",
-    ]);
+    expect(await eventsOf(db, thread, "extract")).toEqual(["create error MODEL_FAILED", "classify ok created"]);
     expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
   });
 

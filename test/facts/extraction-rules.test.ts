@@ -73,10 +73,7 @@ describe("conflicts over a slot", () => {
     const trail = await memory.memories.history(alex!.id, thread);
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
       ["UPDATE", { supersededBy: alexander?.id, reason: "confidence" }],
-      [
-        "UPDATE",
-        { refused: "The user's name is Al.", confidence: 0.6, origin: "user", reason: "confidence" },
-      ],
+      ["UPDATE", { refused: "The user's name is Al.", confidence: 0.6, origin: "user", reason: "confidence" }],
       ["CONSENT", expect.objectContaining({ via: "said", value: "Alex" })],
       ["ADD", expect.objectContaining({ value: "Alex" })],
     ]);

@@ -73,13 +73,8 @@ describe("what a user says", () => {
         const address = { ...user, threadId: `${user.threadId}-${thread}` };
         for (let turn = 0; turn < 8; turn++) {
           const { memories, changes } = await memory.recall({ ...address, query: "What do I like?" });
-          const memoryIds = [...memories.profile, ...memories.relevant.map((hit) => hit.memory)].map(
-            ({ id }) => id,
-          );
-          const messages = [
-            new HumanMessage(`My name is Ana. I like thing ${turn}.`),
-            new AIMessage("I see."),
-          ];
+          const memoryIds = [...memories.profile, ...memories.relevant.map((hit) => hit.memory)].map(({ id }) => id);
+          const messages = [new HumanMessage(`My name is Ana. I like thing ${turn}.`), new AIMessage("I see.")];
           await memory.remember({ ...address, messages, shown: { revision: changes.revision, memoryIds } });
         }
       }),
@@ -134,9 +129,7 @@ describe("what a user says", () => {
 
   it("before extraction was on is made up for", async () => {
     const thread = newAddress();
-    await db
-      .memory()
-      .record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
+    await db.memory().record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
     const memory = db.memory({ model: new OfflineChatModel(), config });
     expect(await memory.upkeep()).toBe(0);
     await say(memory, thread, "I work for Mota.");
@@ -174,9 +167,7 @@ describe("what memory recalls", () => {
     }
     expect(model.prompts("fact_extraction")).toHaveLength(3);
     const later = model.prompts("fact_extraction").slice(1);
-    expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(
-      /peanuts|Previous context|Profile/,
-    );
+    expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(/peanuts|Previous context|Profile/);
     const [fact, ...others] = await memory.memories.list({ scope });
     expect([fact?.text, fact?.seenCount, others]).toEqual(["The user is allergic to peanuts.", 1, []]);
   });
@@ -201,10 +192,7 @@ describe("a proposal", () => {
       candidate("The user swims.", "ike"),
     );
     expect(texts).toEqual(["The user is vegan.", 'The user has a dog called "Rex".']);
-    expect(events).toEqual([
-      ...Array(2).fill("classify ok created"),
-      ...Array(4).fill("classify skipped no_evidence"),
-    ]);
+    expect(events).toEqual([...Array(2).fill("classify ok created"), ...Array(4).fill("classify skipped no_evidence")]);
   });
 
   it("needs a category, and numbers in range", async () => {

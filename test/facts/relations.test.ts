@@ -49,10 +49,7 @@ const conversations: Record<string, readonly [turns: readonly Turn[], left: read
   "a budget that rises": [
     [
       ["My budget is 8,000 euros.", ["The user's budget is 8,000 euros."]],
-      [
-        "Make it 9,500 euros now.",
-        ["The user's budget is 9,500 euros.", updates("The user's budget is 8,000 euros.")],
-      ],
+      ["Make it 9,500 euros now.", ["The user's budget is 9,500 euros.", updates("The user's budget is 8,000 euros.")]],
     ],
     ["The user's budget is 9,500 euros."],
   ],
@@ -79,26 +76,17 @@ const conversations: Record<string, readonly [turns: readonly Turn[], left: read
   ],
   "a second job": [
     [
-      [
-        "I work as a nurse.",
-        ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }],
-      ],
+      ["I work as a nurse.", ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }]],
       [
         "I am a fire fighter as well.",
-        [
-          "The user is a fire fighter.",
-          adds("nurse", { category: "profile", key: "job", value: "fire fighter" }),
-        ],
+        ["The user is a fire fighter.", adds("nurse", { category: "profile", key: "job", value: "fire fighter" })],
       ],
     ],
     ["The user works as a nurse.", "The user is a fire fighter."],
   ],
   "a job that was left": [
     [
-      [
-        "I work as a nurse.",
-        ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }],
-      ],
+      ["I work as a nurse.", ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }]],
       ["I quit nursing.", ["The user no longer works as a nurse.", ends("nurse")]],
     ],
     ["The user no longer works as a nurse."],
@@ -135,10 +123,7 @@ const conversations: Record<string, readonly [turns: readonly Turn[], left: read
   "the same in other words": [
     [
       ["I like hiking.", ["The user likes hiking."]],
-      [
-        "Hikes make me happy.",
-        ["The user enjoys hikes.", { relation: "same_as", of: "The user likes hiking." }],
-      ],
+      ["Hikes make me happy.", ["The user enjoys hikes.", { relation: "same_as", of: "The user likes hiking." }]],
     ],
     ["The user likes hiking.", "The user enjoys hikes."],
   ],
@@ -172,19 +157,13 @@ const conversations: Record<string, readonly [turns: readonly Turn[], left: read
   "ein verkauftes Auto": [
     [
       ["Ich fahre einen Volvo.", ["Der Nutzer fährt einen Volvo."]],
-      [
-        "Den Volvo habe ich verkauft.",
-        ["Der Nutzer hat den Volvo verkauft.", ends("Der Nutzer fährt einen Volvo.")],
-      ],
+      ["Den Volvo habe ich verkauft.", ["Der Nutzer hat den Volvo verkauft.", ends("Der Nutzer fährt einen Volvo.")]],
     ],
     ["Der Nutzer hat den Volvo verkauft."],
   ],
   "un allergène": [
     [
-      [
-        "Je suis allergique aux noix.",
-        ["L'utilisateur est allergique aux noix.", { category: "constraints" }],
-      ],
+      ["Je suis allergique aux noix.", ["L'utilisateur est allergique aux noix.", { category: "constraints" }]],
       [
         "Le médecin dit que je ne suis plus allergique.",
         [
@@ -266,10 +245,7 @@ describe("a conversation about", () => {
     const text = (turn: number) => `The user's score is ${turn}.`;
     const turns = Array.from(
       { length: 60 },
-      (_, turn): Turn => [
-        `My score is ${turn} now.`,
-        [text(turn), turn === 0 ? {} : updates(text(turn - 1))],
-      ],
+      (_, turn): Turn => [`My score is ${turn} now.`, [text(turn), turn === 0 ? {} : updates(text(turn - 1))]],
     );
     const { memory, thread } = await play(turns);
     expect(await textsOf(memory, thread)).toEqual([text(59)]);
@@ -323,10 +299,7 @@ describe("what a model says of a known memory", () => {
     for (const change of [{ pinned: true }, { origin: "operator" as const }]) {
       const thread = newAddress();
       const [known] = await db.memory().memories.add({ text: sushi, ...change }, { scope: thread.scope });
-      const { memory } = await play(
-        [["No sushi for me.", ["The user eats no sushi.", updates(sushi)]]],
-        thread,
-      );
+      const { memory } = await play([["No sushi for me.", ["The user eats no sushi.", updates(sushi)]]], thread);
       expect((await memory.memories.get(known!.id!, thread))?.state).toBe("active");
     }
   });
@@ -382,8 +355,7 @@ it("the prompt and schema of extraction take no more than a third above 765 toke
   const categories = ["profile", "preferences"];
   await extractFacts(model, { messages, known: [], categories, candidatesPerTurn: 5 }, 1_000);
   const [call] = model.calls;
-  const tokens =
-    estimateTokens(call!.messages[0]!.text) + estimateTokens(JSON.stringify(call!.options.tools));
+  const tokens = estimateTokens(call!.messages[0]!.text) + estimateTokens(JSON.stringify(call!.options.tools));
   console.log(`Extraction's instructions and schema: ${tokens} tokens`);
   expect(tokens).toBeLessThanOrEqual(1_020);
 });

@@ -18,8 +18,7 @@ const drafts = [
 /** A memory whose model finds `text` among what it is shown, and proposes to remove it on `quote`. */
 function forgetting(removals: (prompt: string) => unknown, facts: unknown[] = [], more = {}) {
   const model = taskModel({
-    fact_extraction: (prompt) =>
-      ({ structured: { reasoning: "", facts, forget: removals(prompt) } }) as never,
+    fact_extraction: (prompt) => ({ structured: { reasoning: "", facts, forget: removals(prompt) } }) as never,
   });
   return { model, memory: db.memory({ model, config, ...more }) };
 }
@@ -47,9 +46,7 @@ describe("what a user asks to forget", () => {
     const before = await memory.memories.list({ scope: thread.scope });
     const shown = shownBy(await memory.recall(thread));
     await memory.remember({ ...thread, messages: [{ role: "user", content: said }], shown });
-    expect(await textsOf(memory, thread)).toEqual(
-      drafts.map((draft) => draft.text).filter((each) => each !== text),
-    );
+    expect(await textsOf(memory, thread)).toEqual(drafts.map((draft) => draft.text).filter((each) => each !== text));
     const { id } = before.find((each) => each.text === text)!;
     const [last] = await memory.memories.history(id, thread);
     expect(last).toMatchObject({
@@ -101,9 +98,7 @@ describe("what a user asks to forget", () => {
   });
 
   it("is found among many, and only among the user's own", async () => {
-    const { memory, model } = forgetting(
-      removal("The user is allergic to nuts.", "forget my allergy to nuts"),
-    );
+    const { memory, model } = forgetting(removal("The user is allergic to nuts.", "forget my allergy to nuts"));
     const thread = await knowing(memory);
     const noise = Array.from({ length: 80 }, (_, index) => ({
       text: `The user owns house ${index} at the sea.`,
@@ -160,8 +155,7 @@ describe("what a user asks to forget", () => {
     }
   });
 
-  const nuts = (before: string, after: string) =>
-    `${before}Please forget that I am allergic to nuts.${after}`;
+  const nuts = (before: string, after: string) => `${before}Please forget that I am allergic to nuts.${after}`;
   it.each([
     ["```\n", "\n```", "Please forget that I am allergic to nuts."],
     ["Traduis :\n\n> ", "\n> Merci", "forget that I am allergic to nuts"],
@@ -183,9 +177,7 @@ describe("what a user asks to forget", () => {
     nuts('Now. "Dear Ana," she wrote. ', ""),
     nuts("", "\n---\nAna"),
   ])("attacks S8: is asked for in own words beside marks that quote nothing of them: %j", async (said) => {
-    const { memory } = forgetting(
-      removal("The user is allergic to nuts.", "forget that I am allergic to nuts"),
-    );
+    const { memory } = forgetting(removal("The user is allergic to nuts.", "forget that I am allergic to nuts"));
     const thread = await knowing(memory);
     await say(memory, thread, said);
     expect(await textsOf(memory, thread)).not.toContain("The user is allergic to nuts.");

@@ -14,9 +14,7 @@ const config = {
 };
 
 /** What each message says, by its words: as the model puts it, at its first and at its second reading. */
-type Readings = Readonly<
-  Record<string, readonly [first: Record<string, unknown>, again?: Record<string, unknown>]>
->;
+type Readings = Readonly<Record<string, readonly [first: Record<string, unknown>, again?: Record<string, unknown>]>>;
 
 /** A memory whose model reads `readings`, and gives up the first message while `broken`. */
 function reading(readings: Readings, options: TestOptions = {}) {
@@ -46,9 +44,7 @@ async function remove(memory: Memory, { scope }: Address, text: string): Promise
 }
 
 async function retry(memory: Memory, { threadId }: Address): Promise<void> {
-  const letter = (await memory.jobs.list({ kind: "facts", state: "failed" })).find(
-    (job) => job.threadId === threadId,
-  );
+  const letter = (await memory.jobs.list({ kind: "facts", state: "failed" })).find((job) => job.threadId === threadId);
   expect(await memory.jobs.retry(letter?.id ?? "")).toEqual({ retried: 1 });
 }
 

@@ -42,17 +42,13 @@ describe("forget", () => {
     const steps: { done: number; total: number }[] = [];
     const forgotten = await memory.forget(scope, { batchSize: 3, onProgress: (step) => steps.push(step) });
     expect(forgotten).toEqual({ ...preview, complete: true });
-    expect(Object.keys(forgotten.removed).sort()).toEqual(
-      expect.arrayContaining(["memory", "owner", "thread"]),
-    );
+    expect(Object.keys(forgotten.removed).sort()).toEqual(expect.arrayContaining(["memory", "owner", "thread"]));
     expect(steps[0]).toEqual({ done: 0, total: preview.total });
     expect(steps.at(-1)?.total).toBe(preview.total);
 
     expect(await findEverywhere(db, ana)).toEqual({ event: 1 });
     const { rows } = await db.pool.query(`select * from "${db.schema}".event where op = 'forget'`);
-    expect(rows).toMatchObject([
-      { tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null },
-    ]);
+    expect(rows).toMatchObject([{ tenant_id: ana, user_id: "", app_id: "", thread_id: null, memory_id: null }]);
     expect(rows[0].detail).toMatch(/\bmemory=\d+ /);
     expect(await countEverything(db)).toEqual({ ...before, event: (before.event ?? 0) + 1 });
     expect(await findEverywhere(db, ben)).toEqual(empty);
@@ -73,9 +69,7 @@ describe("forget", () => {
         threadId: `t ${name}`,
         messages: [new HumanMessage(`hello from ${name}`)],
       });
-      const drafts = [
-        { text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" },
-      ];
+      const drafts = [{ text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" }];
       const [written] = await memory.memories.add(drafts, { scope });
       await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
       await wayIn(memory).emit({ scope, step: "recall", op: "search", status: "ok" });
@@ -107,10 +101,7 @@ describe("forget", () => {
     const app = word();
     const memory = db.memory();
     const user = { userId: "ana", appId: app };
-    await memory.memories.add(
-      { text: `Users of ${app} like short answers.`, kind: "note" },
-      { scope: { appId: app } },
-    );
+    await memory.memories.add({ text: `Users of ${app} like short answers.`, kind: "note" }, { scope: { appId: app } });
     await memory.record({
       scope: { appId: app },
       threadId: word(),
@@ -123,38 +114,31 @@ describe("forget", () => {
     expect(await memory.threads.list({ scope: user })).toHaveLength(1);
   });
 
-  it.each([
-    "ana%",
-    "an_",
-    "ana:1",
-    "ANA",
-    "aná",
-    "ana'; drop table x; --",
-    "__proto__",
-    "😀",
-    "x".repeat(10_000),
-  ])("touches no scope with another id, be it %.20s", async (odd) => {
-    const memory = db.memory();
-    const tenantId = word();
-    const scopes: Scope[] = [
-      { tenantId, userId: "ana" },
-      { tenantId, appId: "ana" },
-      { userId: "ana", tenantId: `${tenantId}:` },
-    ];
-    const marked = async (scope: Scope) => {
-      await memory.memories.add({ text: "Likes tea very much." }, { scope });
-      await memory.record({ scope, threadId: word(), messages: [new HumanMessage("tea")] });
-    };
-    const shape = async (scope: Scope) => [
-      (await memory.memories.list({ scope })).length,
-      (await memory.threads.list({ scope })).length,
-    ];
-    for (const scope of scopes) await marked(scope);
-    await marked({ tenantId, userId: odd });
-    expect((await memory.forget({ tenantId, userId: odd })).removed).toMatchObject({ memory: 1, thread: 1 });
-    expect(await shape({ tenantId, userId: odd })).toEqual([0, 0]);
-    for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
-  });
+  it.each(["ana%", "an_", "ana:1", "ANA", "aná", "ana'; drop table x; --", "__proto__", "😀", "x".repeat(10_000)])(
+    "touches no scope with another id, be it %.20s",
+    async (odd) => {
+      const memory = db.memory();
+      const tenantId = word();
+      const scopes: Scope[] = [
+        { tenantId, userId: "ana" },
+        { tenantId, appId: "ana" },
+        { userId: "ana", tenantId: `${tenantId}:` },
+      ];
+      const marked = async (scope: Scope) => {
+        await memory.memories.add({ text: "Likes tea very much." }, { scope });
+        await memory.record({ scope, threadId: word(), messages: [new HumanMessage("tea")] });
+      };
+      const shape = async (scope: Scope) => [
+        (await memory.memories.list({ scope })).length,
+        (await memory.threads.list({ scope })).length,
+      ];
+      for (const scope of scopes) await marked(scope);
+      await marked({ tenantId, userId: odd });
+      expect((await memory.forget({ tenantId, userId: odd })).removed).toMatchObject({ memory: 1, thread: 1 });
+      expect(await shape({ tenantId, userId: odd })).toEqual([0, 0]);
+      for (const scope of scopes) expect(await shape(scope)).toEqual([1, 1]);
+    },
+  );
 
   it("takes the checkpoints of a thread, and not those of another tenant's with the same id", async () => {
     const [a, b] = [word(), word()];

@@ -49,10 +49,7 @@ export function httpClients<Name extends string>(
       });
       return checked(method, path, response);
     };
-  const by = Object.fromEntries(Object.keys(callers).map((name) => [name, callAs(name)])) as Record<
-    Name,
-    Call
-  >;
+  const by = Object.fromEntries(Object.keys(callers).map((name) => [name, callAs(name)])) as Record<Name, Call>;
   return { app, token, ...by };
 }
 

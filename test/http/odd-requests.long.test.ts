@@ -119,8 +119,7 @@ describe("odd requests", () => {
       const failed = new Set<string>();
       let requests = 0;
       for (const [name, operation] of operationList) {
-        const documented =
-          document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
+        const documented = document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
         const sample = sampleOf(name, ids);
         for (const { label, method, path, body } of oddRequests(who, operation, documented, sample)) {
           requests++;

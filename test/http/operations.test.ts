@@ -31,18 +31,13 @@ beforeAll(async () => {
 });
 
 describe.each(operationList)("%s", (name, operation) => {
-  const isForOperators =
-    operation.operators || operation.reach === "tenant" || operation.reach === "everything";
+  const isForOperators = operation.operators || operation.reach === "tenant" || operation.reach === "everything";
 
   it("answers an operator as it is described", async () => {
     const own = { userId: randomUUID(), appId: randomUUID() };
     const sample = sampleOf(name, await fillSample(memory, own));
     // Import names whose it becomes in the file.
-    const { method, path, body } = requestOf(
-      operation,
-      sample,
-      name === "import" ? {} : namedFor(operation, own),
-    );
+    const { method, path, body } = requestOf(operation, sample, name === "import" ? {} : namedFor(operation, own));
     const answer = await api.operator(method, path, body);
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: sample.status ?? 200 });
   });
@@ -122,9 +117,7 @@ describe("the API", () => {
     const { body } = await reader("GET", "/openapi.json");
     const { parameters, summary } = body.paths["/changes"].get;
     expect(summary).toContain("nextCursor");
-    const described = (parameters as { name: string; description?: string }[]).filter(
-      (each) => each.description,
-    );
+    const described = (parameters as { name: string; description?: string }[]).filter((each) => each.description);
     expect(described.map(({ name }) => name)).toEqual(expect.arrayContaining(["since", "limit", "cursor"]));
   });
 
@@ -159,21 +152,18 @@ describe("the API", () => {
     expect((await api.zoe("GET", "/memories")).body.memories).toHaveLength(2);
   });
 
-  it.each([{}, { return: "bullets" }, { return: "full" }])(
-    "counts what a query shows as used: %j",
-    async (form) => {
-      let now = new Date("2026-01-05T10:00:00Z");
-      const memory = db.memory({ clock: () => now });
-      const scope = { userId: randomUUID() };
-      const { finn } = httpClients(memory, { finn: { role: "user", scope } });
-      const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
-      now = new Date("2026-02-05T10:00:00Z");
-      await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
-      expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
-      const events = await memory.events.list({ scope, op: "search" });
-      expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
-    },
-  );
+  it.each([{}, { return: "bullets" }, { return: "full" }])("counts what a query shows as used: %j", async (form) => {
+    let now = new Date("2026-01-05T10:00:00Z");
+    const memory = db.memory({ clock: () => now });
+    const scope = { userId: randomUUID() };
+    const { finn } = httpClients(memory, { finn: { role: "user", scope } });
+    const [added] = await memory.memories.add({ text: "Finn parks at the harbour." }, { scope });
+    now = new Date("2026-02-05T10:00:00Z");
+    await finn("POST", "/query", { query: "Where does Finn park?", agent: "planner", ...form });
+    expect((await memory.memories.get(added?.id ?? "", { scope }))?.lastAccessedAt).toEqual(now);
+    const events = await memory.events.list({ scope, op: "search" });
+    expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
+  });
 
   it("answers who only asks whether it is there", async () => {
     expect(await (await api.app.request("/healthz")).json()).toEqual({ status: "ok" });

@@ -79,9 +79,7 @@ describe("what is wrong with a request", () => {
   const wrongLists = ["limit=0", "limit=ten", "limit=1e3", "lmit=10", "limit=1&limit=2", "kinds=facts"];
   const wrongQueries = ["[]", "null", '{"query":', '{"__proto__":{"query":"x"}}', '"text"', undefined];
   it.each<Wrong>([
-    ...[...wrongLists, "cursor=nothing-there", "__proto__=1"].map(
-      (query): Wrong => ["GET", `/memories?${query}`],
-    ),
+    ...[...wrongLists, "cursor=nothing-there", "__proto__=1"].map((query): Wrong => ["GET", `/memories?${query}`]),
     ...["/events/count", "/events?cursor=", "/changes?since=-1"].map((path): Wrong => ["GET", path]),
     ["POST", "/forget?dryRun=true"],
     ["DELETE", "/threads/t", { dryRun: true }],
@@ -114,18 +112,15 @@ describe("what is wrong with a request", () => {
     ["PATCH", "/memories/one", "GET, DELETE"],
     ["POST", "/healthz", "GET"],
     ["DELETE", "/openapi.json", "GET"],
-  ] as const)(
-    "operators low: is its method: %s %s is 405, and %s is allowed",
-    async (method, path, allowed) => {
-      const wrong = method === "PATCH" ? "PUT" : method;
-      const answer = await createMemoryApp(memory).request(path, { method: wrong });
-      expect([answer.status, answer.headers.get("allow")?.split(", ")]).toEqual([
-        405,
-        expect.arrayContaining(allowed.split(", ")),
-      ]);
-      expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
-    },
-  );
+  ] as const)("operators low: is its method: %s %s is 405, and %s is allowed", async (method, path, allowed) => {
+    const wrong = method === "PATCH" ? "PUT" : method;
+    const answer = await createMemoryApp(memory).request(path, { method: wrong });
+    expect([answer.status, answer.headers.get("allow")?.split(", ")]).toEqual([
+      405,
+      expect.arrayContaining(allowed.split(", ")),
+    ]);
+    expect(await answer.json()).toMatchObject({ code: "METHOD_NOT_ALLOWED" });
+  });
 
   it("is that its body is no JSON, or too long", async () => {
     const { app, token } = httpClients(memory, callers, { maxBodyBytes: 1_000 });

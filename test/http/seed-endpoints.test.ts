@@ -53,8 +53,7 @@ describe("an app's memories", () => {
   });
 
   it("come in pages that the header Link names", async () => {
-    for (const day of ["Monday", "Tuesday", "Friday"])
-      await addNote("a/b ü", `Meetings were moved to ${day}.`);
+    for (const day of ["Monday", "Tuesday", "Friday"]) await addNote("a/b ü", `Meetings were moved to ${day}.`);
     const place = `/apps/${encodeURIComponent("a/b ü")}/memories`;
     const first = await api.operator("GET", `${place}?limit=2`);
     expect(first.body.memories).toHaveLength(2);

@@ -91,9 +91,7 @@ it("leaks no connection to callers that go away or do not read", async () => {
     const headers = { "content-type": "application/json" };
     const { signal } = leaving;
     await fetch(`${base}/query?userId=big`, { method: "POST", body, headers, signal }).catch(() => {});
-    return send(
-      "POST /memory-api/import?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n{",
-    );
+    return send("POST /memory-api/import?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\nContent-Length: 900\r\n\r\n{");
   });
   const halves = await Promise.all(gone);
   // Others are answered all the while.

@@ -1,10 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import {
-  chooseInsights,
-  type InsightCandidate,
-  type InsightSource,
-} from "../../src/insights/choose-insights.rule.js";
+import { chooseInsights, type InsightCandidate, type InsightSource } from "../../src/insights/choose-insights.rule.js";
 import { writingProblems } from "../../src/memories/write/writing-constraints.rule.js";
 import { isStorable } from "../../src/text/storable-text.js";
 
@@ -79,9 +75,7 @@ describe("an insight that a model proposes", () => {
     const text = fc.oneof(
       fc.constantFrom("The user is calm.", "The user\u0000 is\ud800 calm.", "I like you.", "<b>", "a. b. c."),
       fc.string({ unit: "binary", maxLength: 400 }),
-      fc
-        .array(fc.constantFrom("The user", "trusts", "me", "it.", "Always"), { maxLength: 60 })
-        .map((w) => w.join(" ")),
+      fc.array(fc.constantFrom("The user", "trusts", "me", "it.", "Always"), { maxLength: 60 }).map((w) => w.join(" ")),
     );
     const number = fc.oneof(fc.integer({ min: -1, max: 5 }), fc.double());
     const candidate = fc.record({
@@ -93,26 +87,22 @@ describe("an insight that a model proposes", () => {
       evidence: fc.array(number, { maxLength: 5 }),
     });
     fc.assert(
-      fc.property(
-        fc.array(candidate, { maxLength: 6 }),
-        fc.integer({ min: 1, max: 3 }),
-        (candidates, most) => {
-          const { chosen, rejected } = chooseInsights(candidates, { sources, most, categories: ["tone"] });
-          expect(chosen.length + rejected.length).toBe(candidates.length);
-          expect(chosen.length).toBeLessThanOrEqual(most);
-          for (const { text, tags, importance, confidence, category, evidence } of chosen) {
-            expect([null, "tone"]).toContain(category);
-            expect(confidence >= 0 && confidence <= 1).toBe(true);
-            expect(writingProblems("insight", text)).toEqual([]);
-            expect(text.length).toBeLessThanOrEqual(280);
-            expect([text, ...tags].every(isStorable)).toBe(true);
-            expect(tags.length <= 5 && tags.every((tag) => tag.length <= 40)).toBe(true);
-            expect(importance >= 1 && importance <= 5).toBe(true);
-            expect(evidence.length).toBeGreaterThan(0);
-            for (const source of evidence) expect(sources).toContain(source);
-          }
-        },
-      ),
+      fc.property(fc.array(candidate, { maxLength: 6 }), fc.integer({ min: 1, max: 3 }), (candidates, most) => {
+        const { chosen, rejected } = chooseInsights(candidates, { sources, most, categories: ["tone"] });
+        expect(chosen.length + rejected.length).toBe(candidates.length);
+        expect(chosen.length).toBeLessThanOrEqual(most);
+        for (const { text, tags, importance, confidence, category, evidence } of chosen) {
+          expect([null, "tone"]).toContain(category);
+          expect(confidence >= 0 && confidence <= 1).toBe(true);
+          expect(writingProblems("insight", text)).toEqual([]);
+          expect(text.length).toBeLessThanOrEqual(280);
+          expect([text, ...tags].every(isStorable)).toBe(true);
+          expect(tags.length <= 5 && tags.every((tag) => tag.length <= 40)).toBe(true);
+          expect(importance >= 1 && importance <= 5).toBe(true);
+          expect(evidence.length).toBeGreaterThan(0);
+          for (const source of evidence) expect(sources).toContain(source);
+        }
+      }),
     );
   });
 });

@@ -37,25 +37,18 @@ const good = { insights: [{ summary: "The user is calm.", tags: ["calm"], import
 
 describe("insights from an OpenAI endpoint", () => {
   describe.each([false, true])("streaming: %s", (streaming) => {
-    it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])(
-      "are asked of %s at temperature 0, for 220 tokens",
-      async (model) => {
-        const {
-          status,
-          insights,
-          model: own,
-        } = await run({ model, streaming, temperature: 0.9 }, { structured: good });
-        expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
-        expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
-        const [request] = openai.requests;
-        const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
-        expect(wire).toContain("user_insights");
-        expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
-        expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
-        // The model itself is as it was.
-        expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
-      },
-    );
+    it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("are asked of %s at temperature 0, for 220 tokens", async (model) => {
+      const { status, insights, model: own } = await run({ model, streaming, temperature: 0.9 }, { structured: good });
+      expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
+      expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
+      const [request] = openai.requests;
+      const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
+      expect(wire).toContain("user_insights");
+      expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+      expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
+      // The model itself is as it was.
+      expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
+    });
 
     it("cut by the limit are a failure, and asked for one by one then", async () => {
       const cut = { written: JSON.stringify(good), finish: "length" };

@@ -62,14 +62,8 @@ async function idOf(memory: Memory, { scope }: Address, text: string): Promise<s
 
 describe("an insight", () => {
   it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
-    [
-      "somebody removes",
-      async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread),
-    ],
-    [
-      "the user asks to forget",
-      (memory, thread) => say(memory, thread, "Please forget that I drink no coffee."),
-    ],
+    ["somebody removes", async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread)],
+    ["the user asks to forget", (memory, thread) => say(memory, thread, "Please forget that I drink no coffee.")],
   ])("is hidden with what it rests on, which %s", async (_, remove) => {
     const memory = understanding();
     const { first } = await understood(memory);

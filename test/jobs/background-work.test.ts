@@ -132,9 +132,7 @@ describe("two memories of one process", () => {
 
     expect(otherLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for second's/);
     expect(otherLog.lines.join("\n")).not.toMatch(/first's/);
-    expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([
-      { status: "processing" },
-    ]);
+    expect(await first.summaries.list({ scope, threadId: "first's" })).toMatchObject([{ status: "processing" }]);
     one.gate.open();
     await first.close();
     expect(oneLog.lines.join("\n")).toMatch(/Summarized messages 0-5 for first's/);
@@ -157,9 +155,7 @@ describe("the summarization graph by hand", () => {
     await memory.record({ ...thread, messages: threeRounds });
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "completed", summary: "made" });
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
-    expect(
-      await graph.invoke({ claim: { id: 2 ** 40, ref: 1, lease: 1, attempt: 1, doneUntil: 0 } }),
-    ).toMatchObject({
+    expect(await graph.invoke({ claim: { id: 2 ** 40, ref: 1, lease: 1, attempt: 1, doneUntil: 0 } })).toMatchObject({
       status: "lost",
     });
     await memory.close();

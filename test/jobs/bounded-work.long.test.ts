@@ -40,9 +40,7 @@ describe("a message of a megabyte", () => {
     expect(model.calls.length).toBeLessThanOrEqual(3);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const part of [/>w0 w1 w2 /, / w89998 w89999</, leftOut]) expect(seen).toMatch(part);
-    expect(new Set(model.calls.flatMap((call) => summaryPrompt(call).added))).toEqual(
-      new Set([0, 1, 2, 3, 4, 5]),
-    );
+    expect(new Set(model.calls.flatMap((call) => summaryPrompt(call).added))).toEqual(new Set([0, 1, 2, 3, 4, 5]));
     expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 5, null, "completed"]]);
     expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
   });
@@ -60,10 +58,7 @@ describe("a message of a megabyte", () => {
     const thread = newAddress();
     await say(memory, thread, `I live in Porto. ${long("w")} I am a baker.`);
     expect(model.prompts("fact_extraction").length).toBeLessThanOrEqual(3);
-    expect(await textsOf(memory, thread)).toEqual([
-      "The user said: I live in Porto.",
-      "The user said: I am a baker.",
-    ]);
+    expect(await textsOf(memory, thread)).toEqual(["The user said: I live in Porto.", "The user said: I am a baker."]);
     expect(await eventsOf(db, thread, "extract")).toContain(shortened);
   });
 
@@ -77,8 +72,7 @@ describe("a message of a megabyte", () => {
     };
     const memory = db.memory({ model, config });
     const thread = newAddress();
-    for (const name of ["a", "b", "c", "d"])
-      await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
+    for (const name of ["a", "b", "c", "d"]) await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
     await memory.procedures.write(thread);
     for (const [task, names] of [
       ["episode_summary", ["a", "b", "c"]],

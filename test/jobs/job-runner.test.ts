@@ -58,9 +58,7 @@ describe.each(["background", "inline"] as const)("%s jobs", (how) => {
     });
     await runner.idle();
     expect(logger.lines).toEqual([
-      expect.stringMatching(
-        /^error: Work "lifecycle" of 7 failed: unexpected Error at job-runner\.test\.ts:\d+$/,
-      ),
+      expect.stringMatching(/^error: Work "lifecycle" of 7 failed: unexpected Error at job-runner\.test\.ts:\d+$/),
     ]);
     expect(seen).toEqual([undefined]);
   });
@@ -80,8 +78,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
   const memoryWith = (jobs: "background" | "inline") => {
     const gate = createGate();
     const model = taskModel({ fact_extraction: () => gate.wait().then(() => facts()) });
-    const order = () =>
-      model.prompts("fact_extraction").map((prompt) => /dog of (\w+)/.exec(prompt)?.[1] ?? "");
+    const order = () => model.prompts("fact_extraction").map((prompt) => /dog of (\w+)/.exec(prompt)?.[1] ?? "");
     const memories = { ...dueJobsConfig.memories, episodes: false, extractAfterMessages: 1 };
     const config = { ...dueJobsConfig, jobs: { concurrency: 2 }, memories };
     return { gate, order, memory: db.memory({ model, jobs, config }) };

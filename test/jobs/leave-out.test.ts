@@ -80,10 +80,7 @@ async function forgotten(
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
   const source = { threadId: talk.threadId, seqs: [0], quote: told };
-  const [known] = await memory.memories.add(
-    { text: fact, category: "knowledge", source },
-    { scope, consent: "given" },
-  );
+  const [known] = await memory.memories.add({ text: fact, category: "knowledge", source }, { scope, consent: "given" });
   await say(memory, talk, plan, echo);
   if (byCode) await memory.memories.remove(known?.id ?? "", { scope });
   await say(memory, talk, byCode ? "In May, that is." : request);
@@ -99,17 +96,14 @@ describe("what the user had forgotten", () => {
       { ...maker, byCode: false },
       { ...maker, byCode: true },
     ]),
-  )(
-    "users H1: is no material of $task, nor in its answer (by code: $byCode)",
-    async ({ byCode, ...maker }) => {
-      const leak = (call: number) => (call === 0 ? "The user has had epilepsy since 2019." : harmless);
-      const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
-      expect(prompts).toHaveLength(2);
-      expect(prompts.join()).not.toContain("epilepsy");
-      expect(prompts[0]).toContain("Rome");
-      expect(await maker.kept(memory, talk)).toEqual([harmless]);
-    },
-  );
+  )("users H1: is no material of $task, nor in its answer (by code: $byCode)", async ({ byCode, ...maker }) => {
+    const leak = (call: number) => (call === 0 ? "The user has had epilepsy since 2019." : harmless);
+    const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
+    expect(prompts).toHaveLength(2);
+    expect(prompts.join()).not.toContain("epilepsy");
+    expect(prompts[0]).toContain("Rome");
+    expect(await maker.kept(memory, talk)).toEqual([harmless]);
+  });
 
   it.each(makers.filter(({ task }) => task !== "user_insights"))(
     "users H1: is named to $task where other messages say it, and an answer that repeats it is refused",

@@ -5,9 +5,7 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const million = (part: string) => part.repeat(1_000_000 / part.length);
-const ideographs = Array.from({ length: 1_000_000 }, (_, at) =>
-  String.fromCharCode(0x4e00 + ((at * 7_919) % 20_000)),
-);
+const ideographs = Array.from({ length: 1_000_000 }, (_, at) => String.fromCharCode(0x4e00 + ((at * 7_919) % 20_000)));
 
 // The embedded database runs in the same process, and blocks it itself.
 describe.runIf(onServer())("attacks S10: a message of a megabyte", () => {

@@ -89,10 +89,7 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
       scope: { tenantId: `tenant ${n % 3}`, userId: `${name} ${n}` },
       threadId: `${name} ${n}`,
     }));
-    const says = [
-      new HumanMessage("My name is Ana and I live in Lisbon."),
-      ...times(5).flatMap((n) => round(`${n}`)),
-    ];
+    const says = [new HumanMessage("My name is Ana and I live in Lisbon."), ...times(5).flatMap((n) => round(`${n}`))];
     const record = (some: typeof threads) =>
       Promise.all(some.map((thread) => web.remember({ ...thread, messages: says })));
     // Some of it waits before there are workers, some comes while they work.

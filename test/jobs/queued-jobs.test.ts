@@ -211,9 +211,7 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
         await memory.close();
       }
       await makeDueJobs(place, threads);
-      const workers = [1, 2, 3].map(() =>
-        start("queue-worker", [url, place.schema, queue, isolation, "10", "3000"]),
-      );
+      const workers = [1, 2, 3].map(() => start("queue-worker", [url, place.schema, queue, isolation, "10", "3000"]));
       const [killed, ended, lasting] = workers;
       await killed?.line(/^done [1-9]/);
       await killed?.kill();

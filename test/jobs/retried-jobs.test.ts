@@ -160,9 +160,7 @@ describe.runIf(onServer())("by workers, where the process that is asked only que
     await runs(each, queued, async (web, id, tenantId) => {
       await atWork();
       await byId(web, id, tenantId);
-      await expect
-        .poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 })
-        .toEqual([]);
+      await expect.poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 }).toEqual([]);
     });
     expect(worker?.status()).toMatchObject({ failed: 0 });
     await worker?.stop();

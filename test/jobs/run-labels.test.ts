@@ -69,11 +69,7 @@ describe("what is learned in a run", () => {
       { configurable: { thread_id: threadId, run_id: "run-3" } },
     );
     const ops = async (selection: object) =>
-      new Set(
-        (await memory.events.list({ scope, ...selection, limit: 1_000 })).map(
-          ({ step, op }) => `${step} ${op}`,
-        ),
-      );
+      new Set((await memory.events.list({ scope, ...selection, limit: 1_000 })).map(({ step, op }) => `${step} ${op}`));
     const first = await ops({ threadId, runId: "run-1" });
     for (const each of ["recall search", "extract search", "extract create", "extract classify"])
       expect(first).toContain(each);

@@ -76,11 +76,7 @@ describe("prompt 7: breakpoints", () => {
     ["", () => ({}), 2],
     [" with cached instructions", () => instructions(1), 3],
     [" beside as many as are allowed", () => instructions(3), 4],
-    [
-      " of initChatModel",
-      async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }),
-      2,
-    ],
+    [" of initChatModel", async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }), 2],
     [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
   ])("prompt 7: Claude%s is told to cache the block and the last message", async (_, options, count) => {
     const [first, second] = await sentBy(await options(), "after");

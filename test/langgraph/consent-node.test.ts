@@ -4,16 +4,7 @@ import { describe, expect, it } from "vitest";
 import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  addressOf,
-  agentWithMemory,
-  answering,
-  chatAgent,
-  lines,
-  newThread,
-  say,
-  streamed,
-} from "./conversation.js";
+import { addressOf, agentWithMemory, answering, chatAgent, lines, newThread, say, streamed } from "./conversation.js";
 
 const database = useTestDatabase();
 const config = { consent: { ask: "interrupt" as const } };
@@ -72,9 +63,7 @@ describe("the consent node", () => {
       scope: addressOf(thread).scope,
       status: ["approved", "refused"],
     });
-    expect(
-      decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia]),
-    ).toEqual([
+    expect(decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia])).toEqual([
       [they, "refused", thread.configurable.user_id, "interrupt"],
       [porto, "approved", thread.configurable.user_id, "interrupt"],
     ]);
@@ -136,10 +125,7 @@ describe("the consent node", () => {
     [{ decisions: [{ type: "reject" }, { type: "approve" }] }, ["Porto"]],
     [
       {
-        decisions: [
-          { type: "edit", editedAction: { name: "remember", args: { value: "she" } } },
-          { type: "ignore" },
-        ],
+        decisions: [{ type: "edit", editedAction: { name: "remember", args: { value: "she" } } }, { type: "ignore" }],
       },
       ["she"],
     ],

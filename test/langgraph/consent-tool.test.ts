@@ -93,9 +93,7 @@ describe("the consent tool", () => {
     const { scope } = addressOf(thread);
     const id = await proposeAndAsk(memory, thread, "Porto");
     const args = { proposal: id, quote: "いいえ" };
-    expect(await turn(memory, thread, "いいえ。", { ...args, decision: "later" }, injectAs)).toContain(
-      "Put off",
-    );
+    expect(await turn(memory, thread, "いいえ。", { ...args, decision: "later" }, injectAs)).toContain("Put off");
     expect(await memory.consents.list({ scope, due: true })).toEqual([]);
     expect(await turn(memory, thread, "いいえ。", { ...args, decision: "refuse" }, injectAs)).toContain(
       "not to be asked again",
@@ -120,17 +118,14 @@ describe("the consent tool", () => {
 
   it("takes no answer from before the question, nor one that the user has left behind", async () => {
     const { memory, thread } = start();
-    const record = (...messages: (AIMessage | HumanMessage)[]) =>
-      memory.record({ ...addressOf(thread), messages });
+    const record = (...messages: (AIMessage | HumanMessage)[]) => memory.record({ ...addressOf(thread), messages });
     await record(new HumanMessage("Yes really"), new AIMessage("Fine."));
     const id = await propose(memory, thread, "Porto");
     const args = { proposal: id, decision: "approve", quote: "Yes really" };
     // The assistant has said nothing since, so it has not asked.
     expect(await turn(memory, thread, "Yes really", args)).toMatch(/^Refused: The user has not answered yet/);
     // What the user said since may have taken it back.
-    expect(await turn(memory, thread, "And now?", args)).toMatch(
-      /^Refused: The user's latest message has no/,
-    );
+    expect(await turn(memory, thread, "And now?", args)).toMatch(/^Refused: The user's latest message has no/);
     expect(await known(memory, thread)).toEqual([]);
     expect(await turn(memory, thread, "Yes really", args)).toMatch(/^Remembered/);
   });
@@ -176,9 +171,7 @@ describe("the consent tool", () => {
         expect(await turn(memory, thread, "What do you remember?", args, injectAs)).toMatch(/^Refused/);
       }
       expect(await known(memory, thread)).toEqual([]);
-      expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([
-        { id, status: "pending" },
-      ]);
+      expect(await memory.consents.list({ scope: addressOf(thread).scope })).toMatchObject([{ id, status: "pending" }]);
     },
   );
 

@@ -1,12 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  MessagesAnnotation,
-  START,
-  StateGraph,
-  type StateSnapshot,
-  type StreamMode,
-} from "@langchain/langgraph";
+import { MessagesAnnotation, START, StateGraph, type StateSnapshot, type StreamMode } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { type Memory, type MemoryDraft, type WithMemoryOptions, withMemory } from "../../src/index.js";
@@ -52,19 +46,14 @@ export function say(graph: unknown, text: string, config: object) {
 export function lines(messages: readonly BaseMessage[]): string[] {
   return messages.map((message) => {
     const calls =
-      "tool_calls" in message && Array.isArray(message.tool_calls)
-        ? (message.tool_calls as { name: string }[])
-        : [];
+      "tool_calls" in message && Array.isArray(message.tool_calls) ? (message.tool_calls as { name: string }[]) : [];
     const called = calls.map((call) => `(${call.name})`).join(" ");
     return `${message.getType()}: ${[message.text, called].filter(Boolean).join(" ")}`;
   });
 }
 
 /** What the tables hold of a thread, in order. */
-export async function transcript(
-  { pool, schema }: TestDatabase,
-  { configurable }: ReturnType<typeof newThread>,
-) {
+export async function transcript({ pool, schema }: TestDatabase, { configurable }: ReturnType<typeof newThread>) {
   const { rows } = await pool.query<{ content: string }>(
     `select m.content from "${schema}".message m join "${schema}".thread t on t.id = m.thread_ref
      where t.thread_id = $1 and t.user_id = $2 order by m.seq`,
@@ -116,10 +105,7 @@ export function chatAgent(model: ScriptedChatModel) {
 }
 
 /** A compiled agent that calls its tools in a loop: nodes "chat" and "tools". */
-export function toolAgent(
-  replies: readonly ScriptedReply[],
-  tools: ConstructorParameters<typeof ToolNode>[0],
-) {
+export function toolAgent(replies: readonly ScriptedReply[], tools: ConstructorParameters<typeof ToolNode>[0]) {
   const model = new ScriptedChatModel({ replies });
   const bound = model.bindTools(tools as never);
   const agent = new StateGraph(MessagesAnnotation)
@@ -137,17 +123,12 @@ export const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 
 /** What the transcript holds of them. */
-export const recorded = (...numbers: number[]) =>
-  numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
+export const recorded = (...numbers: number[]) => numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
 
 /** The agent "chat", or another, with `memory` around it, its checkpoints kept there, its model, and a thread to talk in. */
 export function agentWithMemory(
   memory: Memory,
-  {
-    build = chatAgent,
-    injectAs = "system",
-    ...options
-  }: WithMemoryOptions & { build?: typeof chatAgent } = {},
+  { build = chatAgent, injectAs = "system", ...options }: WithMemoryOptions & { build?: typeof chatAgent } = {},
 ) {
   const model = answering();
   const graph = withMemory(build(model), memory, { injectAs, ...options }).compile({

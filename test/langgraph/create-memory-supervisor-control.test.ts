@@ -31,33 +31,30 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("a supervisor", () => {
-  test.each(["saver of the memory", "saver in memory"])(
-    "resumes an interrupt inside a subagent: %s",
-    async (kind) => {
-      const memory = db.memory();
-      const { config, address } = newThread();
-      const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
-      const planner = scripted("the plan");
-      const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
-      const deploy = plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`);
-      const graph = await supervise({
-        ...{ memory, model, planner: { model: planner }, executor: { model: executor, tools: [deploy] } },
-        checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
-      });
+  test.each(["saver of the memory", "saver in memory"])("resumes an interrupt inside a subagent: %s", async (kind) => {
+    const memory = db.memory();
+    const { config, address } = newThread();
+    const model = scripted(delegates(["planner", "Plan."], ["executor", "Deploy."]), "Deployed.");
+    const planner = scripted("the plan");
+    const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
+    const deploy = plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`);
+    const graph = await supervise({
+      ...{ memory, model, planner: { model: planner }, executor: { model: executor, tools: [deploy] } },
+      checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
+    });
 
-      await graph.invoke(says("Go."), config);
-      const { tasks } = await graph.getState(config);
-      const questions = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
-      expect(questions).toEqual(["Deploy now?"]);
-      expect(await transcript(memory, address)).toEqual([]);
+    await graph.invoke(says("Go."), config);
+    const { tasks } = await graph.getState(config);
+    const questions = tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
+    expect(questions).toEqual(["Deploy now?"]);
+    expect(await transcript(memory, address)).toEqual([]);
 
-      const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
-      expect(told(messages).slice(-1)).toEqual(["ai: Deployed."]);
-      expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
-      expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
-      expect(await transcript(memory, address)).toEqual(told(messages));
-    },
-  );
+    const { messages } = await graph.invoke(new Command({ resume: "yes" }), config);
+    expect(told(messages).slice(-1)).toEqual(["ai: Deployed."]);
+    expect(shown(executor.calls[1]).at(-1)).toBe("tool: answer: yes");
+    expect([model, planner, executor].map(({ calls }) => calls.length)).toEqual([2, 1, 2]);
+    expect(await transcript(memory, address)).toEqual(told(messages));
+  });
 
   test("streams the tokens of a subagent, under its name", async () => {
     const model = scripted(delegates(["executor", "Do."]), "All is done.");

@@ -1,15 +1,7 @@
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, test } from "vitest";
 import type { Memory } from "../../src/index.js";
-import {
-  delegates,
-  newThread,
-  plainTool,
-  says,
-  scripted,
-  shown,
-  supervise,
-} from "../support/supervisor-fixture.js";
+import { delegates, newThread, plainTool, says, scripted, shown, supervise } from "../support/supervisor-fixture.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -48,8 +40,7 @@ describe("memory of a supervisor", () => {
       );
       const graph = await supervise({ memory, model, planner: { model: planner } });
       const { thread_id, user_id: userId } = configurable;
-      const run =
-        where === "context" ? { configurable: { thread_id }, context: { userId } } : { configurable };
+      const run = where === "context" ? { configurable: { thread_id }, context: { userId } } : { configurable };
       await graph.invoke(says("Release it."), run as never);
 
       const asked = shown(planner.calls[3]);

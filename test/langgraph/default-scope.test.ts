@@ -46,10 +46,7 @@ it("is that of middleware as well", async () => {
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = new ScriptedChatModel({ replies: ["hello"] });
   const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
-  await agent.invoke(
-    { messages: [new HumanMessage("hi")] },
-    { configurable: { thread_id: crypto.randomUUID() } },
-  );
+  await agent.invoke({ messages: [new HumanMessage("hi")] }, { configurable: { thread_id: crypto.randomUUID() } });
   expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
 });
 
@@ -78,17 +75,13 @@ it("is refused where it is none, and beside row-level security", () => {
   for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"]) {
     expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
   }
-  expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(
-    coded("INVALID_INPUT"),
-  );
+  expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(coded("INVALID_INPUT"));
   expect(wayIn(database.memory()).defaultScope()).toBeNull();
 });
 
 it("is named where a run is refused that names nobody", async () => {
   const graph = withMemory(chatAgent(answering()), database.memory()).compile();
-  const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch(
-    (error: unknown) => error,
-  );
+  const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch((error: unknown) => error);
   expect(MemoryError.is(failed, "SCOPE_REQUIRED")).toBe(true);
   expect((failed as Error).message).toMatch(/configurable.*user_id.*context.*defaultScope/s);
   await expect(database.memory().memories.list({ scope: {} })).rejects.toThrow(/scope: \{ userId/);

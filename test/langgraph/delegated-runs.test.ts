@@ -10,16 +10,7 @@ import { ScriptedChatModel } from "../../src/testing/index.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  type AnyGraph,
-  addressOf,
-  answering,
-  chatAgent,
-  knownThread,
-  lines,
-  newThread,
-  say,
-} from "./conversation.js";
+import { type AnyGraph, addressOf, answering, chatAgent, knownThread, lines, newThread, say } from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const db = useTestDatabase();
@@ -47,9 +38,7 @@ const asksFor = (words: string) => ({ toolCalls: [{ name: "ask", args: { task: w
 
 async function usersLines(memory: Memory, thread: ReturnType<typeof newThread>) {
   const messages = await memory.threads.messages(addressOf(thread));
-  return messages.flatMap(({ role, text }) =>
-    role === "user" || role === "other" ? `${role}: ${text}` : [],
-  );
+  return messages.flatMap(({ role, text }) => (role === "user" || role === "other" ? `${role}: ${text}` : []));
 }
 
 /** Every message of a user's delegated threads, as "role: text". */
@@ -75,10 +64,8 @@ describe("users H3: an agent in a tool of an agent", () => {
         replies: [asksFor(task), "At Place A.", asksFor("Another in Lisbon."), "At Place B."],
       });
       const tools = [askTool(subagent as unknown as AnyGraph)];
-      const main =
-        way === "no memory" ? createAgent({ model, tools }) : await agentIn(way, { memory, model, tools });
-      for (const question of ["Restaurants in Lisbon please", "And another?"])
-        await say(main, question, thread);
+      const main = way === "no memory" ? createAgent({ model, tools }) : await agentIn(way, { memory, model, tools });
+      for (const question of ["Restaurants in Lisbon please", "And another?"]) await say(main, question, thread);
 
       expect(sub.calls.map(({ messages }) => lines(messages))).toEqual([
         [expect.stringContaining("zanzibar"), `human: ${task}`],
@@ -167,10 +154,7 @@ describe("users H3: a graph with memory in another's node", () => {
     const memory = learning();
     const thread = newThread();
     const inner = withMemory(chatAgent(answering()), memory).compile();
-    const shared = new StateGraph(MessagesAnnotation)
-      .addNode("inner", inner)
-      .addEdge(START, "inner")
-      .compile();
+    const shared = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
     const outer = withMemory(shared, memory).compile();
     for (const graph of [outer, shared]) {
       await say(graph, "question 1", thread);

@@ -32,16 +32,7 @@ import {
 } from "../../src/index.js";
 import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  type AnyGraph,
-  answering,
-  knownThread,
-  lines,
-  newThread,
-  say,
-  streamed,
-  transcript,
-} from "./conversation.js";
+import { type AnyGraph, answering, knownThread, lines, newThread, say, streamed, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
 
@@ -131,11 +122,7 @@ describe("a state without the key of memory", () => {
     const failed = await say(graph, "hello", newThread()).catch((error: unknown) => error);
     expect(MemoryError.is(failed, "INVALID_INPUT")).toBe(true);
     const { message } = failed as Error;
-    for (const line of [
-      "...memoryAnnotation.spec",
-      "...memoryStateFields",
-      "MessagesZodState.extend(memoryFields)",
-    ])
+    for (const line of ["...memoryAnnotation.spec", "...memoryStateFields", "MessagesZodState.extend(memoryFields)"])
       expect(message).toContain(line);
     expect(model.calls).toEqual([]);
   });

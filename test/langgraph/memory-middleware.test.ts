@@ -76,37 +76,31 @@ describe("memoryMiddleware", () => {
     expect(descriptions[0]).toMatchObject(descriptions[1]!);
   });
 
-  it.each(["in many runs", "within one run"])(
-    "keeps threads apart that are talked in at once %s",
-    async (how) => {
-      const model = new ScriptedChatModel({ replies: (messages) => `you said ${messages.at(-1)!.text}` });
-      const { agent, memory } = agentWith({ model });
-      const threads = Array.from({ length: 6 }, (_, index) => ({
-        name: `name-${index}`,
-        thread: newThread(),
-      }));
-      await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
-      const before = await Promise.all(threads.map(({ thread }) => memory.recall(addressOf(thread))));
-      const again = () => Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));
-      if (how === "in many runs") await again();
-      else {
-        const talking = async () => {
-          await again();
-          return {};
-        };
-        const all = new StateGraph(MessagesAnnotation)
-          .addNode("all", talking)
-          .addEdge(START, "all")
-          .compile();
-        await all.invoke({ messages: [] });
-      }
-      for (const [index, { name }] of threads.entries()) {
-        const call = model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`);
-        expect(lines(call!.messages)).toEqual([
-          expect.stringContaining(before[index]!.summary!.text),
-          `human: again ${name}`,
-        ]);
-      }
-    },
-  );
+  it.each(["in many runs", "within one run"])("keeps threads apart that are talked in at once %s", async (how) => {
+    const model = new ScriptedChatModel({ replies: (messages) => `you said ${messages.at(-1)!.text}` });
+    const { agent, memory } = agentWith({ model });
+    const threads = Array.from({ length: 6 }, (_, index) => ({
+      name: `name-${index}`,
+      thread: newThread(),
+    }));
+    await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
+    const before = await Promise.all(threads.map(({ thread }) => memory.recall(addressOf(thread))));
+    const again = () => Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));
+    if (how === "in many runs") await again();
+    else {
+      const talking = async () => {
+        await again();
+        return {};
+      };
+      const all = new StateGraph(MessagesAnnotation).addNode("all", talking).addEdge(START, "all").compile();
+      await all.invoke({ messages: [] });
+    }
+    for (const [index, { name }] of threads.entries()) {
+      const call = model.calls.find(({ messages }) => messages.at(-1)!.text === `again ${name}`);
+      expect(lines(call!.messages)).toEqual([
+        expect.stringContaining(before[index]!.summary!.text),
+        `human: again ${name}`,
+      ]);
+    }
+  });
 });

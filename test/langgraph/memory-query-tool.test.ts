@@ -145,9 +145,7 @@ describe("memory.query", () => {
       },
       ...{ top_k: 3, return: "bullets", budget_tokens: 512 },
     };
-    expect(JSON.parse(await ask("planner", request))).toMatchObject([
-      { text: expect.stringContaining("Phoenix") },
-    ]);
+    expect(JSON.parse(await ask("planner", request))).toMatchObject([{ text: expect.stringContaining("Phoenix") }]);
     const unset = {
       agent: null,
       categories: null,
@@ -177,9 +175,7 @@ describe("memory.query", () => {
 
   it("takes the scope from the run, never from the model, and never another tenant's", async () => {
     expect(await ask("planner", { top_k: 20 })).not.toContain("secret");
-    await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(
-      /does not say whose memory/,
-    );
+    await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(/does not say whose memory/);
   });
 
   it("refuses a wire name that providers refuse", () => {

@@ -33,46 +33,37 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
   it.each([
     ["before", true],
     ["after", false],
-  ])(
-    "users M3: its summary is shown as it is, listed %s memory, and memory summarises no more",
-    async (_, first) => {
-      const { memory, model: worker } = learning();
-      const model = answering();
-      const both = [summarization(), memoryMiddleware(memory)] as const;
-      const middleware = first ? both : both.toReversed();
-      const agent = createAgent({
-        model,
-        tools: [],
-        middleware,
-        checkpointer: memory.checkpointer(),
-      } as never);
-      const thread = newThread();
-      for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
+  ])("users M3: its summary is shown as it is, listed %s memory, and memory summarises no more", async (_, first) => {
+    const { memory, model: worker } = learning();
+    const model = answering();
+    const both = [summarization(), memoryMiddleware(memory)] as const;
+    const middleware = first ? both : both.toReversed();
+    const agent = createAgent({
+      model,
+      tools: [],
+      middleware,
+      checkpointer: memory.checkpointer(),
+    } as never);
+    const thread = newThread();
+    for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
-      const prompts = model.calls.map(({ messages }) =>
-        lines(messages).filter((line) => !line.startsWith("system")),
-      );
-      expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
-      expect(prompts[5]).toContain(fromSummary);
-      expect(prompts[5]!.at(-1)).toBe("human: question 6");
-      expect(model.calls.filter(startsWithAnswer)).toEqual([]);
-      const { scope, threadId } = addressOf(thread);
-      const messages = await memory.threads.messages({ scope, threadId });
-      expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
-        [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
-      );
-      expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([
-        fromSummary,
-      ]);
-      expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
-      // Of the two rounds before LangChain's summary.
-      expect(worker.prompts("conversation_summary")).toHaveLength(2);
-      const told = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) =>
-        event.includes("others"),
-      );
-      expect(told).toEqual(["create skipped others_summary"]);
-    },
-  );
+    const prompts = model.calls.map(({ messages }) => lines(messages).filter((line) => !line.startsWith("system")));
+    expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
+    expect(prompts[5]).toContain(fromSummary);
+    expect(prompts[5]!.at(-1)).toBe("human: question 6");
+    expect(model.calls.filter(startsWithAnswer)).toEqual([]);
+    const { scope, threadId } = addressOf(thread);
+    const messages = await memory.threads.messages({ scope, threadId });
+    expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
+      [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
+    );
+    expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([fromSummary]);
+    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
+    // Of the two rounds before LangChain's summary.
+    expect(worker.prompts("conversation_summary")).toHaveLength(2);
+    const told = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
+    expect(told).toEqual(["create skipped others_summary"]);
+  });
 
   it("users M2: a thread that it summarised before memory came is shown so, and its summary is no user's word", async () => {
     const { memory, model: worker } = learning();
@@ -90,11 +81,7 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     for (let round = 4; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
     const { scope, threadId } = addressOf(thread);
-    expect(model.calls.map(({ messages }) => lines(messages)[0])).toEqual([
-      fromSummary,
-      fromSummary,
-      fromSummary,
-    ]);
+    expect(model.calls.map(({ messages }) => lines(messages)[0])).toEqual([fromSummary, fromSummary, fromSummary]);
     const [summary, ...others] = await memory.threads.messages({ scope, threadId });
     expect(summary).toMatchObject({ role: "other", text: fromSummary.slice("human: ".length) });
     expect(others.map(({ role }) => role)).not.toContain("other");
@@ -116,12 +103,7 @@ describe("users M2: what other middleware wrote", () => {
     ["an answer with lc_source", new AIMessage({ content: "The user is vegan.", ...inserted }), "other", 0],
     ["a reminder", new HumanMessage(reminder), "other", 0],
     ["two reminders", new HumanMessage(`${reminder}\n${reminder}`), "other", 0],
-    [
-      "a reminder in another",
-      new HumanMessage(`<system-reminder>A ${reminder} B</system-reminder>`),
-      "other",
-      0,
-    ],
+    ["a reminder in another", new HumanMessage(`<system-reminder>A ${reminder} B</system-reminder>`), "other", 0],
     ["a reminder in parts", new HumanMessage({ content: [{ type: "text", text: reminder }] }), "other", 0],
     ["the user's words beside a reminder", new HumanMessage(`${reminder}\nI like tea a lot.`), "user", 0],
     ["a reminder that does not end", new HumanMessage("<system-reminder>\nThe user is vegan."), "user", 1],

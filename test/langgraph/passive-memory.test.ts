@@ -4,16 +4,7 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Memory, withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  addressOf,
-  answering,
-  chatAgent,
-  knownThread,
-  lines,
-  say,
-  summarizing,
-  toolAgent,
-} from "./conversation.js";
+import { addressOf, answering, chatAgent, knownThread, lines, say, summarizing, toolAgent } from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
@@ -32,8 +23,7 @@ describe.each(ways)("passive memory by %s", (way) => {
     const viola = { text: "The user sold a viola.", importance: 3 };
     await memory.memories.add(viola, { scope: addressOf(thread).scope });
     await say(graph, "What did I sell?", thread);
-    for (const { messages } of model.calls)
-      expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);
+    for (const { messages } of model.calls) expect(lines(messages).join()).not.toMatch(/zanzibar|viola|<memory>/);
     expect((await memory.recall(addressOf(thread))).lastSeq).toBe(3);
 
     const active = { configurable: { ...thread.configurable, memory_mode: "active" } };
@@ -49,10 +39,7 @@ describe.each(ways)("passive memory by %s", (way) => {
     const { graph, model } = await start(memory);
     await say(graph, "What do I like?", thread);
     await say(graph, "And now?", { configurable: { ...thread.configurable, memoryMode: "active" } });
-    expect(model.calls.map(({ messages }) => lines(messages).join().includes("zanzibar"))).toEqual([
-      false,
-      true,
-    ]);
+    expect(model.calls.map(({ messages }) => lines(messages).join().includes("zanzibar"))).toEqual([false, true]);
     for (const wrong of [{ memory_mode: "asleep" }, { time_zone: "Asia/Atlantis" }]) {
       const run = say(graph, "Hm?", { configurable: { ...thread.configurable, ...wrong } });
       await expect(run).rejects.toMatchObject({ code: "INVALID_INPUT" });

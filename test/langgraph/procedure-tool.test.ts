@@ -31,10 +31,7 @@ describe("an agent that keeps a procedure", () => {
     });
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
-    const { messages } = await graph.invoke(
-      { messages: [{ role: "user", content: "Deploy the shop." }] },
-      run,
-    );
+    const { messages } = await graph.invoke({ messages: [{ role: "user", content: "Deploy the shop." }] }, run);
     expect(messages.find((message) => message.getType() === "tool")?.text).toBe(
       "Kept:\nDeploy the shop:\n1. Build.\n2. Push.\n3. Restart.",
     );

@@ -197,13 +197,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     const [, before, after] = model.calls.map(({ messages }) => lines(messages));
     expect(before!.length).toBe(13);
     expect(after).toEqual([...before!, "ai: (ask)", "tool: this one"]);
-    const turns = [
-      "human: Is it warm?",
-      "ai: It is.",
-      "human: Where do I live?",
-      "ai: (ask)",
-      "tool: this one",
-    ];
+    const turns = ["human: Is it warm?", "ai: It is.", "human: Where do I live?", "ai: (ask)", "tool: this one"];
     expect(lines(done.messages)).toEqual([...turns, "ai: done"]);
   });
 

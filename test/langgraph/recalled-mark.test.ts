@@ -105,9 +105,7 @@ describe("the memory block", () => {
   it("of another process is known by its name and form; no user's message is", () => {
     const block = new SystemMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" });
     expect(isRecalled(block)).toBe(true);
-    expect(isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" }))).toBe(
-      false,
-    );
+    expect(isRecalled(new HumanMessage({ id: memoryBlockId, content: "<memory>\nold\n</memory>" }))).toBe(false);
     expect(isRecalled(new SystemMessage({ id: memoryBlockId, content: "Be kind." }))).toBe(false);
   });
 

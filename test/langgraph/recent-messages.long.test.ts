@@ -159,11 +159,7 @@ describe("recent messages with tools", () => {
       model: summarizing(),
       config: { summaries: { keepRecentTokens: 700 } },
     });
-    const replies = [1, 2, 3, 4].flatMap((round) => [
-      calls(`${round}a`),
-      calls(`${round}b`),
-      `answer ${round}`,
-    ]);
+    const replies = [1, 2, 3, 4].flatMap((round) => [calls(`${round}a`), calls(`${round}b`), `answer ${round}`]);
     const { agent, model } = toolAgent([...replies, "last"], [look]);
     const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
       checkpointer: memory.checkpointer(),

@@ -7,14 +7,7 @@ import {
 } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import {
-  type Memory,
-  memoryAnnotation,
-  modelView,
-  recallNode,
-  rememberNode,
-  withMemory,
-} from "../../src/index.js";
+import { type Memory, memoryAnnotation, modelView, recallNode, rememberNode, withMemory } from "../../src/index.js";
 import type { InjectAs } from "../../src/langgraph/run/node-options.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
@@ -117,8 +110,7 @@ describe("a node that returns its view", () => {
         const shown = lines(messages).join("\n");
         expect(shown.match(/dish: zanzibar/g)).toHaveLength(1);
         expect(shown.match(/Answer consistently/g)).toHaveLength(1);
-        for (const text of ["early", "question 1"])
-          expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
+        for (const text of ["early", "question 1"]) expect(shown.split(`human: ${text}`).length).toBeLessThan(3);
       }
       const last = lines(calls.at(-1)!.messages).at(-1);
       expect(last).toMatch(where === "by hand" ? /answer 5$/ : /question 3$/);

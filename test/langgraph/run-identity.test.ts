@@ -108,9 +108,7 @@ const withDefault = scopedBy({ appId: "studio" });
 /** Null and undefined name nothing, but whom a server has authenticated is somebody. */
 function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): void {
   const { langgraph_auth_user: user, langgraph_auth_user_id: id } = config.configurable ?? {};
-  const isAuthenticated = [user, id, config.serverInfo?.user].some(
-    (who) => who !== undefined && who !== null,
-  );
+  const isAuthenticated = [user, id, config.serverInfo?.user].some((who) => who !== undefined && who !== null);
   if (namesNobody && !isAuthenticated) {
     expect(runScope(config, withDefault)).toEqual({ appId: "studio" });
   } else {
@@ -172,18 +170,15 @@ describe("whose run it is", () => {
     }
   });
 
-  it.each(places.map((place) => [place.key, place] as const))(
-    "is no number, list or object in %s",
-    (_, place) => {
-      const whose = {
-        place: client.find(({ id }) => id === "userId" && place.id !== "userId"),
-        value: "ana",
-      };
-      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
-        refused(configOf([...(whose.place ? [{ place: whose.place, value: "ana" }] : []), { place, value }]));
-      }
-    },
-  );
+  it.each(places.map((place) => [place.key, place] as const))("is no number, list or object in %s", (_, place) => {
+    const whose = {
+      place: client.find(({ id }) => id === "userId" && place.id !== "userId"),
+      value: "ana",
+    };
+    for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
+      refused(configOf([...(whose.place ? [{ place: whose.place, value: "ana" }] : []), { place, value }]));
+    }
+  });
 
   it("with an authenticated user is that user in the tenant the server gave, or in none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
@@ -207,8 +202,6 @@ describe("whose run it is", () => {
     const configurable = { thread_id: "t", checkpoint_ns: "", __pregel_read: () => {}, user_id: "ana" };
     expect(runScope({ configurable }, withoutDefault)).toEqual({ userId: "ana" });
     expect(refused({})).toMatch(/Name its user/);
-    expect(() => runScope(undefined, withoutDefault)).toThrow(
-      expect.objectContaining({ code: "SCOPE_REQUIRED" }),
-    );
+    expect(() => runScope(undefined, withoutDefault)).toThrow(expect.objectContaining({ code: "SCOPE_REQUIRED" }));
   });
 });

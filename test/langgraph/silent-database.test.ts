@@ -54,13 +54,11 @@ async function timed<Result>(work: () => Promise<Result>) {
 
 async function silence(proxy: SilentProxy, memory: Memory) {
   proxy.silent = true;
-  while (memory.databaseStatus().state === "up")
-    await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
+  while (memory.databaseStatus().state === "up") await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
 }
 
 /** Until it is probed, and has answered. */
-const back = (memory: Memory) =>
-  expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
+const back = (memory: Memory) => expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
 
 describe.skipIf(!onServer())("a database that swallows packets (server only)", () => {
   it("stalls three turns at most by their deadlines; then turns go on at once, and with memory again after the pause", async () => {
@@ -98,9 +96,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
     const last = await turn("question 6");
     expect(last).toContainEqual(expect.objectContaining({ type: "memory.remember", status: "ok" }));
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
-    expect(await transcript(db, thread)).toEqual(
-      [1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]),
-    );
+    expect(await transcript(db, thread)).toEqual([1, 2, 3, 4, 5, 6].flatMap((n) => [`question ${n}`, `answer ${n}`]));
     expect(logger.lines.filter((line) => line.includes("answers again"))).toHaveLength(1);
     await expect
       .poll(() => memory.events.list({ step: "database" }))

@@ -36,8 +36,7 @@ function reader(middleware: readonly unknown[], memory: ReturnType<typeof databa
   return { model, ask };
 }
 
-const tools = (messages: readonly BaseMessage[]) =>
-  messages.filter((message) => message.getType() === "tool");
+const tools = (messages: readonly BaseMessage[]) => messages.filter((message) => message.getType() === "tool");
 
 describe("prompt 6: tool loops", () => {
   it("prompt 6: a run of 20 results of 5,000 tokens ends with a small prompt, and records them whole", async () => {

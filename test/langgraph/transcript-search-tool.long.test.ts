@@ -93,13 +93,9 @@ describe("a tool that searches what was said", () => {
   it("keeps to its budget, and cuts what is long", async () => {
     const memory = db.memory();
     const thread = newAddress();
-    for (const day of ["Monday", "Tuesday"])
-      await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);
+    for (const day of ["Monday", "Tuesday"]) await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);
     for (const budget_tokens of [16, 100, 400, 1_024]) {
-      const answer: string = await transcriptSearchTool(memory).invoke(
-        { query: "tide", budget_tokens },
-        runOf(thread),
-      );
+      const answer: string = await transcriptSearchTool(memory).invoke({ query: "tide", budget_tokens }, runOf(thread));
       expect(estimateTokens(answer)).toBeLessThanOrEqual(budget_tokens);
     }
     const found = await search(memory, thread, { query: "tide", budget_tokens: 4_000, top_k: 2 });

@@ -1,11 +1,5 @@
 import type { StructuredToolInterface } from "@langchain/core/tools";
-import {
-  type BaseCheckpointSaver,
-  MessagesValue,
-  START,
-  StateGraph,
-  StateSchema,
-} from "@langchain/langgraph";
+import { type BaseCheckpointSaver, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { createAgent } from "langchain";
 import {

@@ -1,12 +1,5 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  Annotation,
-  MessagesAnnotation,
-  MessagesValue,
-  START,
-  StateGraph,
-  StateSchema,
-} from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { createReactAgent } from "@langchain/langgraph/prebuilt";
 import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
@@ -25,8 +18,7 @@ describe("agents of all kinds", () => {
       name: "counter",
       stateSchema: z.object({ _calls: z.number().default(0) }),
       beforeModel: (state) => ({ _calls: state._calls + 1 }),
-      wrapModelCall: (request, handler) =>
-        handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
+      wrapModelCall: (request, handler) => handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
     });
     const limit = modelCallLimitMiddleware({ threadLimit: 2, exitBehavior: "error" } as never);
     const agent = createAgent({
@@ -81,10 +73,7 @@ describe("agents of all kinds", () => {
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await say(graph, "first", thread);
-    const { messages } = await graph.invoke(
-      { messages: [new HumanMessage({ id: "mine", content: "x" })] },
-      thread,
-    );
+    const { messages } = await graph.invoke({ messages: [new HumanMessage({ id: "mine", content: "x" })] }, thread);
     expect(lines(messages)).toEqual(["human: edited", "human: edited"]);
     expect(messages[1]!.id).toBe("mine");
   });
@@ -142,16 +131,11 @@ describe("what cannot be wrapped is refused with the reason", () => {
     expect(() => wrap(agent())).toThrow(refused(message));
   });
 
-  it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])(
-    "the node name %j",
-    (agentNode) => {
-      expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
-    },
-  );
+  it.each(["messages", "memory.recall", "memory.remember", "a:b", "a|b", ""])("the node name %j", (agentNode) => {
+    expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
+  });
 
   it("but another name is taken as it is", () => {
-    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain(
-      "assistant",
-    );
+    expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant");
   });
 });

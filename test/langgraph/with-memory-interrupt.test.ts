@@ -91,42 +91,34 @@ describe("an interrupt in the agent", () => {
       "human: [yes]",
     ]);
     expect(lines(done.messages)).toEqual(["human: question 3", "human: [yes]", "ai: answer 1"]);
-    expect(await transcript(database, thread)).toEqual([
-      ...recorded(1, 2),
-      "question 3",
-      "[yes]",
-      "answer 1",
-    ]);
+    expect(await transcript(database, thread)).toEqual([...recorded(1, 2), "question 3", "[yes]", "answer 1"]);
   });
 
-  it.each(["full", "bounded"] as const)(
-    "leaves a %s session's state as a round without one does",
-    async (session) => {
-      const memory = database.memory({ model: summarizing(), config: summaryAlone });
-      const checkpointer = memory.checkpointer();
-      const thread = newThread();
-      const calm = withMemory(chatAgent(answering()), memory, { session }).compile({ checkpointer });
-      for (const round of [1, 2, 3]) await say(calm, `question ${round}`, thread);
+  it.each(["full", "bounded"] as const)("leaves a %s session's state as a round without one does", async (session) => {
+    const memory = database.memory({ model: summarizing(), config: summaryAlone });
+    const checkpointer = memory.checkpointer();
+    const thread = newThread();
+    const calm = withMemory(chatAgent(answering()), memory, { session }).compile({ checkpointer });
+    for (const round of [1, 2, 3]) await say(calm, `question ${round}`, thread);
 
-      const { agent, model } = asking();
-      const paused = withMemory(agent, memory, { session, injectAs: "system" }).compile({ checkpointer });
-      const stopped = await say(paused, "question 4", thread);
-      expect(stopped.messages).toHaveLength(session === "full" ? 7 : 3);
-      const done = await paused.invoke(new Command({ resume: "yes" }), thread);
-      expect(lines(model.calls[0]!.messages)).toEqual([
-        expect.stringContaining("summary 1"),
-        "human: question 4",
-        "human: [yes]",
-      ]);
-      const earlier = stopped.messages.slice(0, 6);
-      expect(lines(done.messages)).toEqual([
-        ...(session === "full" ? lines(earlier) : []),
-        "human: question 4",
-        "human: [yes]",
-        "ai: answer 1",
-      ]);
-      expect(Object.keys((await paused.getState(thread)).values)).toEqual(["messages"]);
-      expect(await transcript(database, thread)).toHaveLength(9);
-    },
-  );
+    const { agent, model } = asking();
+    const paused = withMemory(agent, memory, { session, injectAs: "system" }).compile({ checkpointer });
+    const stopped = await say(paused, "question 4", thread);
+    expect(stopped.messages).toHaveLength(session === "full" ? 7 : 3);
+    const done = await paused.invoke(new Command({ resume: "yes" }), thread);
+    expect(lines(model.calls[0]!.messages)).toEqual([
+      expect.stringContaining("summary 1"),
+      "human: question 4",
+      "human: [yes]",
+    ]);
+    const earlier = stopped.messages.slice(0, 6);
+    expect(lines(done.messages)).toEqual([
+      ...(session === "full" ? lines(earlier) : []),
+      "human: question 4",
+      "human: [yes]",
+      "ai: answer 1",
+    ]);
+    expect(Object.keys((await paused.getState(thread)).values)).toEqual(["messages"]);
+    expect(await transcript(database, thread)).toHaveLength(9);
+  });
 });

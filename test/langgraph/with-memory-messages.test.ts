@@ -79,10 +79,9 @@ describe("tool messages", () => {
 describe("what was recalled", () => {
   it.each(["system", "user"] as const)("is not recorded, nor summarised again (as %s)", async (injectAs) => {
     const summarizer = summarizing();
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizer, config: everyRound }),
-      { injectAs },
-    );
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizer, config: everyRound }), {
+      injectAs,
+    });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     expect(model.calls[2]!.messages.map((message) => message.text).join()).toContain("summary 2");
     expect(await transcript(database, thread)).toEqual(recorded(1, 2, 3));
@@ -94,16 +93,12 @@ describe("what was recalled", () => {
 
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizing(), config: everyRound }),
-      { session },
-    );
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config: everyRound }), {
+      session,
+    });
     await graph.invoke({ messages: [new SystemMessage("Be kind."), new HumanMessage("question 1")] }, thread);
     await say(graph, "question 2", thread);
-    await graph.invoke(
-      { messages: [new SystemMessage("Be brief."), new HumanMessage("question 3")] },
-      thread,
-    );
+    await graph.invoke({ messages: [new SystemMessage("Be brief."), new HumanMessage("question 3")] }, thread);
     const { messages } = await say(graph, "question 4", thread);
     expect(lines(model.calls[3]!.messages)).toEqual([
       expect.stringMatching(/^system: Be kind\.Be brief\.<memory>[\s\S]*summary 3/),
@@ -132,11 +127,7 @@ describe("system messages", () => {
         thread,
       );
     }
-    expect(lines(model.calls[3]!.messages)).toEqual([
-      "system: Be kind.",
-      ...rounds(1, 2, 3),
-      "human: question 4",
-    ]);
+    expect(lines(model.calls[3]!.messages)).toEqual(["system: Be kind.", ...rounds(1, 2, 3), "human: question 4"]);
   });
 });
 
@@ -146,10 +137,7 @@ it.each([
   ["ends in half a character", "a\uD800"],
 ])("a message whose id %s is remembered, and so is every later one", async (_, id) => {
   const { graph, thread } = agentWithMemory(database.memory());
-  await (graph as unknown as AnyGraph).invoke(
-    { messages: [new HumanMessage({ id, content: "odd" })] },
-    thread,
-  );
+  await (graph as unknown as AnyGraph).invoke({ messages: [new HumanMessage({ id, content: "odd" })] }, thread);
   await say(graph, "plain", thread);
   expect(await transcript(database, thread)).toEqual(["odd", "answer 1", "plain", "answer 2"]);
 });

@@ -6,16 +6,7 @@ import { createMemory, type Memory, MemoryError, withMemory } from "../../src/in
 import { freePort } from "../support/free-port.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  addressOf,
-  answering,
-  chatAgent,
-  lines,
-  newThread,
-  say,
-  streamed,
-  transcript,
-} from "./conversation.js";
+import { addressOf, answering, chatAgent, lines, newThread, say, streamed, transcript } from "./conversation.js";
 import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
@@ -62,9 +53,7 @@ describe.concurrent.each(ways)("when the database is down, %s", (way) => {
     ]);
     expect(logger.lines).toEqual([
       expect.stringMatching(/^warn: the database has not answered for \d+ s: turns go on without memory/),
-      expect.stringMatching(
-        /^error: recall failed for .* the turn goes on without it: The database does not answer/,
-      ),
+      expect.stringMatching(/^error: recall failed for .* the turn goes on without it: The database does not answer/),
     ]);
     expect(shownIn(model.calls[1])).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
     expect(await transcript(database, thread)).toHaveLength(2);

@@ -52,17 +52,13 @@ describe("an agent that removes messages", () => {
 
   it("has what it removed summarised all the same", async () => {
     const summarizer = summarizing();
-    const { model, graph, thread } = agentWithMemory(
-      database.memory({ model: summarizer, config: summaryAlone }),
-      { build: trimming },
-    );
+    const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizer, config: summaryAlone }), {
+      build: trimming,
+    });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
     expect(summarizer.calls[0]!.messages.at(-1)!.text.match(/(question|answer) \d/g)).toHaveLength(6);
-    expect(lines(model.calls[3]!.messages)).toEqual([
-      expect.stringContaining("summary 1"),
-      "human: question 4",
-    ]);
+    expect(lines(model.calls[3]!.messages)).toEqual([expect.stringContaining("summary 1"), "human: question 4"]);
     expect(lines(messages)).toEqual(rounds(2, 3, 4));
   });
 

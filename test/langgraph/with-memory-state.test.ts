@@ -147,8 +147,7 @@ describe("an agent with schemas of its own", () => {
       expect(await graph.invoke({ question: "who", secret: "ignored" }, thread)).toEqual({ answer: "who 1" });
       expect(await graph.invoke({ question: "what" }, thread)).toEqual({ answer: "what 2" });
       expect(lines((await graph.getState(thread)).values.messages)).toEqual(["human: who", "human: what"]);
-      if (kind === "zod")
-        await expect(graph.invoke({ question: 7 }, thread)).rejects.toThrow(/expected string/);
+      if (kind === "zod") await expect(graph.invoke({ question: 7 }, thread)).rejects.toThrow(/expected string/);
     },
   );
 
@@ -182,10 +181,7 @@ describe("an agent with schemas of its own", () => {
       { threadId: configurable.thread_id },
     ]);
     await expect(
-      graph.invoke(
-        { messages: [new HumanMessage("hi")] },
-        { configurable, context: { tone: "rude" } as never },
-      ),
+      graph.invoke({ messages: [new HumanMessage("hi")] }, { configurable, context: { tone: "rude" } as never }),
     ).rejects.toThrow(/tone/);
   });
 });

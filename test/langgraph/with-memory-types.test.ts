@@ -1,13 +1,6 @@
 import { join } from "node:path";
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import {
-  Annotation,
-  MessagesAnnotation,
-  MessagesValue,
-  START,
-  StateGraph,
-  StateSchema,
-} from "@langchain/langgraph";
+import { Annotation, MessagesAnnotation, MessagesValue, START, StateGraph, StateSchema } from "@langchain/langgraph";
 import { createAgent, createMiddleware } from "langchain";
 import ts from "typescript";
 import { expect, expectTypeOf, it } from "vitest";

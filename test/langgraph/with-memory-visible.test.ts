@@ -100,10 +100,7 @@ describe("streams", () => {
 
   it("of a graph in the agent are asked for by `subgraphs`, where LangGraph does so", async () => {
     const inner = chatAgent(answering());
-    const agent = new StateGraph(MessagesAnnotation)
-      .addNode("inner", inner)
-      .addEdge(START, "inner")
-      .compile();
+    const agent = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
     const alone = agent as unknown as AnyGraph;
     const memory = database.memory();
     const wrapped = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });

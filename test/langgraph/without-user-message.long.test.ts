@@ -1,16 +1,7 @@
 import { AIMessage, type BaseMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  addressOf,
-  agentWithMemory,
-  answering,
-  lines,
-  newThread,
-  rounds,
-  say,
-  summarizing,
-} from "./conversation.js";
+import { addressOf, agentWithMemory, answering, lines, newThread, rounds, say, summarizing } from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();

@@ -31,20 +31,17 @@ const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => 
   ...fields,
 });
 
-async function add(
-  memory: Memory,
-  { scope }: Pick<Address, "scope">,
-  ...drafts: MemoryDraft[]
-): Promise<string[]> {
+async function add(memory: Memory, { scope }: Pick<Address, "scope">, ...drafts: MemoryDraft[]): Promise<string[]> {
   const outcomes = await memory.memories.add(drafts, { scope });
   return outcomes.map(({ id }) => id as string);
 }
 
 const statesOf = async (memory: Memory, { scope }: Address) =>
   Object.fromEntries(
-    (await memory.memories.list({ scope, states: ["active", "superseded", "soft_deleted"] })).map(
-      ({ text, state }) => [text, state],
-    ),
+    (await memory.memories.list({ scope, states: ["active", "superseded", "soft_deleted"] })).map(({ text, state }) => [
+      text,
+      state,
+    ]),
   );
 
 async function rowsOf(id: string): Promise<number[]> {
@@ -158,9 +155,11 @@ describe("a memory that nobody uses", () => {
       message: expect.stringContaining("purged on 2031-04-02"),
     });
     const trail = await memory.memories.history(second!, user);
-    expect(
-      trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry)),
-    ).toEqual(["DELETE worker:lifecycle", "TTL worker:lifecycle", "ADD api"]);
+    expect(trail.map(({ event, actor }) => `${event} ${actor}`).filter((entry) => !/LINK/.test(entry))).toEqual([
+      "DELETE worker:lifecycle",
+      "TTL worker:lifecycle",
+      "ADD api",
+    ]);
     expect(trail[0]?.old).toMatchObject({ text: "The user collects old coins.", state: "soft_deleted" });
     // Its words are in no news any more, and where it was not shown neither is its end.
     const { changes } = await memory.recall(user);
@@ -171,25 +170,16 @@ describe("a memory that nobody uses", () => {
   it("leaves one trail, one revision and one event for each, by several processes", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
-    await add(
-      memory,
-      user,
-      ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)),
-    );
+    await add(memory, user, ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)));
     passed(61);
     const others = [ageing(), ageing()];
     for (const other of others) other.passed(61);
     await Promise.all(
-      [memory, ...others.map((other) => other.memory)].map((each) =>
-        runLifecycle(each, { scope: user.scope }),
-      ),
+      [memory, ...others.map((other) => other.memory)].map((each) => runLifecycle(each, { scope: user.scope })),
     );
     expect(await memory.memories.list({ scope: user.scope, states: ["soft_deleted"] })).toHaveLength(30);
     const { revision, changes } = await memory.changes.since(30, { scope: user.scope });
-    expect([revision, changes.map(({ rev }) => rev)]).toEqual([
-      60,
-      Array.from({ length: 30 }, (_, n) => n + 31),
-    ]);
+    expect([revision, changes.map(({ rev }) => rev)]).toEqual([60, Array.from({ length: 30 }, (_, n) => n + 31)]);
     const { rows } = await db.pool.query(
       `select node, op, count(*)::int from "${db.schema}".event where user_id = $1 and step = 'lifecycle' group by 1, 2`,
       [user.scope.userId],
@@ -260,12 +250,7 @@ describe("news of changes", () => {
       messages: [new HumanMessage("hello")],
       shown: { revision: 0, memoryIds: [] },
     });
-    const [first] = await add(
-      memory,
-      user,
-      { text: "The user likes tea." },
-      { text: "The user likes rice." },
-    );
+    const [first] = await add(memory, user, { text: "The user likes tea." }, { text: "The user likes rice." });
     passed(100);
     await add(memory, user, { text: "The user likes plums." });
     passed(180);

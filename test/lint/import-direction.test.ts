@@ -73,8 +73,7 @@ function cruise(cases: readonly Case[]): Violation[] {
     symlinkSync(join(root, "node_modules"), join(base, "node_modules"));
     for (const [file, statement] of cases) {
       const target = /"(\.{1,2}\/[^"]+)\.js"/.exec(statement)?.[1];
-      if (target !== undefined)
-        write(`${join(dirname(file), target)}.ts`, "export const x = 1;\nexport type X = 1;\n");
+      if (target !== undefined) write(`${join(dirname(file), target)}.ts`, "export const x = 1;\nexport type X = 1;\n");
     }
     for (const [file, statement] of cases) write(file, `${statement};\n`);
     const { stdout, stderr } = spawnSync(

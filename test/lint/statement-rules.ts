@@ -96,8 +96,7 @@ const rules: readonly Rule[] = [
   },
   {
     name: "no-insert-above-writes",
-    breaks: ({ top, writing }) =>
-      /^with .*\binsert into @s\./.test(top.text) && writing.some((group) => group !== top),
+    breaks: ({ top, writing }) => /^with .*\binsert into @s\./.test(top.text) && writing.some((group) => group !== top),
   },
   {
     name: "no-outer-lateral",
@@ -131,18 +130,13 @@ function readAndInserted({ top }: Statement): string[] {
   });
   const last = found.at(-1);
   const rest = top.text.slice((last?.index ?? 0) + (last?.[0].length ?? 0));
-  const inRest = [...rest.matchAll(/\(#(\d+)\)/g)].flatMap(([, n]) =>
-    allGroups(top.groups[Number(n)] as Group),
-  );
+  const inRest = [...rest.matchAll(/\(#(\d+)\)/g)].flatMap(([, n]) => allGroups(top.groups[Number(n)] as Group));
   const all = [...parts, { isKept: false, groups: [{ text: rest, groups: [] }, ...inRest] }];
   return all.flatMap(({ groups }, at) =>
     tablesIn(groups, /\binsert into @s\.(\w+)/g).filter((table) => {
-      const reads = new RegExp(
-        `(?<!delete )\\b(?:from|join|using) @s\\.${table}\\b(?!.* <= \\w+\\.last_seq\\b)`,
-      );
+      const reads = new RegExp(`(?<!delete )\\b(?:from|join|using) @s\\.${table}\\b(?!.* <= \\w+\\.last_seq\\b)`);
       return all.some(
-        (other, n) =>
-          n !== at && (n > at || !other.isKept) && other.groups.some(({ text }) => reads.test(text)),
+        (other, n) => n !== at && (n > at || !other.isKept) && other.groups.some(({ text }) => reads.test(text)),
       );
     }),
   );

@@ -65,9 +65,7 @@ async function useOf(client: Client) {
     ...["memory_add", "memory_forget_item", "memory_history", "memory_query", "transcript_search"],
   ]);
   for (const { inputSchema } of tools)
-    expect(
-      Object.keys(inputSchema.properties ?? {}).filter((name) => /user|scope|tenant|app/i.test(name)),
-    ).toEqual([]);
+    expect(Object.keys(inputSchema.properties ?? {}).filter((name) => /user|scope|tenant|app/i.test(name))).toEqual([]);
   const { json: added } = await call(client, "memory_add", { text: "Ana keeps bees.", importance: 4 });
   expect(added.outcome).toBe("created");
   const { json: found } = await call(client, "memory_query", { query: "What does Ana keep?" });
@@ -143,9 +141,7 @@ it("keeps an agent to the categories of its allowlist, whatever it calls", async
   expect(await call(client, "memory_add", { text: "Gil has a cold." })).toMatchObject({ isError: true });
   const added = await call(client, "memory_add", { text: "Gil paints.", category: "projects" });
   expect(added.json).toMatchObject({ outcome: "created" });
-  expect((await call(client, "memory_history", { id: boat?.id })).json.events).toMatchObject([
-    { event: "ADD" },
-  ]);
+  expect((await call(client, "memory_history", { id: boat?.id })).json.events).toMatchObject([{ event: "ADD" }]);
   expect((await call(client, "memory_forget_item", { id: boat?.id })).json).toMatchObject({
     state: "soft_deleted",
   });
@@ -208,19 +204,16 @@ it("operators M6: lists the summaries that there are, page by page", async () =>
   expect(uris.at(-1)).toBe("memory://threads/t0/summary");
 });
 
-it.skipIf(onServer())(
-  "operators M6: ends at the start, with who has the folder open (embedded only)",
-  async () => {
-    await cli.withMemory(async (memory) => {
-      await memory.energy.level();
-      for (const command of ["mcp", "inspect", "serve"])
-        expect(await cli.run([command, ...(command === "mcp" ? ["--user", "ana"] : [])], {})).toMatchObject({
-          ...{ code: 1, out: "" },
-          err: expect.stringMatching(`is open in process ${process.pid} on .*Close it there, choose another`),
-        });
-    });
-  },
-);
+it.skipIf(onServer())("operators M6: ends at the start, with who has the folder open (embedded only)", async () => {
+  await cli.withMemory(async (memory) => {
+    await memory.energy.level();
+    for (const command of ["mcp", "inspect", "serve"])
+      expect(await cli.run([command, ...(command === "mcp" ? ["--user", "ana"] : [])], {})).toMatchObject({
+        ...{ code: 1, out: "" },
+        err: expect.stringMatching(`is open in process ${process.pid} on .*Close it there, choose another`),
+      });
+  });
+});
 
 it("works over standard input and output, for the user that it was started for", async () => {
   await cli.withMemory(async () => {});

@@ -96,9 +96,7 @@ describe("allowlists", () => {
   it("attacks low: a configuration has at most 1,000 categories of a kind", () => {
     const custom = Array.from({ length: 20_000 }, (_, n) => ({ name: `c${n}` }));
     expect(() => resolveConfig({ categories: { custom } })).toThrow(/1000/);
-    expect(
-      resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has("c999"),
-    ).toBe(true);
+    expect(resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has("c999")).toBe(true);
   });
 
   it("that are not there let everyone read everything", () => {

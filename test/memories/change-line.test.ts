@@ -21,25 +21,11 @@ describe("the line of a merge", () => {
   });
 
   it("names the key of a slot", () => {
-    expect(merged("The user has lactose intolerance.", "food_allergy")).toBe(
-      "Combined 2 notes about food allergy",
-    );
+    expect(merged("The user has lactose intolerance.", "food_allergy")).toBe("Combined 2 notes about food allergy");
   });
 
   it("is never long, empty, nor of more lines than one", () => {
-    const word = fc.constantFrom(
-      "The user",
-      "has",
-      "is",
-      "a",
-      ".",
-      ",",
-      "\n",
-      "lactose",
-      "😀",
-      "x".repeat(80),
-      "…",
-    );
+    const word = fc.constantFrom("The user", "has", "is", "a", ".", ",", "\n", "lactose", "😀", "x".repeat(80), "…");
     fc.assert(
       fc.property(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
         const text = words.join(" ");

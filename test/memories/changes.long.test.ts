@@ -85,8 +85,7 @@ describe("each change", () => {
   it("is told once in every thread of its owner, whoever made it", async () => {
     let now = new Date("2032-01-01T00:00:00Z").getTime();
     const model = taskModel({
-      fact_extraction: () =>
-        facts(candidate("The user plays chess.", "play chess", { importance: 1, message: 2 })),
+      fact_extraction: () => facts(candidate("The user plays chess.", "play chess", { importance: 1, message: 2 })),
     });
     const options = { clock: () => new Date(now) };
     const worker = db.memory({ ...options, model, config: { memories: { extract: true } } });

@@ -26,22 +26,16 @@ describe("a proposed change", () => {
     const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
     const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
     fc.assert(
-      fc.property(
-        signals,
-        signals,
-        fc.constantFrom("fact" as const, "insight" as const),
-        (said, before, kind) => {
-          const wanted = change({ kind, signals: said, confidence: 1 });
-          expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
-          expect(decide(wanted).action).toBe("ask");
-        },
-      ),
+      fc.property(signals, signals, fc.constantFrom("fact" as const, "insight" as const), (said, before, kind) => {
+        const wanted = change({ kind, signals: said, confidence: 1 });
+        expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
+        expect(decide(wanted).action).toBe("ask");
+      }),
     );
   });
 
   it("without a key is the same only when it reads the same", () => {
-    const said = (text: string) =>
-      change({ rule: "signals", key: null, text, contentHash: contentHash(text) });
+    const said = (text: string) => change({ rule: "signals", key: null, text, contentHash: contentHash(text) });
     const text = "The user's goal is to ship version 2 by June.";
     const known = standing({ text, contentHash: contentHash(text) });
     const about = (text: string) => decide(said(text), known).action;
@@ -66,8 +60,7 @@ it("signals of one message, or of one turn where the message is not known, count
 });
 
 it("a corrected value stands where the old one stood, or is named", () => {
-  const correct = (text: string, was: string | null) =>
-    textWithValue(text, { was, value: "Faro", key: "home_city" });
+  const correct = (text: string, was: string | null) => textWithValue(text, { was, value: "Faro", key: "home_city" });
   expect(correct("The user lives in Porto.", "Porto")).toBe("The user lives in Faro.");
   expect(correct("The user moved.", "Porto")).toBe("The user's home city: Faro.");
   expect(correct("The user moved.", null)).toBe("The user's home city: Faro.");

@@ -35,8 +35,7 @@ describe("a memory that expires", () => {
         query: "Where does Ana fly, in which seat?",
       });
       return [
-        Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 ||
-          recalled.memories.leftOut > 0,
+        Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 || recalled.memories.leftOut > 0,
         (await memory.query({ ...scope, query: "Oslo window seat" })).length > 0,
         (await memory.memories.list(scope)).length > 0,
       ];
@@ -63,40 +62,35 @@ describe("a memory that expires", () => {
     expect(await memory.memories.get(id, scope)).toBeNull();
   });
 
-  it.each([false, true])(
-    "is brought back by a later time, by none, and by restore; swept: %s",
-    async (swept) => {
-      const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
-        embeddings: new HashingEmbeddings(),
-      });
-      const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
-      const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
-      const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(
-        ({ id }) => id as string,
-      );
-      wait(6);
-      if (swept) await runLifecycle(memory, scope);
-      await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
-      await memory.memories.update(never as string, { expiresAt: null }, scope);
-      await memory.memories.restore(restored as string, scope);
-      expect(await memory.memories.list(scope)).toHaveLength(3);
-      for (const query of ["novels", "chess", "bees"]) {
-        expect(await memory.query({ ...scope, query }), query).not.toEqual([]);
-      }
-      wait(6);
-      const left = await memory.memories.list(scope);
-      expect(left.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
-        [restored, null],
-        [never, null],
-      ]);
-      const { rows } = await db.pool.query(
-        `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
-        [`cleo-${swept}`],
-      );
-      await runLifecycle(memory, scope);
-      expect(rows[0].counted).toBe(3);
-    },
-  );
+  it.each([false, true])("is brought back by a later time, by none, and by restore; swept: %s", async (swept) => {
+    const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
+      embeddings: new HashingEmbeddings(),
+    });
+    const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
+    const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
+    const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(({ id }) => id as string);
+    wait(6);
+    if (swept) await runLifecycle(memory, scope);
+    await memory.memories.update(later as string, { expiresAt: inMinutes(5) }, scope);
+    await memory.memories.update(never as string, { expiresAt: null }, scope);
+    await memory.memories.restore(restored as string, scope);
+    expect(await memory.memories.list(scope)).toHaveLength(3);
+    for (const query of ["novels", "chess", "bees"]) {
+      expect(await memory.query({ ...scope, query }), query).not.toEqual([]);
+    }
+    wait(6);
+    const left = await memory.memories.list(scope);
+    expect(left.map(({ id, expiresAt }) => [id, expiresAt])).toEqual([
+      [restored, null],
+      [never, null],
+    ]);
+    const { rows } = await db.pool.query(
+      `select memory_count::int as counted from "${db.schema}".owner where user_id = $1`,
+      [`cleo-${swept}`],
+    );
+    await runLifecycle(memory, scope);
+    expect(rows[0].counted).toBe(3);
+  });
 
   it("holds no slot, and stands for nothing that is said anew", async () => {
     const { memory, scope, inMinutes, wait } = timed("dana");
@@ -141,8 +135,6 @@ describe("a memory that expires", () => {
     const id = added?.id as string;
     await expect(memory.memories.update(id, { expiresAt: inMinutes(-1) }, scope)).rejects.toThrow(/is over/);
     await memory.memories.remove(id, scope);
-    await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(
-      code("WRONG_STATE"),
-    );
+    await expect(memory.memories.update(id, { expiresAt: inMinutes(5) }, scope)).rejects.toThrow(code("WRONG_STATE"));
   });
 });

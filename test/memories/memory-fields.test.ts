@@ -3,12 +3,7 @@ import { readFileSync } from "node:fs";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft, MemoryItem, MemoryPatch } from "../../src/memories/item/memory.js";
-import {
-  memoryFields,
-  screenedNames,
-  versionNames,
-  wordNames,
-} from "../../src/memories/item/memory-fields.js";
+import { memoryFields, screenedNames, versionNames, wordNames } from "../../src/memories/item/memory-fields.js";
 import type { Memory } from "../../src/memory.js";
 import { asText, linesOf, ofType } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
@@ -67,9 +62,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     expect(await findEverywhere(db, secret)).toEqual({});
     const [added] = await memory.memories.history(other.id, { scope: other.scope });
     expect(Object.keys(added?.new as object)).toContain(name);
-    expect(said((await memory.memories.get(other.id, { scope: other.scope })) as MemoryItem, name)).toContain(
-      "gone",
-    );
+    expect(said((await memory.memories.get(other.id, { scope: other.scope })) as MemoryItem, name)).toContain("gone");
   });
 
   it("wait in quarantine where they read as instructions, or no model is shown them", async () => {

@@ -85,12 +85,7 @@ describe.each([
       together,
     );
     expect(await linksOf(together)).toEqual(await linksOf(apart));
-    expect(await linksOf(together)).toEqual([
-      "dinghy → boat",
-      "garden → home",
-      "garden → office",
-      "office → home",
-    ]);
+    expect(await linksOf(together)).toEqual(["dinghy → boat", "garden → home", "garden → office", "office → home"]);
     const [link] = await memory.memories.history(outcomes[1]?.id ?? "", together);
     expect(link).toMatchObject({ event: "LINK", new: { links: [{ to: outcomes[0]?.id }] } });
     expect(await brokenInvariants(db)).toEqual([]);

@@ -147,9 +147,6 @@ describe("updates of who the user is", () => {
     ].entries()) {
       outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
     }
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual([
-      ...["proposed", "proposed", "proposed"],
-      "created",
-    ]);
+    expect(outcomes.map(({ outcome }) => outcome)).toEqual([...["proposed", "proposed", "proposed"], "created"]);
   });
 });

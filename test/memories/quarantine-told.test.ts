@@ -39,8 +39,7 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
 it("a text that code adds is told to the operator once, by its id", async () => {
   const watch = watched();
   const { scope } = newAddress();
-  for (let time = 0; time < 2; time++)
-    await watch.memory.memories.add([{ text: attack }, { text: attack }], { scope });
+  for (let time = 0; time < 2; time++) await watch.memory.memories.add([{ text: attack }, { text: attack }], { scope });
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 

@@ -70,9 +70,7 @@ describe("text that reads as instructions", () => {
     const [written] = await memory.memories.add({ text: attack, origin: "document" }, access);
     const approved = await memory.memories.approve(written!.id!, access);
     expect(approved).toMatchObject({ state: "active", origin: "document", trust: "operator" });
-    expect(new Set(await found(memory, thread, "bananas"))).toEqual(
-      new Set([attack, `[Knowledge] ${attack} (imp=3)`]),
-    );
+    expect(new Set(await found(memory, thread, "bananas"))).toEqual(new Set([attack, `[Knowledge] ${attack} (imp=3)`]));
     const trail = await memory.memories.history(written!.id!, access);
     expect(trail.map(({ event, actor }) => [event, actor])).toEqual([
       ["UPDATE", "Olga"],
@@ -133,18 +131,12 @@ describe("text that reads as instructions", () => {
       ...{ code: "CONSENT_REQUIRED", message: expect.stringContaining('Pass `consent: "given"`') },
     });
     // It waits as it did: the user is not asked about what only an operator may see.
-    expect(await memory.memories.list({ scope, states: ["quarantined"] })).toMatchObject([
-      { id, seenCount: 1 },
-    ]);
+    expect(await memory.memories.list({ scope, states: ["quarantined"] })).toMatchObject([{ id, seenCount: 1 }]);
     expect(await memory.consents.list({ scope })).toEqual([]);
     const approved = await memory.memories.approve(id, { scope, actor: "Olga", consent: "given" });
     expect(approved).toMatchObject({ state: "active", trust: "operator", value: attack });
     const trail = await memory.memories.history(id, { scope });
-    expect(trail.map(({ event, actor }) => `${event} ${actor}`)).toEqual([
-      "CONSENT Olga",
-      "UPDATE Olga",
-      "ADD api",
-    ]);
+    expect(trail.map(({ event, actor }) => `${event} ${actor}`)).toEqual(["CONSENT Olga", "UPDATE Olga", "ADD api"]);
     expect(trail[0]?.new).toMatchObject({ decision: "approve", via: "code", key: "city", value: attack });
   });
 
@@ -209,9 +201,7 @@ describe("attacks screen: a classifier of the user's own", () => {
     const id = written[1]!.id!;
     const refused = { code: "INVALID_INPUT", message: expect.stringContaining("reads as instructions") };
     await expect(memory.memories.update(id, { text: walrus }, { scope })).rejects.toMatchObject(refused);
-    await expect(memory.memories.update(id, { tags: ["a walrus"] }, { scope })).rejects.toMatchObject(
-      refused,
-    );
+    await expect(memory.memories.update(id, { tags: ["a walrus"] }, { scope })).rejects.toMatchObject(refused);
     expect(await memory.memories.update(id, { text: "The user swims." }, { scope })).toMatchObject({
       text: "The user swims.",
     });

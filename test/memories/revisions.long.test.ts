@@ -42,10 +42,8 @@ describe("a memory's revision", () => {
   });
 
   const changes: Record<string, (memory: Memory, item: MemoryItem, access: object) => Promise<unknown>> = {
-    update: (memory, { id, scope }, access) =>
-      memory.memories.update(id, { importance: 5 }, { scope, ...access }),
-    pin: (memory, { id, scope }, access) =>
-      memory.memories.update(id, { pinned: true }, { scope, ...access }),
+    update: (memory, { id, scope }, access) => memory.memories.update(id, { importance: 5 }, { scope, ...access }),
+    pin: (memory, { id, scope }, access) => memory.memories.update(id, { pinned: true }, { scope, ...access }),
     remove: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
     restore: async (memory, { id, scope }, access) => memory.memories.restore(id, { scope, ...access }),
     revert: async (memory, { id, scope }, access) => {
@@ -79,8 +77,7 @@ describe("a memory's revision", () => {
   it("lets one of thirty who read the same write, again and again, until all have", async () => {
     // On a server as many pools as processes would have.
     const url = inject("databaseUrl");
-    const own =
-      url === null ? [] : Array.from({ length: 4 }, () => new pg.Pool({ connectionString: url, max: 3 }));
+    const own = url === null ? [] : Array.from({ length: 4 }, () => new pg.Pool({ connectionString: url, max: 3 }));
     const pools = [db.memory(), ...own.map((database) => db.memory({ database }))];
     const user = newUser();
     const { id } = await added(pools[0] as Memory, user, { tags: [] });
@@ -90,9 +87,7 @@ describe("a memory's revision", () => {
       let known = (await memory.memories.get(id, user)) as MemoryItem;
       for (;;) {
         const tags = [...known.tags, `writer ${name}`];
-        const error = await rejection(
-          memory.memories.update(id, { tags }, { ...user, ifRevision: known.revision }),
-        );
+        const error = await rejection(memory.memories.update(id, { tags }, { ...user, ifRevision: known.revision }));
         if (error === null) return;
         expect(error.code).toBe("STALE_REVISION");
         refused++;

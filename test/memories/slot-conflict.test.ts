@@ -69,19 +69,13 @@ describe("a confidence", () => {
   it("only ever fades, and not into the past", () => {
     const turn = fc.nat(10_000);
     fc.assert(
-      fc.property(
-        fc.double({ min: 0, max: 1, noNaN: true }),
-        turn,
-        turn,
-        turn,
-        (confidence, at, first, second) => {
-          const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
-          const said = { confidence, turn: at };
-          expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
-          expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
-          expect(effectiveConfidence(said, at)).toBe(confidence);
-        },
-      ),
+      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), turn, turn, turn, (confidence, at, first, second) => {
+        const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
+        const said = { confidence, turn: at };
+        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
+        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
+        expect(effectiveConfidence(said, at)).toBe(confidence);
+      }),
     );
   });
 });

@@ -30,11 +30,7 @@ it("a slot is shown by its new text, and not by a value that the text has no mor
   const memory = db.memory();
   const { scope, threadId } = newAddress();
   const [added] = await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
-  const changed = await memory.memories.update(
-    added?.id ?? "",
-    { text: "The user works at Initech." },
-    { scope },
-  );
+  const changed = await memory.memories.update(added?.id ?? "", { text: "The user works at Initech." }, { scope });
   expect(changed).toMatchObject({ key: "employer", value: null });
   const { memories } = await memory.recall({ scope, threadId, query: "Where do I work?" });
   expect(JSON.stringify(memories.profile)).not.toContain("Globex");

@@ -22,8 +22,7 @@ async function slotOf(memory: Memory, { scope }: User): Promise<MemoryItem[]> {
   return all.toSorted(
     (one, other) =>
       one.validFrom.getTime() - other.validFrom.getTime() ||
-      (one.validTo?.getTime() ?? Number.POSITIVE_INFINITY) -
-        (other.validTo?.getTime() ?? Number.POSITIVE_INFINITY),
+      (one.validTo?.getTime() ?? Number.POSITIVE_INFINITY) - (other.validTo?.getTime() ?? Number.POSITIVE_INFINITY),
   );
 }
 
@@ -61,10 +60,10 @@ describe("the values of a slot, told in whatever order", () => {
   it("never overlap nor run backwards, and the latest is active, equal dates and batches included", async () => {
     const memory = db.memory();
     const value = fc.constantFrom("cook", "baker", "smith");
-    const told = fc.array(
-      fc.record({ value, on: fc.integer({ min: 1, max: 6 }), correction: fc.boolean() }),
-      { minLength: 1, maxLength: 6 },
-    );
+    const told = fc.array(fc.record({ value, on: fc.integer({ min: 1, max: 6 }), correction: fc.boolean() }), {
+      minLength: 1,
+      maxLength: 6,
+    });
     await fc.assert(
       fc.asyncProperty(told, fc.boolean(), async (values, atOnce) => {
         const user = newUser();
@@ -147,8 +146,7 @@ describe("the values of a slot, told in whatever order", () => {
 });
 
 describe("whose word it is", () => {
-  const told = (value: string, fields: Partial<MemoryDraft>) =>
-    job(value, undefined, { origin: undefined, ...fields });
+  const told = (value: string, fields: Partial<MemoryDraft>) => job(value, undefined, { origin: undefined, ...fields });
   const outcomeOf = async (...drafts: MemoryDraft[]) => {
     const memory = db.memory();
     const user = newUser();
@@ -160,10 +158,7 @@ describe("whose word it is", () => {
   };
 
   it.each([
-    [
-      "an assistant's that calls itself a correction",
-      { origin: "assistant", confidence: 1, correction: true },
-    ],
+    ["an assistant's that calls itself a correction", { origin: "assistant", confidence: 1, correction: true }],
     ["a tool's, surer", { role: "tool", confidence: 1, correction: true }],
     ["code's that names nobody", { confidence: 1 }],
     ["an insight", { kind: "insight", confidence: 1 }],

@@ -16,8 +16,7 @@ describe("the times of a slot's values", () => {
         const since = freeSince(day(from), others);
         expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
         for (const other of others) expect(overlap({ from: since, to: null }, other)).toBe(false);
-        if (!others.some((other) => overlap({ from: day(from), to: null }, other)))
-          expect(since).toBe(day(from));
+        if (!others.some((other) => overlap({ from: day(from), to: null }, other))) expect(since).toBe(day(from));
       }),
     );
   });

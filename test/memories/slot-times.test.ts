@@ -17,14 +17,8 @@ const lunch = (value: string, since: number) => ({
 async function timesOf(memory: Memory, { scope }: MemoryAccess) {
   const items = await memory.memories.list({ scope, states: ["active", "superseded"] });
   return items
-    .map(({ value, validFrom, validTo }) => [
-      value,
-      validFrom.getUTCFullYear(),
-      validTo?.getUTCFullYear() ?? null,
-    ])
-    .sort(
-      (one, other) => Number(one[1]) - Number(other[1]) || Number(one[2] ?? 9e9) - Number(other[2] ?? 9e9),
-    );
+    .map(({ value, validFrom, validTo }) => [value, validFrom.getUTCFullYear(), validTo?.getUTCFullYear() ?? null])
+    .sort((one, other) => Number(one[1]) - Number(other[1]) || Number(one[2] ?? 9e9) - Number(other[2] ?? 9e9));
 }
 
 const addAll = async (memory: Memory, access: MemoryAccess, drafts: ReturnType<typeof lunch>[]) => {

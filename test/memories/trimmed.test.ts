@@ -49,13 +49,7 @@ describe("a text that is more than one memory", () => {
   });
 
   it("is told whole: what is stored and what is not are all of it", () => {
-    const sentence = fc.constantFrom(
-      "The user rows.",
-      "It rains.",
-      "Ana bakes bread!",
-      "Is he well?",
-      "x".repeat(300),
-    );
+    const sentence = fc.constantFrom("The user rows.", "It rains.", "Ana bakes bread!", "Is he well?", "x".repeat(300));
     fc.assert(
       fc.property(fc.array(sentence, { minLength: 1, maxLength: 6 }), (sentences) => {
         const text = sentences.join(" ");

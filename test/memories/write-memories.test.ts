@@ -94,9 +94,7 @@ describe("concurrent writers", () => {
         messages: [new HumanMessage({ id: `${round}`, content: "Hi" })],
       }),
     );
-    const writes = Array.from({ length: 20 }, () =>
-      memory.memories.add({ text: "The user likes tea." }, user),
-    );
+    const writes = Array.from({ length: 20 }, () => memory.memories.add({ text: "The user likes tea." }, user));
     await Promise.all([...rounds, ...writes]);
     expect((await memory.memories.get(tea!.id!, user))?.seenCount).toBe(21);
   });

@@ -129,14 +129,11 @@ describe("trimming", () => {
 
   it("never gives more than allowed, nor anything that was not there", () => {
     fc.assert(
-      fc.property(
-        fc.string({ maxLength: 700, unit: fc.constantFrom("a", " ", ". ", "!", "。", "é") }),
-        (text) => {
-          const trimmed = trimToLength("fact", text);
-          expect(trimmed?.length ?? 0).toBeLessThanOrEqual(maxCharacters.fact);
-          expect(text.startsWith(trimmed ?? "") || text.trim().startsWith(trimmed ?? "")).toBe(true);
-        },
-      ),
+      fc.property(fc.string({ maxLength: 700, unit: fc.constantFrom("a", " ", ". ", "!", "。", "é") }), (text) => {
+        const trimmed = trimToLength("fact", text);
+        expect(trimmed?.length ?? 0).toBeLessThanOrEqual(maxCharacters.fact);
+        expect(text.startsWith(trimmed ?? "") || text.trim().startsWith(trimmed ?? "")).toBe(true);
+      }),
     );
   });
 });

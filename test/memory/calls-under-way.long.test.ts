@@ -64,9 +64,7 @@ describe("close", () => {
       ),
     );
     await memory.close();
-    expect(new Set(["answered", "CLOSED", ...(await Promise.all(calls))])).toEqual(
-      new Set(["answered", "CLOSED"]),
-    );
+    expect(new Set(["answered", "CLOSED", ...(await Promise.all(calls))])).toEqual(new Set(["answered", "CLOSED"]));
   });
 
   it.skipIf(!onServer())("leaves nobody in the queue of a pool of the caller's (server only)", async () => {

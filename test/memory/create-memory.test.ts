@@ -58,13 +58,10 @@ describe("a database that is given, but undefined", () => {
     expect(linesOf({ database: undefined })[0]).toContain(resolve(".mnemograph"));
   });
 
-  it.each(["production", "development"])(
-    "users M1: is not one that is left out, or a folder, in %s",
-    (env) => {
-      vi.stubEnv("NODE_ENV", env);
-      expect([...linesOf({}), ...linesOf({ database: { dataDir: "here" } })]).toEqual([]);
-    },
-  );
+  it.each(["production", "development"])("users M1: is not one that is left out, or a folder, in %s", (env) => {
+    vi.stubEnv("NODE_ENV", env);
+    expect([...linesOf({}), ...linesOf({ database: { dataDir: "here" } })]).toEqual([]);
+  });
 });
 
 describe("MemoryError", () => {

@@ -34,9 +34,7 @@ const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "ut
 
 describe("examples of docstrings", () => {
   it("stand with the main calls", () => {
-    expect(examples.map(({ file }) => file)).toEqual(
-      expect.arrayContaining(["create-memory.ts", "memory.ts"]),
-    );
+    expect(examples.map(({ file }) => file)).toEqual(expect.arrayContaining(["create-memory.ts", "memory.ts"]));
     expect(examples.length).toBeGreaterThanOrEqual(8);
   });
 
@@ -47,9 +45,7 @@ describe("examples of docstrings", () => {
     const host = ts.createCompilerHost({ ...options, noUnusedLocals: false });
     const read = host.getSourceFile.bind(host);
     host.getSourceFile = (name, ...rest) =>
-      name === path
-        ? ts.createSourceFile(path, prelude + body, ts.ScriptTarget.ES2022, true)
-        : read(name, ...rest);
+      name === path ? ts.createSourceFile(path, prelude + body, ts.ScriptTarget.ES2022, true) : read(name, ...rest);
     host.fileExists = (name) => name === path || ts.sys.fileExists(name);
     const program = ts.createProgram([path], { ...options, noUnusedLocals: false }, host);
     const problems = program.getSemanticDiagnostics(program.getSourceFile(path));

@@ -226,9 +226,7 @@ describe("words that name what every object has", () => {
 
 describe("memories that a turn or a tool was shown", () => {
   const usedBy = async (id: string) => {
-    const { rows } = await db.pool.query(`select access_count from "${db.schema}".memory where id = $1`, [
-      id,
-    ]);
+    const { rows } = await db.pool.query(`select access_count from "${db.schema}".memory where id = $1`, [id]);
     return rows[0].access_count as number;
   };
 

@@ -101,9 +101,7 @@ const plays: Record<Name, Play> = {
     const text = statements[which] as string;
     const known = saying(user, text);
     const [written] = await memory.memories.add([{ text }], { scope: user.scope });
-    expect([written?.outcome, written?.id]).toEqual(
-      known ? ["merged", known.id] : ["created", expect.any(String)],
-    );
+    expect([written?.outcome, written?.id]).toEqual(known ? ["merged", known.id] : ["created", expect.any(String)]);
     if (!known) write(user, written?.id as string, text, null);
   },
 

@@ -27,9 +27,7 @@ describe("isolation on the embedded database", () => {
   it("is refused: its only role is exempt from it", async () => {
     if (onServer()) return;
     const memory = db.memory({ isolation: "rls" });
-    await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(
-      code("PERMISSION_DENIED"),
-    );
+    await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(code("PERMISSION_DENIED"));
   });
 });
 
@@ -56,8 +54,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(await tables()).toEqual(expected);
     const { schema } = isolated;
     const database = openDatabase(isolated.connectionString("owner"), { schemaName: schema }, silentLogger);
-    const text =
-      "create table mnemograph.later (owner_ref bigint references mnemograph.owner (id), note text);\n";
+    const text = "create table mnemograph.later (owner_ref bigint references mnemograph.owner (id), note text);\n";
     const shipped = shippedSchema([...migrationFiles(), { name: "0005_later", text }]);
     expect(await migrate(database, { vectors: true, isolation: true, shipped })).toEqual(["0005_later"]);
     await database.close();
@@ -80,17 +77,13 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("shows a hostile statement the rows of its tenant only, and lets it change no others", async () => {
     const [a, b] = [word(), word()];
-    await Promise.all(
-      [a, b].map((tenantId) => fillScope(isolated as never, { tenantId, userId: tenantId }, tenantId)),
-    );
+    await Promise.all([a, b].map((tenantId) => fillScope(isolated as never, { tenantId, userId: tenantId }, tenantId)));
     const tables = (await personalTables(isolated)).filter(isIsolated);
     const theirs = await findEverywhere(isolated, b);
     await isolated.asTenant(`t:${a}`, async (client) => {
       const { schema } = isolated;
       for (const table of tables) {
-        const all = await client.query(
-          `select x::text as row from "${schema}"."${table}" x where 1 = 2 or true`,
-        );
+        const all = await client.query(`select x::text as row from "${schema}"."${table}" x where 1 = 2 or true`);
         expect([table, all.rows.length]).not.toEqual([table, 0]);
         expect(all.rows.filter(({ row }) => row.includes(b))).toEqual([]);
         const joined = await client.query(
@@ -282,9 +275,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
 
   it("is noticed by the command line", async () => {
     const tenantId = word();
-    await isolated
-      .memory()
-      .memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
+    await isolated.memory().memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
     const search = ["search", "tea", "--user", "ana", "--schema", isolated.schema];
     const app = ["--database", isolated.connectionString("app")];
     expect(await run([...search, "--tenant", tenantId, ...app])).toMatchObject({
@@ -306,13 +297,8 @@ async function liveIn(memory: Memory, tenantId: string) {
   const thread = { scope, threadId: "same id everywhere" };
   for (const round of [1, 2, 3, 4]) {
     const recalled = await memory.recall({ ...thread, query: `tea ${tenantId}` });
-    expect(JSON.stringify(recalled.memories)).not.toMatch(
-      new RegExp(`tenant(?!${tenantId.slice(6)})\\w{32}`),
-    );
-    const said = [
-      new HumanMessage(`Round ${round}: I am ${tenantId} and I like tea.`),
-      new AIMessage("I see."),
-    ];
+    expect(JSON.stringify(recalled.memories)).not.toMatch(new RegExp(`tenant(?!${tenantId.slice(6)})\\w{32}`));
+    const said = [new HumanMessage(`Round ${round}: I am ${tenantId} and I like tea.`), new AIMessage("I see.")];
     const { recorded } = await memory.remember({ ...thread, messages: said });
     expect(recorded).toBe(2);
   }
@@ -331,9 +317,7 @@ async function liveIn(memory: Memory, tenantId: string) {
   await memory.memories.restore(other?.id ?? "", access);
   expect(await memory.memories.history(other?.id ?? "", access)).not.toHaveLength(0);
   expect(await memory.memories.get(first?.id ?? "", access)).toMatchObject({ state: "superseded" });
-  expect((await memory.query({ scope, query: `coffee ${tenantId}` })).map((hit) => hit.memory.id)).toContain(
-    other?.id,
-  );
+  expect((await memory.query({ scope, query: `coffee ${tenantId}` })).map((hit) => hit.memory.id)).toContain(other?.id);
   expect(await memory.transcript.search({ scope, query: "round 2" })).not.toHaveLength(0);
   expect(await memory.threads.list({ scope })).toMatchObject([{ messages: 8 }]);
   expect((await memory.summaries.list(thread)).map(({ status }) => status)).toContain("completed");

@@ -14,8 +14,7 @@ function original(symbol: ts.Symbol): ts.Symbol {
 /** Where something is declared in `src`. */
 function placesOf({ declarations = [] }: ts.Symbol): ts.Declaration[] {
   return declarations.filter(
-    (each) =>
-      relative(root, each.getSourceFile().fileName).startsWith("src") && !ts.isTypeParameterDeclaration(each),
+    (each) => relative(root, each.getSourceFile().fileName).startsWith("src") && !ts.isTypeParameterDeclaration(each),
   );
 }
 
@@ -46,9 +45,7 @@ function unnameable(entry: string | undefined): string[] {
   const file = program.getSourceFile(entry ?? "");
   const own = file && checker.getSymbolAtLocation(file);
   const exported = new Set(own ? checker.getExportsOfModule(own).map(original) : []);
-  const calls = [...exported].filter(
-    ({ name, flags }) => name === "Memory" || flags & ts.SymbolFlags.Function,
-  );
+  const calls = [...exported].filter(({ name, flags }) => name === "Memory" || flags & ts.SymbolFlags.Function);
   const types = calls.flatMap(placesOf).flatMap(returned).flatMap(namedIn);
   return [...new Set(types)]
     .filter((symbol) => !exported.has(symbol))

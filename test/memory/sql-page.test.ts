@@ -10,8 +10,7 @@ const page = readFileSync(new URL("../../docs/sql.md", import.meta.url), "utf8")
 
 /** The statement of the page whose introduction has `words`, on the test's schema. */
 function statementFor(words: string): string {
-  const [, statement] =
-    new RegExp(`${words}(?:[^:]|:(?!\\n))*:\\n\\n\`\`\`sql\\n([^\`]+);\\n\`\`\``).exec(page) ?? [];
+  const [, statement] = new RegExp(`${words}(?:[^:]|:(?!\\n))*:\\n\\n\`\`\`sql\\n([^\`]+);\\n\`\`\``).exec(page) ?? [];
   if (statement === undefined) throw new Error(`docs/sql.md has no statement for ${words}.`);
   return statement.replaceAll("mnemograph.", `"${db.schema}".`);
 }
@@ -37,16 +36,11 @@ it("the statements of docs/sql.md say what the API says", async () => {
     await memory.memories.add(draft, { scope });
   }
 
-  const [expired] = await memory.memories.add(
-    { category: "profile", text: "Is away until Friday." },
-    { scope },
-  );
+  const [expired] = await memory.memories.add({ category: "profile", text: "Is away until Friday." }, { scope });
   await db.pool.query(`update "${db.schema}".memory set expires_at = now() where id = $1`, [expired?.id]);
 
   const chain = await memory.summaries.list({ scope, threadId: "conv_123" });
-  expect((await ask("chain of versions")).map(({ id }) => Number(id))).toEqual(
-    chain.map(({ id }) => id).toReversed(),
-  );
+  expect((await ask("chain of versions")).map(({ id }) => Number(id))).toEqual(chain.map(({ id }) => id).toReversed());
   const others = await memory.summaries.list({ scope: { userId: "ben" }, threadId: "other" });
   const latest = [...chain, ...others].sort((one, other) => other.id - one.id);
   expect(await ask("How the windows move")).toEqual(
@@ -76,9 +70,7 @@ it("the statements of docs/sql.md say what the API says", async () => {
   expect(await ask("How long a summary takes")).toMatchObject([
     { completed: String(latest.length), max_ms: Math.max(...times) },
   ]);
-  expect(await ask("memories\\.list")).toMatchObject([
-    { user_id: "ana", category: "profile", memories: "1" },
-  ]);
+  expect(await ask("memories\\.list")).toMatchObject([{ user_id: "ana", category: "profile", memories: "1" }]);
   expect((await ask("memories\\.history")).map(({ value, state }) => [value, state])).toEqual([
     ["baker", "superseded"],
     ["pilot", "active"],

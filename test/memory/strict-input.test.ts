@@ -3,15 +3,7 @@ import * as main from "../../src/index.js";
 import { type Memory, MemoryError } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import {
-  type Arguments,
-  type Call,
-  callOf,
-  callsOf,
-  errorOf,
-  sampleCalls,
-  sampleScope,
-} from "./sample-calls.js";
+import { type Arguments, type Call, callOf, callsOf, errorOf, sampleCalls, sampleScope } from "./sample-calls.js";
 
 const db = useTestDatabase();
 
@@ -37,9 +29,7 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   ],
   consentNode: (memory) => [memory, { limit: 2 }],
   consentTool: (memory) => [memory, { name: "ask" }],
-  createMemorySupervisor: (memory) => [
-    { memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } },
-  ],
+  createMemorySupervisor: (memory) => [{ memory, model, planner: { prompt: "plan" }, executor: { prompt: "do" } }],
   memoryMiddleware: (memory) => [memory, { injectAs: "user" }],
   memoryManageTool: (memory) => [memory, { agent: "planner" }],
   endConversationTool: (memory) => [memory, { name: "end" }],
@@ -107,22 +97,19 @@ describe("every call of a memory", () => {
     for (const wrong of mistakes(args)) expectRefused(await errorOf(() => call(...wrong)), "zzunknown");
   });
 
-  it.each(calls)(
-    "%s takes no null or text for its options, and nothing that is missing",
-    async (path, args) => {
-      const memory = db.memory({ model });
-      const call = callOf(memory, path);
-      const positions = args.flatMap((arg, index) => (isPlainObject(arg) ? [index] : []));
-      for (const index of positions) {
-        for (const wrong of [null, 7, "no options", []]) {
-          if (path === "memories.add" && Array.isArray(wrong) && index === 0) continue;
-          expectRefused(await errorOf(() => call(...args.with(index, wrong))));
-        }
+  it.each(calls)("%s takes no null or text for its options, and nothing that is missing", async (path, args) => {
+    const memory = db.memory({ model });
+    const call = callOf(memory, path);
+    const positions = args.flatMap((arg, index) => (isPlainObject(arg) ? [index] : []));
+    for (const index of positions) {
+      for (const wrong of [null, 7, "no options", []]) {
+        if (path === "memories.add" && Array.isArray(wrong) && index === 0) continue;
+        expectRefused(await errorOf(() => call(...args.with(index, wrong))));
       }
-      const error = await errorOf(() => call());
-      if (error !== null) expect(error).toBeInstanceOf(MemoryError);
-    },
-  );
+    }
+    const error = await errorOf(() => call());
+    if (error !== null) expect(error).toBeInstanceOf(MemoryError);
+  });
 
   it.each(calls)("%s says of each key that is missing what it needs", async (path, args) => {
     const memory = db.memory({ model });
@@ -137,17 +124,9 @@ describe("every call of a memory", () => {
   });
 
   it.each<[string, Arguments, string]>([
-    [
-      "memories.add",
-      [{ text: "x" }],
-      "Invalid access: ✖ must be an object, with keys of these: scope, actor,",
-    ],
+    ["memories.add", [{ text: "x" }], "Invalid access: ✖ must be an object, with keys of these: scope, actor,"],
     ["memories.list", [], "must be an object, with keys of these: scope,"],
-    [
-      "memories.add",
-      [{ text: "x", expiresAt: "tomorrow" }, { scope }],
-      "must be a Date, or a text in ISO 8601",
-    ],
+    ["memories.add", [{ text: "x", expiresAt: "tomorrow" }, { scope }], "must be a Date, or a text in ISO 8601"],
     ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
     ["remember", ["hello"], "must be an object, with keys of these: scope,"],
   ])("%s says what is to be passed instead: %j", async (path, args, message) => {

@@ -39,13 +39,9 @@ describe("what is misspelt is not ignored", () => {
     await expect(store.search(["figs"], { fliter: { text: "x" } } as never)).rejects.toThrow(
       'unknown key "fliter" (did you mean "filter"?)',
     );
-    await expect(store.listNamespaces({ prefixes: ["x"] } as never)).rejects.toThrow(
-      'unknown key "prefixes"',
-    );
+    await expect(store.listNamespaces({ prefixes: ["x"] } as never)).rejects.toThrow('unknown key "prefixes"');
     expect(await store.search(["figs"], { filter: { text: "figs" }, limit: 1 })).toHaveLength(1);
-    expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual([
-      ["figs"],
-    ]);
+    expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual([["figs"]]);
   });
 
   it("by the servers, where an allowlist, a limit or a claim would not be looked at", () => {

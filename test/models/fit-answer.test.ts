@@ -90,11 +90,7 @@ describe("an answer", () => {
   });
 
   it.each<[string, unknown, unknown[]]>([
-    [
-      "numbers in quotes",
-      { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] },
-      [tea],
-    ],
+    ["numbers in quotes", { items: [{ ...tea, count: "2", known: " 1 ", found: { at: "#1", words: "tea" } }] }, [tea]],
     [
       "a decimal comma and a percentage",
       {
@@ -118,11 +114,7 @@ describe("an answer", () => {
       { items: [{ title: "tea", kind: "drink" }] },
       [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 0, words: "" } }],
     ],
-    [
-      "words where there is a default",
-      { items: [{ ...tea, count: "high", plain: "yes" }] },
-      [{ ...tea, count: 3 }],
-    ],
+    ["words where there is a default", { items: [{ ...tea, count: "high", plain: "yes" }] }, [{ ...tea, count: 3 }]],
     ["a number for a text", { items: [{ ...tea, title: 7 }] }, [{ ...tea, title: "7" }]],
     ["one object for a list", { items: tea }, [tea]],
     ["a list in a list's place, wrapped once more", { items: { items: [tea] } }, [tea]],
@@ -190,7 +182,6 @@ describe("JSON in a text", () => {
 
   it("is ambiguous in two fences, and none in prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
-    for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."])
-      expect(jsonIn(prose)).toBeUndefined();
+    for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."]) expect(jsonIn(prose)).toBeUndefined();
   });
 });

@@ -152,9 +152,7 @@ describe("reembed", () => {
 
   it("may run twice at once", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(12);
-    const runs = [1, 2].map(() =>
-      db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }),
-    );
+    const runs = [1, 2].map(() => db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }));
     // What one of them is storing at its end still remains for the other.
     const results = await Promise.all(runs);
     expect(results.reduce((sum, { embedded }) => sum + embedded, 0)).toBe(12);

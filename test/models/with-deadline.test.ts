@@ -25,8 +25,7 @@ describe("withDeadline", () => {
   it("leaves a late failure unheard", async () => {
     const late = withDeadline(
       20,
-      (signal) =>
-        new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
+      (signal) => new Promise<never>((_, reject) => signal.addEventListener("abort", () => reject(new Error("late")))),
     );
     await expect(late).rejects.toThrow("did not answer within 20 ms");
   });

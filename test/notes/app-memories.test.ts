@@ -18,9 +18,7 @@ describe("memory.apps.uninstall", () => {
     await converse(memory, ended, "I like milk.");
     await memory.threads.end({ ...ended, reason: "done" });
     const old = newTalk("shop 1");
-    await db
-      .memory()
-      .record({ ...old, messages: [{ role: "user", content: "Said before there were notes." }] });
+    await db.memory().record({ ...old, messages: [{ role: "user", content: "Said before there were notes." }] });
     expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 2 });
     const reasons = async ({ scope }: AppAddress) => (await memory.threads.list({ scope }))[0]?.endedReason;
     expect(await reasons(open)).toBe("uninstalled");

@@ -8,8 +8,7 @@ import { appOf, decided, newTalk, noted, noteModel, notesOf, talkAndEnd } from "
 
 const db = useTestDatabase();
 const places = "Oslo Bergen Lima Quito Paris Rome Cairo Delhi Tokyo Accra Perth".split(" ");
-const texts = (count: number) =>
-  places.slice(0, count).map((place) => `The customer asked for flights to ${place}.`);
+const texts = (count: number) => places.slice(0, count).map((place) => `The customer asked for flights to ${place}.`);
 const fresh = "The customer wants aisle seats.";
 
 /** A memory whose app has `count` notes; the next conversation leaves `fresh`. */
@@ -40,10 +39,7 @@ describe("the eleventh note of an app", () => {
     const [prompt = ""] = model.prompts("note_compaction");
     expect(prompt.match(/<note number="\d+"/g)).toHaveLength(11);
     expect(prompt).toContain(`<note number="11" `);
-    expect(await notesOf(memory, talk)).toEqual([
-      ...texts(10).filter((text) => !text.includes("Bergen")),
-      fresh,
-    ]);
+    expect(await notesOf(memory, talk)).toEqual([...texts(10).filter((text) => !text.includes("Bergen")), fresh]);
     const [gone] = await removedOf(memory, scope);
     expect(gone).toMatchObject({ text: texts(2)[1], state: "soft_deleted", purgeAt: expect.any(Date) });
     const [entry] = await memory.memories.history(gone!.id, { scope });
@@ -53,17 +49,14 @@ describe("the eleventh note of an app", () => {
       new: { state: "soft_deleted", reason, by: "model" },
     });
     const { changes } = await memory.changes.since(11, { scope });
-    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
-      "deleted [App notes] (no longer kept)",
-    ]);
+    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
   });
 
   it("has the model merge two, and both stand in the audit trail", async () => {
     const text = "The customer asked for flights to Oslo and to Bergen.";
     const { memory, talk, scope } = await fullApp(
       {
-        note_compaction: () =>
-          decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }),
+        note_compaction: () => decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }),
       },
       { embeddings: new HashingEmbeddings({ dimensions: 16 }) },
     );
@@ -127,10 +120,7 @@ describe("the eleventh note of an app", () => {
     };
     const failing = () => Promise.reject(new Error("out of order"));
     for (const reply of [failing, late]) {
-      const { memory, talk } = await fullApp(
-        { note_compaction: reply },
-        { config: { upkeep: { timeoutMs: 300 } } },
-      );
+      const { memory, talk } = await fullApp({ note_compaction: reply }, { config: { upkeep: { timeoutMs: 300 } } });
       await talkAndEnd(memory, talk);
       expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);
     }
@@ -140,8 +130,7 @@ describe("the eleventh note of an app", () => {
   it("leaves pinned notes as they are", async () => {
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 1 }) });
     const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
-    for (const { id } of notes.slice(0, 2))
-      await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
+    for (const { id } of notes.slice(0, 2)) await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(2), ...texts(10).slice(3), fresh]);
   });
@@ -167,15 +156,9 @@ describe("the eleventh note of an app", () => {
     await talkAndEnd(memory, newTalk(scope.appId));
     for (let count = 0; count < 12; count++) await talkAndEnd(memory, { scope, threadId: randomUUID() });
     const subject = (number: number) => `Conversation ${number} was about subject ${number}.`;
-    expect(await notesOf(memory, talk)).toEqual([
-      texts(1)[0],
-      ...[0, 5, 6, 7, 8, 9, 10, 11, 12].map(subject),
-    ]);
+    expect(await notesOf(memory, talk)).toEqual([texts(1)[0], ...[0, 5, 6, 7, 8, 9, 10, 11, 12].map(subject)]);
     for (let count = 0; count < 2; count++) await talkAndEnd(memory, newTalk(scope.appId));
-    expect(await notesOf(memory, talk)).toEqual([
-      texts(1)[0],
-      ...[0, 7, 8, 9, 10, 11, 12, 13, 14].map(subject),
-    ]);
+    expect(await notesOf(memory, talk)).toEqual([texts(1)[0], ...[0, 7, 8, 9, 10, 11, 12, 13, 14].map(subject)]);
     const block = await memory.notes.context({ scope: appOf(talk) });
     const day = new Date().toISOString().slice(0, 10);
     expect(block).toContain(`notes of this app's operator:\n\n1. [Created: ${day}] ${texts(1)[0]}\n\nThe`);

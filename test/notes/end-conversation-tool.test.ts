@@ -22,14 +22,10 @@ const chat = () =>
     },
   });
 
-const agent = (memory: Memory) =>
-  createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never;
+const agent = (memory: Memory) => createAgent({ model: chat(), tools: [endConversationTool(memory)] }) as never;
 
 const ways: readonly [string, (memory: Memory) => unknown][] = [
-  [
-    "withMemory",
-    (memory) => withMemory(agent(memory), memory).compile({ checkpointer: memory.checkpointer() }),
-  ],
+  ["withMemory", (memory) => withMemory(agent(memory), memory).compile({ checkpointer: memory.checkpointer() })],
   ["withMemory, without a checkpointer", (memory) => withMemory(agent(memory), memory).compile()],
   [
     "the middleware, with a saver of its own",
@@ -91,9 +87,7 @@ describe("a tool that ends the conversation", () => {
     await memory.upkeep();
     expect(model.prompts("app_note")).toEqual([]);
     const { schema, pool } = db;
-    await pool.query(`update "${schema}".thread set closing_until = now() where thread_id = $1`, [
-      talk.threadId,
-    ]);
+    await pool.query(`update "${schema}".thread set closing_until = now() where thread_id = $1`, [talk.threadId]);
     await pool.query(
       `update "${schema}".work set retry_at = now() where kind = 'notes' and thread_ref in (
         select id from "${schema}".thread where thread_id = $1)`,

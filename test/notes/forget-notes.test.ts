@@ -31,9 +31,7 @@ describe("forgetting a user", () => {
     expect(await notesOf(memory, ana)).toEqual(["The user likes pears."]);
     expect(await findEverywhere(db, "quinces")).toEqual({});
     const { changes } = await memory.changes.since(revision, { scope: appOf(ana) });
-    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual([
-      "deleted [App notes] (no longer kept)",
-    ]);
+    expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
   });
 
   it("takes a note that others' were merged into, and the words of it that the audit trail keeps", async () => {
@@ -58,8 +56,7 @@ describe("forgetting a user", () => {
 
   it("takes the words of a note that had gone before, and of reasons that quote it", async () => {
     const model = quoting({
-      note_compaction: (_, call) =>
-        decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
+      note_compaction: (_, call) => decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
     });
     const memory = db.memory({ model, config: { notes: { limit: 1 } } });
     const ana = newTalk();
@@ -102,10 +99,7 @@ describe("deleting a thread", () => {
     const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
     const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
     expect(removed).toEqual(preview.removed);
-    expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([
-      ["The user likes pears."],
-      [],
-    ]);
+    expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([["The user likes pears."], []]);
   });
 });
 

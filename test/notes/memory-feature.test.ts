@@ -38,9 +38,7 @@ describe("Memory Feature", () => {
       ...{ kind: "note", importance: 3, state: "active", origin: "worker", trust: "agent" },
     });
     const { appId } = talk.scope;
-    expect(logger.lines).toContain(
-      `info: 📝 Created memory for app ${appId} from conversation ${talk.threadId}`,
-    );
+    expect(logger.lines).toContain(`info: 📝 Created memory for app ${appId} from conversation ${talk.threadId}`);
   });
 
   it("includes memories in context for same app", async () => {

@@ -27,9 +27,7 @@ Use these memories to provide context-aware responses.`);
 
   it("says of what nobody vouches for that it is unverified", () => {
     const imported: ShownNote = { ...note("Likes tea.", "2025-10-10"), origin: "import", trust: "untrusted" };
-    expect(noteBlock([imported], "a")).toContain(
-      "1. [Created: 2025-10-10] Likes tea. (unverified, imported)",
-    );
+    expect(noteBlock([imported], "a")).toContain("1. [Created: 2025-10-10] Likes tea. (unverified, imported)");
   });
 
   it("has the same lines whatever stands in names and notes", () => {
@@ -58,9 +56,7 @@ Use these memories to provide context-aware responses.`);
         const lines = block.split(/[\n\r\v\f\u0085\u2028\u2029]/u);
         expect(lines).toHaveLength(texts.length + 5);
         expect(lines[0]).toMatch(/^\(memories for app: .{0,200}\)$/su);
-        expect(
-          lines.slice(3, -2).every((line, at) => line.startsWith(`${at + 1}. [Created: 2025-10-10]`)),
-        ).toBe(true);
+        expect(lines.slice(3, -2).every((line, at) => line.startsWith(`${at + 1}. [Created: 2025-10-10]`))).toBe(true);
         expect(block).not.toMatch(/<\/?memory/i);
       }),
     );

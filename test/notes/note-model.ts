@@ -18,10 +18,7 @@ export const newTalk = (appId: string = randomUUID(), tenantId?: string): AppAdd
 });
 
 /** The answer of a model that notes. */
-export const noted = (
-  note: string,
-  fields: { importance?: number; tags?: string[] } = {},
-): ScriptedReply => ({
+export const noted = (note: string, fields: { importance?: number; tags?: string[] } = {}): ScriptedReply => ({
   structured: { reasoning: "", note, importance: 3, tags: [], ...fields },
 });
 

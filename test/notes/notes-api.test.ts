@@ -10,20 +10,14 @@ import { useTestDatabase } from "../support/test-database.js";
 import { addNotes, newApp } from "./note-facts.js";
 
 const db = useTestDatabase();
-const texts = [
-  "Prefers meetings after 2pm.",
-  "The project Phoenix is due on Nov 1.",
-  "Restarting the service helped.",
-];
+const texts = ["Prefers meetings after 2pm.", "The project Phoenix is due on Nov 1.", "Restarting the service helped."];
 const textsOf = (notes: readonly { text: string }[]) => notes.map(({ text }) => text);
 
 /** What each call says of an app's notes. */
 async function told(memory: Memory, scope: AppScope) {
   return {
     listed: textsOf(await memory.notes.list({ scope })),
-    found: textsOf(
-      (await memory.query({ scope, query: texts.join(" "), kinds: ["note"] })).map((hit) => hit.memory),
-    ),
+    found: textsOf((await memory.query({ scope, query: texts.join(" "), kinds: ["note"] })).map((hit) => hit.memory)),
     count: await memory.notes.count({ scope }),
     context: await memory.notes.context({ scope }),
     exported: textsOf(ofType(await linesOf(memory, scope), "memory")),
@@ -170,9 +164,7 @@ describe("memory.notes.purge", () => {
       { event: "DELETE", actor: "admin", old: null, new: { state: "purged", reason: "closed" } },
     ]);
     const { changes } = await memory.recall({ ...ana, query: "" });
-    expect(changes.top.map(({ line }) => line)).toEqual(
-      changes.top.map(() => "[App notes] (no longer kept)"),
-    );
+    expect(changes.top.map(({ line }) => line)).toEqual(changes.top.map(() => "[App notes] (no longer kept)"));
   });
 
   it("takes what was purged by age, and leaves what else the app keeps", async () => {

@@ -29,10 +29,7 @@ beforeAll(async () => {
       { scope },
     );
   }
-  await memory.memories.add(
-    { kind: "note", text: "Guests ask for the menu first." },
-    { scope: { appId: "shop" } },
-  );
+  await memory.memories.add({ kind: "note", text: "Guests ask for the menu first." }, { scope: { appId: "shop" } });
 });
 
 describe("operators see, without naming a user,", () => {
@@ -45,9 +42,7 @@ describe("operators see, without naming a user,", () => {
     const scopes = (found: readonly { readonly scope: object }[]) => found.map(({ scope }) => scope);
     const newestFirst = people.toReversed();
     expect(scopes(await list())).toEqual(newestFirst);
-    expect(scopes(await list({ tenantId: "acme" }))).toEqual(
-      newestFirst.filter((one) => one.tenantId === "acme"),
-    );
+    expect(scopes(await list({ tenantId: "acme" }))).toEqual(newestFirst.filter((one) => one.tenantId === "acme"));
     expect(await list({ tenantId: "nobody" })).toEqual([]);
     const first = await list({ limit: 3 });
     const second = await list({ limit: 3, after: first.at(-1)?.id });

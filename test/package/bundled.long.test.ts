@@ -81,14 +81,10 @@ const { OfflineChatModel } = require("mnemograph/testing");`;
 function installLines(): string[] {
   const sources = readdirSync(join(repository, "src"), { recursive: true, encoding: "utf8" });
   const paths = [...docPages().map(({ path }) => path), ...sources.map((name) => join("src", name))];
-  const texts = paths
-    .toSorted((one) => (one === "README.md" ? -1 : 0))
-    .filter((path) => /\.(?:md|ts)$/.test(path));
+  const texts = paths.toSorted((one) => (one === "README.md" ? -1 : 0)).filter((path) => /\.(?:md|ts)$/.test(path));
   const lines = texts.flatMap((path) =>
     [
-      ...readFileSync(join(repository, path), "utf8").matchAll(
-        /npm install ((?:[@\w][^\s`"#{}]*(?: \\\n)?[ ]*)+)/g,
-      ),
+      ...readFileSync(join(repository, path), "utf8").matchAll(/npm install ((?:[@\w][^\s`"#{}]*(?: \\\n)?[ ]*)+)/g),
     ].map(([, names = ""]) => names.replace(/\\\n/g, "").replace(/[ ]+/g, " ").trim()),
   );
   return [...new Set([...lines, installVectors.replace("npm install ", "")])];
@@ -107,10 +103,7 @@ async function outputOf(file: string, cwd: string, embedded = false): Promise<un
 }
 
 /** Bundles the program, and moves the bundle to a folder of its own. */
-async function bundled(
-  format: "esm" | "cjs",
-  peers: "external" | "bundled",
-): Promise<{ file: string; cwd: string }> {
+async function bundled(format: "esm" | "cjs", peers: "external" | "bundled"): Promise<{ file: string; cwd: string }> {
   const entry = join(project, "app.mjs");
   writeFileSync(entry, program(imports));
   const name = `app.${format === "esm" ? "mjs" : "cjs"}`;
@@ -130,8 +123,7 @@ async function bundled(
   mkdirSync(cwd);
   renameSync(built, join(cwd, name));
   // The embedded database is never part of a bundle: it brings files of its own.
-  if (peers === "external" || !onServer())
-    symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
+  if (peers === "external" || !onServer()) symlinkSync(join(repository, "node_modules"), join(cwd, "node_modules"));
   return { file: join(cwd, name), cwd };
 }
 
@@ -168,9 +160,7 @@ describe("the package as it is published", () => {
     const { stdout } = await run(process.execPath, ["load.mjs"], { cwd: project });
     expect(JSON.parse(stdout)).toBe("function");
     const loaded = readFileSync(join(project, "loaded.txt"), "utf8");
-    const names = new Set(
-      Array.from(loaded.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g), ([, name]) => name),
-    );
+    const names = new Set(Array.from(loaded.matchAll(/node_modules\/((?:@[^/]+\/)?[^/]+)\//g), ([, name]) => name));
     expect([...names]).toEqual(expect.arrayContaining(["@langchain/langgraph", "pg", "zod"]));
     const { peerDependenciesMeta, devDependencies } = JSON.parse(
       readFileSync(join(repository, "package.json"), "utf8"),

@@ -103,9 +103,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject({
       ...{ op: "search", status: "error", detail: "timeout", threadId },
     });
-    expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual([
-      "Went to a garden in Rome.",
-    ]);
+    expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Went to a garden in Rome."]);
   });
 
   it("a turn during that time has its conversation, and an event in its stream says why there are no hits", async () => {
@@ -122,11 +120,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
       streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
     );
     expect(events[0]).toMatchObject({ type: "memory.recall", status: "ok", hits: 0, detail: "timeout" });
-    expect(lines(model.calls[1]?.messages ?? [])).toEqual([
-      "human: question 1",
-      "ai: answer 1",
-      "human: question 2",
-    ]);
+    expect(lines(model.calls[1]?.messages ?? [])).toEqual(["human: question 1", "ai: answer 1", "human: question 2"]);
   });
 
   it.each([

@@ -129,9 +129,7 @@ describe("a new embedded database", () => {
       const memories = [1, 2].map(() => createMemory({ database, logger }));
       for (const memory of memories) await memory.setup();
       await memories[0]!.record({ ...thread, messages: [new HumanMessage("hello")] });
-      expect(
-        await Promise.all(memories.map(async (memory) => (await memory.recall(thread)).lastSeq)),
-      ).toEqual([0, -1]);
+      expect(await Promise.all(memories.map(async (memory) => (await memory.recall(thread)).lastSeq))).toEqual([0, -1]);
       for (const memory of memories) await memory.close();
       expect(readdirSync(".")).toEqual(before);
       expect(logger.lines).toEqual([]);

@@ -44,16 +44,7 @@ describe("setup", () => {
     const applied = await memory.setup();
     expect(applied).toEqual(["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"]);
     expect(await tablesOf(schema)).toEqual(
-      expect.arrayContaining([
-        "checkpoints",
-        "event",
-        "memory",
-        "message",
-        "meta",
-        "summary",
-        "thread",
-        "work",
-      ]),
+      expect.arrayContaining(["checkpoints", "event", "memory", "message", "meta", "summary", "thread", "work"]),
     );
     await memory.record(hello);
     expect(await memory.setup()).toEqual([]);
@@ -73,25 +64,19 @@ describe("setup", () => {
     await Promise.all(memories.map((memory) => memory.close()));
   });
 
-  it.each([
-    "My-Schema",
-    "select",
-    "with space",
-    "schéma 日本 😀",
-    "per%cent",
-    "$1",
-    "semi;colon",
-    "back\\slash",
-  ])("works in a schema named like %j", async (name) => {
-    const schema = freshSchema(name);
-    const memory = db.memory({ schema });
-    await memory.setup();
-    await memory.record(hello);
-    expect((await memory.recall(thread)).lastSeq).toBe(0);
-    expect(await memory.checkpointer().getTuple({ configurable: { thread_id: "t" } })).toBeUndefined();
-    expect(await memory.threads.list({ scope })).toHaveLength(1);
-    expect(await memory.setup()).toEqual([]);
-  });
+  it.each(["My-Schema", "select", "with space", "schéma 日本 😀", "per%cent", "$1", "semi;colon", "back\\slash"])(
+    "works in a schema named like %j",
+    async (name) => {
+      const schema = freshSchema(name);
+      const memory = db.memory({ schema });
+      await memory.setup();
+      await memory.record(hello);
+      expect((await memory.recall(thread)).lastSeq).toBe(0);
+      expect(await memory.checkpointer().getTuple({ configurable: { thread_id: "t" } })).toBeUndefined();
+      expect(await memory.threads.list({ scope })).toHaveLength(1);
+      expect(await memory.setup()).toEqual([]);
+    },
+  );
 
   it.each(['quo"te', "quo'te", "", "  ", "x".repeat(64), "é".repeat(32), "n\u0000l"])(
     "refuses a schema named %j before anything is opened",
@@ -191,9 +176,7 @@ describe("setup", () => {
   });
 
   it("leaves the session as it was: search path, no transaction, no lock", async () => {
-    const pool = onServer()
-      ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
-      : db.pool;
+    const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
     const good = freshSchema();
     const bad = freshSchema();
     await pool.query("set search_path to pg_catalog, public");
@@ -252,9 +235,7 @@ describe.skipIf(!onServer())("setup with few rights (server only)", () => {
     const role = `daily_${randomUUID().slice(0, 8)}`;
     await db.pool.query(`create role ${role} login`);
     await db.pool.query(`grant usage on schema "${db.schema}" to ${role}`);
-    await db.pool.query(
-      `grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`,
-    );
+    await db.pool.query(`grant select, insert, update, delete on all tables in schema "${db.schema}" to ${role}`);
     const url = new URL(inject("databaseUrl") ?? "");
     url.username = role;
     const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
@@ -284,10 +265,7 @@ describe("a migration after the first", () => {
     const shipped = shippedSchema([...migrationFiles(), later]);
     const { sets, locks } = await migrationStatus(openSchema(schema), { vectors: false, shipped });
     expect(sets[0]).toEqual({ set: "core", version: 4, pending: ["0005_mood"] });
-    expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual([
-      "memory: ACCESS EXCLUSIVE",
-      "memory: SHARE",
-    ]);
+    expect(locks.map(({ table, lock }) => `${table}: ${lock}`)).toEqual(["memory: ACCESS EXCLUSIVE", "memory: SHARE"]);
     expect(await setUpWith(schema, later)).toEqual(["0005_mood"]);
     expect(await setUpWith(schema, later)).toEqual([]);
   });
@@ -325,10 +303,10 @@ describe("a migration after the first", () => {
       `"${schema}".event_step`,
     ]);
     expect(await setUpWith(schema, ...later)).toEqual(["0005_indexes", "0006_mood"]);
-    const { rows } = await db.pool.query(
-      "select indexdef from pg_indexes where schemaname = $1 and indexname = $2",
-      [schema, "event_step"],
-    );
+    const { rows } = await db.pool.query("select indexdef from pg_indexes where schemaname = $1 and indexname = $2", [
+      schema,
+      "event_step",
+    ]);
     expect(rows[0]?.indexdef).toMatch(/\(step\)$/);
     expect(await setUpWith(schema, ...later)).toEqual([]);
   });

@@ -23,10 +23,7 @@ let bouncer: Pgbouncer;
 beforeAll(async () => {
   if (!runs) return;
   const roles = (["owner", "app"] as const).map((role) => new URL(isolated.connectionString(role)).username);
-  bouncer = await startPgbouncer(
-    inject("databaseUrl") ?? "",
-    Object.fromEntries(roles.map((role) => [role, ""])),
-  );
+  bouncer = await startPgbouncer(inject("databaseUrl") ?? "", Object.fromEntries(roles.map((role) => [role, ""])));
 });
 afterAll(async () => {
   for (const close of closing) await close();
@@ -62,76 +59,73 @@ function open(database: string | pg.Pool, options: TestOptions = {}) {
 const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 const scope = { userId: "ana" };
 
-describe.skipIf(!runs).each(Object.entries(pools))(
-  "through PgBouncer, on a %s (server only)",
-  (kind, pool) => {
-    it("sets up a schema, from several processes at once", async () => {
-      const schema = `bounced_${randomUUID().slice(0, 8)}`;
-      schemas.push(schema);
-      const embeddings = new HashingEmbeddings({ dimensions: 16 });
-      const memories = times(4).map(() => open(pool(), { schema, embeddings }).memory);
-      const applied = await Promise.all(memories.map((memory) => memory.setup()));
-      expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
-      expect(await memories[0]?.setup()).toEqual([]);
-      const locksHeld = async () => {
-        const { rows } = await db.pool.query("select from pg_locks where locktype = 'advisory'");
-        return rows.length;
-      };
-      await expect.poll(locksHeld).toBe(0);
-      await memories[0]?.memories.add({ text: "Likes figs." }, { scope });
-      expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
-    });
+describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (server only)", (kind, pool) => {
+  it("sets up a schema, from several processes at once", async () => {
+    const schema = `bounced_${randomUUID().slice(0, 8)}`;
+    schemas.push(schema);
+    const embeddings = new HashingEmbeddings({ dimensions: 16 });
+    const memories = times(4).map(() => open(pool(), { schema, embeddings }).memory);
+    const applied = await Promise.all(memories.map((memory) => memory.setup()));
+    expect(applied.filter((names) => names.length > 0)).toHaveLength(1);
+    expect(await memories[0]?.setup()).toEqual([]);
+    const locksHeld = async () => {
+      const { rows } = await db.pool.query("select from pg_locks where locktype = 'advisory'");
+      return rows.length;
+    };
+    await expect.poll(locksHeld).toBe(0);
+    await memories[0]?.memories.add({ text: "Likes figs." }, { scope });
+    expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
+  });
 
-    it("recalls, records and adds, many at once", async () => {
-      const { memory, logger } = open(pool());
-      const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
-      for (const turn of times(3)) {
-        await Promise.all(
-          users.flatMap((user) => {
-            const thread = { scope: user, threadId: `bounced ${user.userId}` };
-            return [
-              memory.recall({ ...thread, query: "Which garden?" }),
-              memory.memories.add({ text: `Saw garden number ${turn} of ${user.userId}.` }, { scope: user }),
-              memory.remember({ ...thread, messages: [new HumanMessage(`turn ${turn}`)] }),
-              memory.query({ scope: user, query: "garden" }),
-            ];
-          }),
-        );
-      }
-      for (const user of users) {
-        expect(await memory.query({ scope: user, query: "garden", topK: 9 })).toHaveLength(3);
-        expect(await memory.recall({ scope: user, threadId: `bounced ${user.userId}` })).toMatchObject({
-          lastSeq: 2,
-        });
-      }
-      expect(logger.lines).toEqual([]);
-    });
-
-    it("keeps the checkpoints of eight threads at once", async () => {
-      const { memory, logger } = open(pool());
-      const graph = withMemory(chatAgent(answering()), memory).compile({
-        checkpointer: memory.checkpointer(),
-      });
+  it("recalls, records and adds, many at once", async () => {
+    const { memory, logger } = open(pool());
+    const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
+    for (const turn of times(3)) {
       await Promise.all(
-        times(8).map(async () => {
-          const thread = newThread();
-          for (const n of times(3)) await say(graph, `question ${n}`, thread);
-          expect((await graph.getState(thread)).values.messages).toHaveLength(6);
-          expect(await transcript(db, thread)).toHaveLength(6);
+        users.flatMap((user) => {
+          const thread = { scope: user, threadId: `bounced ${user.userId}` };
+          return [
+            memory.recall({ ...thread, query: "Which garden?" }),
+            memory.memories.add({ text: `Saw garden number ${turn} of ${user.userId}.` }, { scope: user }),
+            memory.remember({ ...thread, messages: [new HumanMessage(`turn ${turn}`)] }),
+            memory.query({ scope: user, query: "garden" }),
+          ];
         }),
       );
-      expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
-    });
+    }
+    for (const user of users) {
+      expect(await memory.query({ scope: user, query: "garden", topK: 9 })).toHaveLength(3);
+      expect(await memory.recall({ scope: user, threadId: `bounced ${user.userId}` })).toMatchObject({
+        lastSeq: 2,
+      });
+    }
+    expect(logger.lines).toEqual([]);
+  });
 
-    it("leaves the sessions it is lent as they were", async () => {
-      const { memory } = open(pool());
-      await memory.recall({ scope, threadId: "settings", query: "garden" });
-      const { rows } = await settingsOfSessions();
-      expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(1);
-      expect(rows[0]).toEqual({ jit: "on", plans: "auto", timeout: "0", tenant: null });
+  it("keeps the checkpoints of eight threads at once", async () => {
+    const { memory, logger } = open(pool());
+    const graph = withMemory(chatAgent(answering()), memory).compile({
+      checkpointer: memory.checkpointer(),
     });
-  },
-);
+    await Promise.all(
+      times(8).map(async () => {
+        const thread = newThread();
+        for (const n of times(3)) await say(graph, `question ${n}`, thread);
+        expect((await graph.getState(thread)).values.messages).toHaveLength(6);
+        expect(await transcript(db, thread)).toHaveLength(6);
+      }),
+    );
+    expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
+  });
+
+  it("leaves the sessions it is lent as they were", async () => {
+    const { memory } = open(pool());
+    await memory.recall({ scope, threadId: "settings", query: "garden" });
+    const { rows } = await settingsOfSessions();
+    expect(new Set(rows.map((row) => JSON.stringify(row))).size).toBe(1);
+    expect(rows[0]).toEqual({ jit: "on", plans: "auto", timeout: "0", tenant: null });
+  });
+});
 
 /** What the sessions that PgBouncer holds are set to. */
 async function settingsOfSessions() {

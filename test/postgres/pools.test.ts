@@ -72,9 +72,7 @@ describe("a pool of the caller's", () => {
       }),
     );
     await memory.idle();
-    expect((await memory.threads.list({ scope })).map((thread) => thread.messages)).toEqual([
-      10, 10, 10, 10, 10,
-    ]);
+    expect((await memory.threads.list({ scope })).map((thread) => thread.messages)).toEqual([10, 10, 10, 10, 10]);
     const { rows } = await pool.query(`select from "${schema}".summary where status = 'completed'`);
     expect(rows.length).toBeGreaterThanOrEqual(5);
     await memory.close();
@@ -86,8 +84,7 @@ describe("a pool of the caller's", () => {
 });
 
 /** A pool of the caller's with two clients, whose own limit of waiting holds. */
-const smallPool = (connectionString: string) =>
-  new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 200 });
+const smallPool = (connectionString: string) => new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 200 });
 
 describe.skipIf(!onServer())("a pool whose clients the program holds (server only)", () => {
   it("is no outage of the database: calls say what to do, and go on once a client is free", async () => {
@@ -169,9 +166,7 @@ describe("a pool made here", () => {
     url.searchParams.set("application_name", name);
     const memory = createMemory({ database: url.href, schema: db.schema, logger: silentLogger });
     const cut = () =>
-      db.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", [
-        name,
-      ]);
+      db.pool.query("select pg_terminate_backend(pid) from pg_stat_activity where application_name = $1", [name]);
 
     await memory.record(hello("lost"));
     await cut();

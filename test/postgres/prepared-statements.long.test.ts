@@ -64,9 +64,7 @@ describe("statements that a session keeps", () => {
   }
 
   it("are a few dozen, whatever is asked for", async () => {
-    const pool = onServer()
-      ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 })
-      : db.pool;
+    const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
     const memories = [
       db.memory({ database: pool }),
       db.memory({ database: pool, embeddings: new HashingEmbeddings({ dimensions: 8 }) }),

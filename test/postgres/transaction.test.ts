@@ -6,8 +6,7 @@ const db = useTestDatabase();
 
 describe("a transaction", () => {
   const owners = async () =>
-    (await db.database.query(sql`select user_id from ${db.database.schema}.owner where user_id = 'gone'`))
-      .length;
+    (await db.database.query(sql`select user_id from ${db.database.schema}.owner where user_id = 'gone'`)).length;
   const insert = () => sql`
     insert into ${db.database.schema}.owner (tenant_id, user_id, app_id) values ('', 'gone', '')`;
 

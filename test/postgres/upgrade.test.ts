@@ -51,27 +51,8 @@ describe("a database of before version 1", () => {
   let database: Database;
   let before: Record<string, number>;
   const kept = [
-    ...[
-      "owner",
-      "thread",
-      "message",
-      "message_term",
-      "summary",
-      "shown",
-      "memory",
-      "memory_term",
-      "memory_source",
-    ],
-    ...[
-      "relation",
-      "note_source",
-      "change_log",
-      "history",
-      "consent_request",
-      "compared_pair",
-      "event",
-      "usage",
-    ],
+    ...["owner", "thread", "message", "message_term", "summary", "shown", "memory", "memory_term", "memory_source"],
+    ...["relation", "note_source", "change_log", "history", "consent_request", "compared_pair", "event", "usage"],
     ...["store_item", "embedding_space", "memory_embedding", "store_embedding"],
     ...["checkpoints", "checkpoint_blobs", "checkpoint_writes", "checkpoint_migrations"],
   ];
@@ -196,11 +177,7 @@ describe("what is no whole database of before", () => {
       "delete from upgraded_odd.vector_migration where name = '0005_store'",
       /set vector.*c44db68 first/,
     ],
-    [
-      "one that was upgraded in part by hand",
-      "alter table upgraded_odd.thread rename to before_thread",
-      /half way/,
-    ],
+    ["one that was upgraded in part by hand", "alter table upgraded_odd.thread rename to before_thread", /half way/],
   ])("is refused and left as it is: %s", async (_, change, message) => {
     const database = await loadBefore("upgraded_odd");
     await db.pool.query(change);

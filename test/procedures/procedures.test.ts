@@ -63,9 +63,7 @@ describe("a procedure", () => {
     const { id } = (await memory.procedures.write(thread))!;
     await memory.memories.add({ kind: "procedure", text: "Bake:\n1. Build a fire." }, thread);
     const ids = async (categories?: string[]) =>
-      (await memory.query({ scope: thread.scope, query: "build the image", categories })).map(
-        (hit) => hit.memory.id,
-      );
+      (await memory.query({ scope: thread.scope, query: "build the image", categories })).map((hit) => hit.memory.id);
     expect(await ids()).toEqual([]);
     expect((await ids(["procedural"]))[0]).toBe(id);
     const { memories } = await memory.recall({ ...thread, query: "How do I deploy? Build the image?" });
@@ -82,10 +80,7 @@ describe("a procedure", () => {
     }
     const held = await memory.memories.list({ scope: thread.scope, kinds: ["procedure"] });
     expect(held.map(({ text, key }) => [key, text])).toEqual([
-      [
-        expect.stringMatching(/^executor_deploy_the_shop_[0-9a-f]{32}$/),
-        "Deploy the shop:\n1. Do version 2.",
-      ],
+      [expect.stringMatching(/^executor_deploy_the_shop_[0-9a-f]{32}$/), "Deploy the shop:\n1. Do version 2."],
       ["deploy_the_shop", "Deploy the shop:\n1. Do version 0."],
     ]);
     expect(model.prompts("procedure_steps")[0]).toContain("<goal>Deploy the shop</goal>");
@@ -103,11 +98,7 @@ describe("a procedure", () => {
     expect(folded[1]).toContain('<steps_so_far title="Count">\n<step>Say 0.</step>');
     await memory.procedures.write({ ...thread, fromSeq: 1, toSeq: 1 });
     const partial = model.prompts("procedure_steps").slice(folded.length).join();
-    expect([partial.includes("one"), partial.includes("two"), partial.includes("three")]).toEqual([
-      false,
-      true,
-      false,
-    ]);
+    expect([partial.includes("one"), partial.includes("two"), partial.includes("three")]).toEqual([false, true, false]);
   });
 
   it("is not written when there is nothing to repeat, the steps are none, or only in quarantine", async () => {

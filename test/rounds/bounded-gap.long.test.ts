@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { beforeAll, describe, expect, it } from "vitest";
 import { modelView, withMemory } from "../../src/index.js";
@@ -136,8 +130,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
     const thread = newThread();
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
     const ended: { configurable?: object }[] = [];
-    for await (const { next, config } of graph.getStateHistory(thread))
-      if (next.length === 0) ended.unshift(config);
+    for await (const { next, config } of graph.getStateHistory(thread)) if (next.length === 0) ended.unshift(config);
     await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.configurable } });
     expect(lines(model.calls[12]!.messages)).toEqual([
       ...[1, 2].flatMap((n) => [`human: question ${n}`, `ai: answer ${n}`]),
@@ -160,28 +153,25 @@ describe("of a thread of 10,000 messages", () => {
     await db.pool.query("analyze");
   }, 120_000);
 
-  it.each([null, 1_000, many - 3])(
-    "recall reads what it shows, where a summary ends at %s",
-    async (endSeq) => {
-      await db.pool.query(`delete from "${db.schema}".summary`);
-      if (endSeq !== null) {
-        await db.pool.query(
-          `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
+  it.each([null, 1_000, many - 3])("recall reads what it shows, where a summary ends at %s", async (endSeq) => {
+    await db.pool.query(`delete from "${db.schema}".summary`);
+    if (endSeq !== null) {
+      await db.pool.query(
+        `insert into "${db.schema}".summary (thread_ref, start_seq, end_seq, status, content, start_turn, end_turn)
          select id, 0, $1, 'completed', 'They talked.', 1, 500 from "${db.schema}".thread where thread_id = '10,000'`,
-          [endSeq],
-        );
-      }
-      const { pool, statements } = watchedPool(db.pool);
-      const memory = db.memory({ database: pool, config: { context: { maxGapMessages: 100 } } });
-      const { gap, recent } = await memory.recall(thread);
-      expect(gap.length).toBeLessThanOrEqual(100);
-      expect(recent.length).toBeLessThanOrEqual(8);
-      const { text, values } = statements.at(-1)!;
-      const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
-      const read = planNodes(rows)
-        .filter((node) => node["Relation Name"] === "message")
-        .map(rowsOf);
-      expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(600);
-    },
-  );
+        [endSeq],
+      );
+    }
+    const { pool, statements } = watchedPool(db.pool);
+    const memory = db.memory({ database: pool, config: { context: { maxGapMessages: 100 } } });
+    const { gap, recent } = await memory.recall(thread);
+    expect(gap.length).toBeLessThanOrEqual(100);
+    expect(recent.length).toBeLessThanOrEqual(8);
+    const { text, values } = statements.at(-1)!;
+    const { rows } = await db.pool.query(`explain (analyze, format json) ${text}`, values);
+    const read = planNodes(rows)
+      .filter((node) => node["Relation Name"] === "message")
+      .map(rowsOf);
+    expect(read.reduce((sum, rows) => sum + rows, 0)).toBeLessThan(600);
+  });
 });

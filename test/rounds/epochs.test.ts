@@ -43,8 +43,7 @@ function talk(
     await memory.idle();
     return (model.calls.at(-1)?.messages ?? []).map(promptLine);
   };
-  const add = (text: string, more = {}) =>
-    memory.memories.add({ text, category: "knowledge", ...more }, { scope });
+  const add = (text: string, more = {}) => memory.memories.add({ text, category: "knowledge", ...more }, { scope });
   return { memory, model, say, add, scope, thread, agent };
 }
 
@@ -70,8 +69,7 @@ const made = {
     withMemory(createAgent({ model, tools: [], systemPrompt: "Be kind." }), memory).compile({
       checkpointer: memory.checkpointer(),
     }),
-  nodes: (memory: Memory, model: ScriptedChatModel) =>
-    agentIn("nodes", { memory, model, injectAs: "system" }),
+  nodes: (memory: Memory, model: ScriptedChatModel) => agentIn("nodes", { memory, model, injectAs: "system" }),
   supervisor: async (memory: Memory, model: ScriptedChatModel) =>
     (await createMemorySupervisor({ memory, model, prompt: "Be kind.", planner: {}, executor: {} })).compile({
       checkpointer: memory.checkpointer(),
@@ -121,9 +119,7 @@ describe("a ledger", () => {
     expect(system(prompts[0] ?? [])).not.toContain("Summary");
     expect(system(prompts.at(-1) ?? [])).toContain("[Summary of Round 1-");
     // Three turns at least stay word for word.
-    expect(
-      prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length,
-    ).toBeGreaterThanOrEqual(4);
+    expect(prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length).toBeGreaterThanOrEqual(4);
   });
 
   it("prompt 1: what a turn found stays in front of its message, and is said once", async () => {
@@ -154,8 +150,7 @@ describe("a ledger", () => {
       expect(system(prompt)).toBe(system(first));
       expect(current(prompt)).toMatch(/Memory updates since rev \d+:\n- ↑updated: .*green tea/);
     }
-    for (const key of slots.slice(1))
-      await add(`Likes fine ${key}.`, { key, value: `fine ${key}`, importance: 5 });
+    for (const key of slots.slice(1)) await add(`Likes fine ${key}.`, { key, value: `fine ${key}`, importance: 5 });
     const folded = await say("Well?");
     expect(system(folded)).toContain("green tea");
     expect(system(folded)).not.toContain("plain tea");
@@ -225,12 +220,7 @@ describe("a ledger", () => {
   });
 
   it("prompt 4: a new thread's first prompt has what facts were not extracted from yet, once", async () => {
-    const { memory, model, agent, scope } = talk(
-      { memories: { extract: true } },
-      undefined,
-      "full",
-      "background",
-    );
+    const { memory, model, agent, scope } = talk({ memories: { extract: true } }, undefined, "full", "background");
     const ask = async (text: string, threadId: string) => {
       await agent.invoke(
         { messages: [new HumanMessage(text)] },
@@ -254,9 +244,7 @@ describe("a ledger", () => {
     await memory.record({ scope, threadId: task.threadId, messages: [new HumanMessage("Zerberus?")], shown });
     const { epoch, memories } = await memory.recall(task);
     expect(epoch).toMatchObject({ isNew: true, earlier: [] });
-    expect(memories.relevant.map(({ memory: { text } }) => text)).toEqual([
-      "Zerberus is a cat who eats tuna.",
-    ]);
+    expect(memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Zerberus is a cat who eats tuna."]);
   });
 
   it("prompt 3: with every-round each turn has a block of its own", async () => {

@@ -13,11 +13,8 @@ const shownIn = ({ memories }: Recalled) => {
   const hits = [...relevant, ...episodes].map(({ memory }) => memory);
   return [...profile, ...hits, ...related, ...rest].map(({ text }) => text);
 };
-const added = async (
-  memory: Memory,
-  scope: Scope,
-  drafts: readonly (Partial<MemoryDraft> & { text: string })[],
-) => (await memory.memories.add(drafts, { scope })).map(({ id }) => id as string);
+const added = async (memory: Memory, scope: Scope, drafts: readonly (Partial<MemoryDraft> & { text: string })[]) =>
+  (await memory.memories.add(drafts, { scope })).map(({ id }) => id as string);
 const blockOf = (recalled: Recalled) => memoryBlock({ ...recalled, summary: null }) ?? "";
 
 describe("what is known and fits no question", () => {
@@ -112,9 +109,7 @@ describe("what is known and fits no question", () => {
       { text: "A ticket was opened.", category: "tasks", origin: "tool" },
     ]);
     await memory.memories.remove(gone as string, { scope });
-    await added(memory, { userId: `${scope.userId} two` }, [
-      { text: "Another user's goal.", category: "tasks" },
-    ]);
+    await added(memory, { userId: `${scope.userId} two` }, [{ text: "Another user's goal.", category: "tasks" }]);
     const recalled = await memory.recall({ scope, threadId, query: "Hello", agent: "planner" });
     expect(shownIn(recalled).toSorted()).toEqual(["A ticket was opened.", "The user wants to ship in May."]);
     expect(blockOf(recalled)).toContain("A ticket was opened. (unverified, from a tool)");

@@ -55,10 +55,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
       leftOut: fc.nat({ max: 300 }),
       leftOutAtLeast: fc.boolean(),
     }),
-    top: many(
-      fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }),
-      3,
-    ),
+    top: many(fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }), 3),
     // The same words may be known of a user and of the user in an app.
     again: fc.boolean(),
     summary: fc.option(
@@ -87,9 +84,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
     ...{
       mode: "active",
       epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
-      memories: again
-        ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] }
-        : memories,
+      memories: again ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] } : memories,
       consents,
       summary,
       processing: null,
@@ -105,8 +100,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
     changes: { since: 1, revision: 9, count: top.length, top },
   }));
 
-const tokensOf = (found: Recalled) =>
-  estimateTokens(memoryBlock({ ...found, summary: null, leftOut: null }) ?? "");
+const tokensOf = (found: Recalled) => estimateTokens(memoryBlock({ ...found, summary: null, leftOut: null }) ?? "");
 const shown = ({ memories: { profile, relevant, episodes, notes, related, rest } }: Recalled) => [
   ...[...profile, ...notes, ...related, ...rest].map(({ id }) => id),
   ...[...relevant, ...episodes].map(({ memory: { id } }) => id),

@@ -72,10 +72,7 @@ describe("insights", () => {
     const memory = db.memory();
     const scope = { userId: randomUUID() };
     await memory.memories.add(
-      [
-        { kind: "insight", text: "The user grows calm over green tea." },
-        { text: "The user buys green tea in Porto." },
-      ],
+      [{ kind: "insight", text: "The user grows calm over green tea." }, { text: "The user buys green tea in Porto." }],
       { scope },
     );
     const hits = await memory.query({ scope, query: "green tea" });

@@ -49,10 +49,7 @@ describe("the memory block", () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const add = (key: string, value: string, text: string, more = {}) =>
-      memory.memories.add(
-        { category: "profile", key, value, text, importance: 5, origin: "user", ...more },
-        { scope },
-      );
+      memory.memories.add({ category: "profile", key, value, text, importance: 5, origin: "user", ...more }, { scope });
     await add("employer", "Acme", "The user works for Acme.", { validFrom: "2025-03-01" });
     await add("employer", "Globex", "The user works for Globex.", { validFrom: "2026-05-02" });
     await add("budget", "9500", "The user's budget is 9,500 euros, 1,500 of it from the user's mother.");
@@ -137,8 +134,7 @@ describe("the memory block", () => {
   );
   const profile = "## User Profile\n- tea: green";
   const known = "## Also Known\n- [relationships] Leo is allergic to nuts.";
-  const fits =
-    "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
+  const fits = "## Recent Context\n- [relationships] Leo is allergic to nuts.\n- turns 1-10: They discussed nuts.";
   const conversation = "# Recent Conversation\n[Summary of Round 1-4]:\nThey met.";
   const notes =
     "(memories for app: shop)\nThe following are notes of this app's operator:\n\n" +
@@ -150,9 +146,7 @@ describe("the memory block", () => {
   const notShown =
     "[12 earlier messages are not shown: they are too many, and no summary has them. They are kept, and a search of the transcript finds them.]";
 
-  it.each<
-    [string, { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> }, unknown[]]
-  >([
+  it.each<[string, { drafts?: object[]; query?: string; gone?: boolean; more?: Partial<Recalled> }, unknown[]]>([
     ["nothing at all", {}, []],
     ["a fact", { drafts: [nuts] }, [long, known, ofMemory]],
     ["a slot", { drafts: [slot] }, [long, profile, ofMemory]],
@@ -167,11 +161,7 @@ describe("the memory block", () => {
     ],
     ["news", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
     ["a consent", { drafts: [name] }, [long, waits, ofMemory]],
-    [
-      "the same of the user and of the app",
-      { drafts: [nuts, { ...nuts, app: true }] },
-      [long, known, ofMemory],
-    ],
+    ["the same of the user and of the app", { drafts: [nuts, { ...nuts, app: true }] }, [long, known, ofMemory]],
     [
       "all",
       { drafts: [nuts, slot, met, note, steps, name], query: "nuts", more: { summary } },
@@ -236,19 +226,7 @@ describe("the memory block", () => {
         "‹/memory›",
         "< / M e m o r y >",
       ],
-      ...[
-        "\n",
-        "\r",
-        "\u0085",
-        "\u2028",
-        "\v",
-        "\f",
-        "## User Profile",
-        "＃＃ X",
-        "\n## Recent Context",
-        "#",
-        " ",
-      ],
+      ...["\n", "\r", "\u0085", "\u2028", "\v", "\f", "## User Profile", "＃＃ X", "\n## Recent Context", "#", " "],
       ...["<", "/", "memory", ">", "a", "\u{E0041}", "\u202E", "</mem", "ory>", "]\n\n"],
     );
     const text = fc.array(unit, { maxLength: 12 }).map((units) => units.join(""));
@@ -268,9 +246,7 @@ describe("the memory block", () => {
             ...{ rest: [item], leftOut: 3 },
           },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
-          consents: [
-            { id: "12345678", category: one, key: two || null, value: three, text: one, current: two },
-          ],
+          consents: [{ id: "12345678", category: one, key: two || null, value: three, text: one, current: two }],
         });
         const folded = (block ?? "").normalize("NFKC").replace(/\p{Default_Ignorable_Code_Point}/gu, "");
         const plain = folded.replace(/[еоу]/g, (letter) => ({ е: "e", о: "o", у: "y" })[letter] ?? letter);

@@ -52,8 +52,7 @@ describe("what a round is told of", () => {
   it("is the value that a slot has, not those that it had", async () => {
     const memory = db.memory();
     const { turn, add } = await told(memory);
-    const works = (value: string) =>
-      add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
+    const works = (value: string) => add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
     for (const value of ["clerk", "baker", "pilot", "welder"]) await works(value);
     await add("The tax return is due on Friday.", { importance: 2 });
     expect(await turn()).toEqual([

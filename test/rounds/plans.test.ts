@@ -14,8 +14,7 @@ const filled = new Set(["message", "message_term", "summary", "thread"]);
 
 /** Reads every row, in whatever order; an index of some rows may well be read whole. */
 const readsAll = (plan: PlanNode) =>
-  plan["Node Type"] === "Seq Scan" ||
-  (/_pkey$/.test(plan["Index Name"] ?? "") && plan["Index Cond"] === undefined);
+  plan["Node Type"] === "Seq Scan" || (/_pkey$/.test(plan["Index Name"] ?? "") && plan["Index Cond"] === undefined);
 
 /**
  * "Seq Scan on message" and so on, also by an index, in the plan for these values and in the plan for any, which pools of
@@ -39,10 +38,7 @@ async function fullScans({ text, values }: WatchedStatement): Promise<string[]> 
 }
 
 /** All columns of a table but generated ones, with some replaced. */
-async function copied(
-  table: string,
-  replaced: Record<string, string>,
-): Promise<{ into: string; from: string }> {
+async function copied(table: string, replaced: Record<string, string>): Promise<{ into: string; from: string }> {
   const { rows } = await db.pool.query<{ name: string }>(
     `select column_name as name from information_schema.columns
      where table_schema = $1 and table_name = $2 and is_identity = 'NO' and is_generated = 'NEVER'`,

@@ -31,8 +31,7 @@ async function checkpointed(message: BaseMessage): Promise<BaseMessage> {
   return serde.loadsTyped(...(await serde.dumpsTyped(message)));
 }
 
-const png =
-  "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
+const png = "iVBORw0KGgoAAAANSUhEUgAAAAEAAAABCAYAAAAfFcSJAAAADUlEQVR42mNk+M9QDwADhgGAWjR9awAAAABJRU5ErkJggg==";
 
 const broken: InvalidToolCall = {
   id: "c",
@@ -117,23 +116,11 @@ const samples: [string, BaseMessage][] = [
       metadata: { took: 3 },
     }),
   ],
-  [
-    "NUL characters",
-    new ToolMessage({ id: "1", tool_call_id: "a", name: "n\u0000", content: "a\u0000b\u0000" }),
-  ],
+  ["NUL characters", new ToolMessage({ id: "1", tool_call_id: "a", name: "n\u0000", content: "a\u0000b\u0000" })],
   ["halves of surrogate pairs", new HumanMessage({ id: "1", content: "\uD83D and \uDE00", name: "\uD800" })],
-  [
-    "emoji and many scripts",
-    new HumanMessage({ id: "1", content: "👩‍👩‍👧 日本語 العربية हिन्दी e\u0301 \u202E" }),
-  ],
-  [
-    "control characters and line ends",
-    new HumanMessage({ id: "1", content: "\r\n\t\u0001\u001F\u2028\u2029\uFEFF" }),
-  ],
-  [
-    "SQL and escapes",
-    new HumanMessage({ id: "1", content: `'; drop table message; -- \\' \\u0000 $1 {"a": "\\\\"}` }),
-  ],
+  ["emoji and many scripts", new HumanMessage({ id: "1", content: "👩‍👩‍👧 日本語 العربية हिन्दी e\u0301 \u202E" })],
+  ["control characters and line ends", new HumanMessage({ id: "1", content: "\r\n\t\u0001\u001F\u2028\u2029\uFEFF" })],
+  ["SQL and escapes", new HumanMessage({ id: "1", content: `'; drop table message; -- \\' \\u0000 $1 {"a": "\\\\"}` })],
   ["a megabyte of text", new HumanMessage({ id: "1", content: "long text 語 ".repeat(90_000) })],
   ["a megabyte without a space", new HumanMessage({ id: "1", content: "x".repeat(1_000_000) })],
   [

@@ -53,10 +53,7 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
     "memories.add of a double": () => memory.memories.add({ text: "has a zebra" }, { scope }),
     "memories.add to a slot": () =>
-      memory.memories.add(
-        { category: "preference", key: "colour", value: `${next}`, text: `c${next++}` },
-        { scope },
-      ),
+      memory.memories.add({ category: "preference", key: "colour", value: `${next}`, text: `c${next++}` }, { scope }),
     "memories.get": () => memory.memories.get(id, { scope }),
     "memories.list": () => memory.memories.list({ scope, limit: 10 }),
     "memories.list of the next page": () => memory.memories.list({ scope, limit: 10, after: id }),

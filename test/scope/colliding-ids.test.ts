@@ -107,9 +107,7 @@ describe("two ids of one md5", () => {
         threadId: `${threadId} ${id}`,
         query: "Who likes tea?",
       });
-      const shown = [...memories.profile, ...memories.relevant]
-        .map(({ ...hit }) => JSON.stringify(hit))
-        .join();
+      const shown = [...memories.profile, ...memories.relevant].map(({ ...hit }) => JSON.stringify(hit)).join();
       expect(shown).not.toContain(`${id === "one" ? "other" : "one"} likes tea`);
     }
     expect(await memory.forget(theirs)).toMatchObject({ complete: true });

@@ -34,19 +34,13 @@ describe("a thread", () => {
       await expect(memory.recall(thread)).rejects.not.toThrow(/ana|secret/);
       expect(await memory.summaries.list(thread)).toEqual([]);
     }
-    expect((await memory.recall({ scope: owner, threadId })).gap.map((message) => message.text)).toEqual([
-      "secret",
-    ]);
+    expect((await memory.recall({ scope: owner, threadId })).gap.map((message) => message.text)).toEqual(["secret"]);
     expect(await memory.threads.list({ scope: owner })).toEqual(before);
   });
 
   it("of the same id in another tenant is another thread", async () => {
     const memory = db.memory();
-    const tenants: Scope[] = [
-      { userId: "ana" },
-      { tenantId: "a", userId: "ana" },
-      { tenantId: "b", userId: "ben" },
-    ];
+    const tenants: Scope[] = [{ userId: "ana" }, { tenantId: "a", userId: "ana" }, { tenantId: "b", userId: "ben" }];
     for (const scope of tenants) {
       await memory.record({ scope, threadId: "everywhere", messages: said(scope.tenantId ?? "none") });
     }

@@ -56,10 +56,8 @@ describe("what no search can be asked", () => {
     const { memory, thread, sent } = await asked();
     const calls = {
       query: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input }),
-      explain: (input: object) =>
-        memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
-      transcript: (input: object) =>
-        memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
+      explain: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input, explain: true }),
+      transcript: (input: object) => memory.transcript.search({ scope: thread.scope, query: "boat", ...input }),
       recall: (input: object) => memory.recall({ ...thread, query: "boat", ...input } as never),
     };
     for (const input of inputs) {
@@ -75,9 +73,7 @@ describe("what no search can be asked", () => {
     const { memory, thread } = await asked();
     const ask = { ...thread, query: "boat" };
     await expect(memory.query({ ...ask, topK: 201 })).rejects.toThrow(/<=200, not 201\s+→ at topK/);
-    await expect(memory.query({ ...ask, query: megabyte })).rejects.toThrow(
-      "<=10000 characters, not 1000000",
-    );
+    await expect(memory.query({ ...ask, query: megabyte })).rejects.toThrow("<=10000 characters, not 1000000");
     await expect(memory.query({ ...ask, kinds: [] })).rejects.toThrow("leave it out for all");
     await expect(memory.query({ ...ask, filters: { pined: true } as never })).rejects.toThrow('"pinned"');
   });
@@ -110,9 +106,7 @@ describe("what no search can be asked", () => {
       embeddings.vector = vector;
       expect(await memory.query(ask)).toHaveLength(1);
       expect((await memory.recall(ask)).memories.relevant).toHaveLength(1);
-      expect(warnings.splice(0)).toEqual(
-        Array(2).fill(expect.stringContaining("empty vector or one with NaN")),
-      );
+      expect(warnings.splice(0)).toEqual(Array(2).fill(expect.stringContaining("empty vector or one with NaN")));
     }
   });
 });

@@ -29,12 +29,7 @@ async function known() {
   );
   return { memory, scope, threadId };
 }
-const inOrder = [
-  "Cleo sings.",
-  "Cleo is allergic to nuts.",
-  "Cleo runs.",
-  "Cleo knows everything about owls.",
-];
+const inOrder = ["Cleo sings.", "Cleo is allergic to nuts.", "Cleo runs.", "Cleo knows everything about owls."];
 
 describe("a question that asks for all there is", () => {
   it("lists what is pinned, then the most important, in the API, in the tool and in recall", async () => {
@@ -64,8 +59,7 @@ describe("a question that asks for all there is", () => {
   it("keeps to filters, categories, allowlists, the number asked for and the budget", async () => {
     const { memory, scope } = await known();
     const query = "Who am I?";
-    const ask = async (more: object) =>
-      (await memory.query({ scope, query, ...more })).map((hit) => hit.memory.text);
+    const ask = async (more: object) => (await memory.query({ scope, query, ...more })).map((hit) => hit.memory.text);
     expect(await ask({ filters: { importance_min: 4 } })).toEqual(inOrder.slice(1, 3));
     expect(await ask({ categories: ["activity"] })).toEqual(["Cleo runs."]);
     expect(await ask({ topK: 2 })).toEqual(inOrder.slice(0, 2));
@@ -120,8 +114,7 @@ describe("the budget of hits as they are", () => {
   const hit = fc
     .tuple(memory, fc.array(memory, { maxLength: 2 }))
     .map(
-      ([found, related]) =>
-        ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
+      ([found, related]) => ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
     );
 
   it("holds for texts, keys, values and links together, and the first is cut to fit", () => {
@@ -129,9 +122,7 @@ describe("the budget of hits as they are", () => {
       fc.property(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
         const kept = fittingHits(hits, budget);
         const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
-        const tokens = printed
-          .flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""])
-          .map(estimateTokens);
+        const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
         expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
         if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
       }),

@@ -146,9 +146,7 @@ describe("an embedding space", () => {
     const { memory } = await memoryWith(new Model(0.7), schema);
     await memory.reembed();
     expect(await memory.query({ scope, query: "nothing of that at all?" })).toEqual([]);
-    await db.pool.query(
-      `update "${schema}".embedding_space set unrelated_mean = null, unrelated_spread = null`,
-    );
+    await db.pool.query(`update "${schema}".embedding_space set unrelated_mean = null, unrelated_spread = null`);
     expect(await old.query({ scope, query: "nothing of that at all?", topK: 50 })).toEqual([]);
   });
 

@@ -23,9 +23,7 @@ beforeAll(async () => {
 
 describe("an explanation", () => {
   const vocabulary = "tea boat garden cellar piano bicycle not Ana Ben 2024-03-05".split(" ");
-  const sentence = fc
-    .array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 })
-    .map((all) => all.join(" "));
+  const sentence = fc.array(fc.constantFrom(...vocabulary), { minLength: 1, maxLength: 6 }).map((all) => all.join(" "));
   const draft = fc.record({
     text: sentence.map((text) => `${text}.`),
     category: fc.constantFrom("knowledge", "interests", "event"),
@@ -39,51 +37,47 @@ describe("an explanation", () => {
   it.each([
     ["with embeddings", { embeddings }],
     ["without", {}],
-  ])(
-    "has the hits of the query in its order, and the parts of each add up to its score: %s",
-    async (_, options) => {
-      const now = new Date("2026-11-20T12:00:00Z");
-      const memory = db.memory({ ...options, clock: () => now });
-      await fc.assert(
-        fc.asyncProperty(
-          fc.array(draft, { minLength: 1, maxLength: 12 }),
-          fc.record({
-            query: fc.oneof({ weight: 3, arbitrary: sentence }, fc.constantFrom("", "Who am I?")),
-            topK: fc.integer({ min: 1, max: 8 }),
-            categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
-            kinds: fc.constantFrom(null, ["fact" as const]),
-            filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
-            threshold: fc.constantFrom(null, 0, 0.5),
-            budgetTokens: fc.constantFrom(null, 16, 40),
-          }),
-          async (drafts, asks) => {
-            const scope = { userId: word() };
-            await memory.memories.add(drafts, { scope });
-            const hits = await memory.query({ scope, ...asks });
-            const explained = await memory.query({ scope, ...asks, explain: true });
-            const told = (found: readonly MemoryHit[]) =>
-              found.map(({ memory: { id }, score, reason }) => [id, score, reason]);
-            expect(told(explained.hits)).toEqual(told(hits));
-            for (const { parts, score } of explained.hits) {
-              expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
-            }
-            const ids = [...explained.hits, ...explained.leftOut].map((each) => each.memory.id);
-            expect(new Set(ids).size).toBe(ids.length);
-            expect(tokensOf(hits)).toBeLessThanOrEqual(asks.budgetTokens ?? Number.POSITIVE_INFINITY);
-            const words = new Set(asks.query.split(" ").filter((word) => word !== "not"));
-            const fits = ({ text }: MemoryItem) => text.split(/[ .]/).some((word) => words.has(word));
-            const asked = (await memory.memories.list({ scope })).filter(
-              (each) => explained.question.broad || fits(each),
-            );
-            expect(ids).toEqual(expect.arrayContaining(asked.map(({ id }) => id)));
-            for (const { reason, detail } of explained.leftOut)
-              expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
-          },
-        ),
-        { numRuns: 25, endOnFailure: true },
-      );
-    },
-  );
+  ])("has the hits of the query in its order, and the parts of each add up to its score: %s", async (_, options) => {
+    const now = new Date("2026-11-20T12:00:00Z");
+    const memory = db.memory({ ...options, clock: () => now });
+    await fc.assert(
+      fc.asyncProperty(
+        fc.array(draft, { minLength: 1, maxLength: 12 }),
+        fc.record({
+          query: fc.oneof({ weight: 3, arbitrary: sentence }, fc.constantFrom("", "Who am I?")),
+          topK: fc.integer({ min: 1, max: 8 }),
+          categories: fc.constantFrom(null, ["knowledge"], ["knowledge", "event"]),
+          kinds: fc.constantFrom(null, ["fact" as const]),
+          filters: fc.constantFrom(null, { importance_min: 3 }, { pinned: true }),
+          threshold: fc.constantFrom(null, 0, 0.5),
+          budgetTokens: fc.constantFrom(null, 16, 40),
+        }),
+        async (drafts, asks) => {
+          const scope = { userId: word() };
+          await memory.memories.add(drafts, { scope });
+          const hits = await memory.query({ scope, ...asks });
+          const explained = await memory.query({ scope, ...asks, explain: true });
+          const told = (found: readonly MemoryHit[]) =>
+            found.map(({ memory: { id }, score, reason }) => [id, score, reason]);
+          expect(told(explained.hits)).toEqual(told(hits));
+          for (const { parts, score } of explained.hits) {
+            expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
+          }
+          const ids = [...explained.hits, ...explained.leftOut].map((each) => each.memory.id);
+          expect(new Set(ids).size).toBe(ids.length);
+          expect(tokensOf(hits)).toBeLessThanOrEqual(asks.budgetTokens ?? Number.POSITIVE_INFINITY);
+          const words = new Set(asks.query.split(" ").filter((word) => word !== "not"));
+          const fits = ({ text }: MemoryItem) => text.split(/[ .]/).some((word) => words.has(word));
+          const asked = (await memory.memories.list({ scope })).filter(
+            (each) => explained.question.broad || fits(each),
+          );
+          expect(ids).toEqual(expect.arrayContaining(asked.map(({ id }) => id)));
+          for (const { reason, detail } of explained.leftOut) expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
+        },
+      ),
+      { numRuns: 25, endOnFailure: true },
+    );
+  });
 
   it("says why each memory that has to do with the question is no hit", async () => {
     let now = new Date("2026-11-20T12:00:00Z");
@@ -121,13 +115,9 @@ describe("an explanation", () => {
     expect([...all.values()].filter((reason) => reason === "hit")).toHaveLength(6);
     expect([...(await reasons({ topK: 1 })).values()].filter((reason) => reason === "limit")).toHaveLength(5);
     expect((await reasons({ agent: "planner" })).get("The boat lies at pier nine.")).toBe("allowlist");
-    expect((await reasons({ categories: ["interests"] })).get("The boat lies at pier nine.")).toBe(
-      "category",
-    );
+    expect((await reasons({ categories: ["interests"] })).get("The boat lies at pier nine.")).toBe("category");
     expect((await reasons({ kinds: ["fact"] })).get("The user seems to love the boat.")).toBe("kind");
-    expect((await reasons({ filters: { importance_min: 2 } })).get("The boat club meets on Mondays.")).toBe(
-      "filter",
-    );
+    expect((await reasons({ filters: { importance_min: 2 } })).get("The boat club meets on Mondays.")).toBe("filter");
     expect([...(await reasons({ threshold: 1 })).values()]).toContain("floor");
     expect([...(await reasons({ budgetTokens: 16 })).values()]).toContain("budget");
     await expect(

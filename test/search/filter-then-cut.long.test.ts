@@ -67,9 +67,7 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
     });
     await lexical.record({ scope, threadId: name, messages: [...messages, said] });
     const from = (seq: number) => ({ threadId: name, seqs: [seq] });
-    const drafts = Array.from({ length: crowd }, (_, index) =>
-      better(index, { ...others, source: from(index) }),
-    );
+    const drafts = Array.from({ length: crowd }, (_, index) => better(index, { ...others, source: from(index) }));
     for (let start = 0; start < crowd; start += 350) {
       await vectors.memories.add(drafts.slice(start, start + 350), { scope });
     }
@@ -120,10 +118,7 @@ describe("one message of a thread among thousands of better ones in others", () 
   it("is found when only that thread is searched", async () => {
     const memory = db.memory();
     const scope = { userId: "talker" };
-    const loud = Array.from(
-      { length: 1_700 },
-      (_, n) => new HumanMessage({ id: `l${n}`, content: "Marmot, marmot!" }),
-    );
+    const loud = Array.from({ length: 1_700 }, (_, n) => new HumanMessage({ id: `l${n}`, content: "Marmot, marmot!" }));
     await memory.record({ scope, threadId: "loud", messages: loud });
     const quiet = `Of all ${"other things ".repeat(30)} a marmot.`;
     await memory.record({

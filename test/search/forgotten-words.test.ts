@@ -18,14 +18,7 @@ const said = [
   "The kitchen may cost 18,000 euros.",
   "Our roof leaks.",
 ];
-const answers = [
-  "Nice.",
-  "Utrecht is a lovely town!",
-  "Great.",
-  "Thank you for telling me.",
-  "I see.",
-  "Oh.",
-];
+const answers = ["Nice.", "Utrecht is a lovely town!", "Great.", "Thank you for telling me.", "I see.", "Oh."];
 const facts: [text: string, message: number][] = [
   ["The user's husband comes from Leipzig.", 0],
   ["The user's sister Clara lives in Utrecht.", 1],
@@ -179,10 +172,7 @@ it("users M9: a model is shown nothing that is hardly alike", async () => {
   const thread = newAddress();
   const { scope } = thread;
   const texts = ["Alpha beta gamma delta epsilon zeta.", "Something else that has one word of these: zeta."];
-  const filler = Array.from(
-    { length: 30 },
-    (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`,
-  );
+  const filler = Array.from({ length: 30 }, (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`);
   await memory.memories.add(
     [...texts, ...filler].map((text) => ({ text })),
     { scope },

@@ -20,9 +20,7 @@ const different = (count: number, letters: number) =>
       .padStart(letters, "q"),
   ).join(" ");
 const ideographs = (count: number) =>
-  Array.from({ length: count }, (_, index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))).join(
-    "",
-  );
+  Array.from({ length: count }, (_, index) => String.fromCharCode(0x4e00 + ((index * 7_919) % 20_000))).join("");
 
 const hostile: [what: string, text: string][] = [
   ["a word of 160 letters", "ha".repeat(80)],

@@ -41,10 +41,7 @@ beforeAll(async () => {
   );
   now = new Date("2024-03-01T00:00Z");
   await memory.memories.add({ text: late, importance: 3, category: "activity" }, { scope });
-  await memory.memories.add(
-    { text: "1. Wash the tomatoes.\n2. Cut the tomatoes.", kind: "procedure" },
-    { scope },
-  );
+  await memory.memories.add({ text: "1. Wash the tomatoes.\n2. Cut the tomatoes.", kind: "procedure" }, { scope });
 });
 
 describe("memory.query", () => {
@@ -148,9 +145,7 @@ describe("memory.query", () => {
     const some = await ask("tomatoes", { budgetTokens: 20 });
     expect(some.length).toBeGreaterThan(0);
     expect(some.length).toBeLessThan(3);
-    await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(
-      /`user_id` names another user/,
-    );
+    await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(/`user_id` names another user/);
   });
 
   it("still finds a word that an agent, a speaker or a user is called by", async () => {
@@ -268,11 +263,7 @@ describe("memory.query", () => {
 
   it("finds what is written in several ways", async () => {
     const written = { userId: "written" };
-    const drafts = [
-      "The Wi-Fi at home is called Nest.",
-      "The flight home is LH1234.",
-      "The user runs Node v22.1.0.",
-    ];
+    const drafts = ["The Wi-Fi at home is called Nest.", "The flight home is LH1234.", "The user runs Node v22.1.0."];
     await memory.memories.add(
       drafts.map((text) => ({ text })),
       { scope: written },

@@ -8,8 +8,7 @@ import { processorMs } from "../support/timing.js";
 const now = new Date("2026-07-15T10:00:00Z");
 const read = (question: string, language = "english", timeZone = "UTC", at = now) =>
   questionDates(question, { language, now: at, timeZone });
-const days = ({ from, before }: TimeSpan) =>
-  `${from.toISOString().slice(0, 10)} ${before.toISOString().slice(0, 10)}`;
+const days = ({ from, before }: TimeSpan) => `${from.toISOString().slice(0, 10)} ${before.toISOString().slice(0, 10)}`;
 
 const yesterday = "2026-07-14 2026-07-15";
 const twoDaysAgo = "2026-07-13 2026-07-14";
@@ -75,14 +74,7 @@ describe("questionDates", () => {
     expect(read(question, language)).toEqual([]);
   });
 
-  const zones = [
-    "UTC",
-    "Europe/Berlin",
-    "America/New_York",
-    "Pacific/Apia",
-    "Africa/Cairo",
-    "Asia/Kathmandu",
-  ];
+  const zones = ["UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Africa/Cairo", "Asia/Kathmandu"];
 
   it.each(zones)("has each day of a year from its first moment to its last, in %s", (timeZone) => {
     const clock = zoneClock(timeZone);
@@ -95,10 +87,7 @@ describe("questionDates", () => {
       });
       const { from, before } = span as TimeSpan;
       expect(others).toEqual([span, span, span]);
-      expect([clock(from.getTime()), clock(from.getTime() - 1)].map((at) => at >= day)).toEqual([
-        true,
-        false,
-      ]);
+      expect([clock(from.getTime()), clock(from.getTime() - 1)].map((at) => at >= day)).toEqual([true, false]);
       const end = clock(before.getTime() - 1);
       expect(end >= day && end < day + 86_400_000).toBe(true);
       expect(before).toEqual(startOfDay(day + 86_400_000, clock));
@@ -128,16 +117,12 @@ describe("questionDates", () => {
     );
     fc.assert(
       fc.property(question, at, fc.constantFrom(...languages), (asked, time, language) => {
-        for (const { from, before } of read(asked, language, "Europe/Berlin", time))
-          expect(from < before).toBe(true);
+        for (const { from, before } of read(asked, language, "Europe/Berlin", time)) expect(from < before).toBe(true);
       }),
     );
     expect(read("on 5 May 2020, ".repeat(50))).toHaveLength(8);
     for (const part of ["2 days ", "1 day 2 hours ", "1 ", "1-", "昨日", "1/1/", "5 May 2020 "])
-      expect([part, processorMs(() => read(part.repeat(2_000).slice(0, 2_000)), 50) < 50]).toEqual([
-        part,
-        true,
-      ]);
+      expect([part, processorMs(() => read(part.repeat(2_000).slice(0, 2_000)), 50) < 50]).toEqual([part, true]);
   });
 });
 

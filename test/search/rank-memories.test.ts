@@ -1,21 +1,12 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
-import {
-  aboveFloor,
-  type MemorySignals,
-  rankMemories,
-  relatedTo,
-} from "../../src/search/rank-memories.rule.js";
+import { aboveFloor, type MemorySignals, rankMemories, relatedTo } from "../../src/search/rank-memories.rule.js";
 import { defaultFloor } from "../../src/search/retrieval-options.js";
 import { memoryItem } from "../support/memory-item.js";
 
 const now = new Date("2024-06-01T00:00Z");
-const signals = (
-  id: string,
-  fields: Partial<MemorySignals> = {},
-  of: Partial<MemoryItem> = {},
-): MemorySignals => ({
+const signals = (id: string, fields: Partial<MemorySignals> = {}, of: Partial<MemoryItem> = {}): MemorySignals => ({
   memory: memoryItem(now, { id, ...of }),
   words: 0.4,
   source: 0,
@@ -108,8 +99,7 @@ describe("rankMemories", () => {
 
   it("says why each was found", () => {
     const reasonOf = (fields: Partial<MemorySignals>, names = false) =>
-      rankMemories([signals("one", fields, { actorId: "Ana" })], { ...question, names: () => names })[0]
-        ?.reason;
+      rankMemories([signals("one", fields, { actorId: "Ana" })], { ...question, names: () => names })[0]?.reason;
     expect(reasonOf({})).toBe("same words");
     expect(reasonOf({ words: 0, similarity: 0.8 })).toBe("similar meaning");
     expect(reasonOf({ source: 0.2, relation: 0.5 }, true)).toBe(
@@ -184,16 +174,7 @@ describe("aboveFloor", () => {
   });
 });
 
-const someId: fc.Arbitrary<string> = fc.constantFrom(
-  "a",
-  "b",
-  "c",
-  "d",
-  "e",
-  "f",
-  "constructor",
-  "__proto__",
-);
+const someId: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d", "e", "f", "constructor", "__proto__");
 const item = (id: string) => ({ id }) as MemoryItem;
 const someIds = fc.uniqueArray(someId, { maxLength: 6 });
 

@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { beforeAll, describe, expect, it } from "vitest";
 import type { Memory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -41,8 +35,7 @@ beforeAll(async () => {
 
 const search = (query: string, more: Partial<Parameters<Memory["transcript"]["search"]>[0]> = {}) =>
   memory.transcript.search({ scope, query, ...more });
-const ids = async (...asked: Parameters<typeof search>) =>
-  (await search(...asked)).map(({ messageId }) => messageId);
+const ids = async (...asked: Parameters<typeof search>) => (await search(...asked)).map(({ messageId }) => messageId);
 
 describe("transcript search", () => {
   it("gives what was said, where, when, by whom, and why it was found", async () => {
@@ -115,10 +108,7 @@ describe("transcript search", () => {
     const words = "The ferry to Naxos leaves at nine.";
     await memory.record({
       ...{ scope: chat, threadId: "chat" },
-      messages: [
-        new HumanMessage({ id: "asks", content: words }),
-        new AIMessage({ id: "answers", content: words }),
-      ],
+      messages: [new HumanMessage({ id: "asks", content: words }), new AIMessage({ id: "answers", content: words })],
     });
     const hits = await memory.transcript.search({ scope: chat, query: "ferry to Naxos" });
     expect(hits.map(({ messageId }) => messageId)).toEqual(["asks", "answers"]);

@@ -66,18 +66,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(await store.search(["a", "b"])).toEqual([]);
   },
   async "takes labels of any characters"(store) {
-    const labels = [
-      "a_b",
-      "a%",
-      "ana@example.com",
-      "back\\slash",
-      'quo"te',
-      "it's",
-      "ü 漢 🙂",
-      "new\nline",
-      "*",
-      ",",
-    ];
+    const labels = ["a_b", "a%", "ana@example.com", "back\\slash", 'quo"te', "it's", "ü 漢 🙂", "new\nline", "*", ","];
     for (const label of labels) await store.put(["any", label], label, { label });
     for (const label of labels) expect(keys(await store.search(["any", label]))).toEqual([label]);
     const listed = await store.listNamespaces({ prefix: ["any"] });
@@ -139,10 +128,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
   async "finds an item by the fields that its put names, elements of lists too"(store) {
     const chapters = [{ text: "about otters" }, { text: "about zebras" }];
-    await store.put(["i"], "book", { title: "Animals", chapters, secret: "volcano" }, [
-      "title",
-      "chapters[*].text",
-    ]);
+    await store.put(["i"], "book", { title: "Animals", chapters, secret: "volcano" }, ["title", "chapters[*].text"]);
     await store.put(["i"], "other", { title: "Cooking", secret: "pepper" }, ["title"]);
     expect((await store.search(["i"], { query: "zebras" }))[0]?.key).toBe("book");
     const [hidden] = await store.search(["i"], { query: "volcano", limit: 1 });
@@ -151,9 +137,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   async "finds what is not indexed by its name and by filters, not by queries"(store) {
     await store.put(["i"], "hidden", { text: "green tea" }, false);
     await store.put(["i"], "shown", { text: "green tea" });
-    const ranked = (await store.search(["i"], { query: "green tea" })).filter(
-      ({ score }) => score !== undefined,
-    );
+    const ranked = (await store.search(["i"], { query: "green tea" })).filter(({ score }) => score !== undefined);
     expect(keys(ranked)).toEqual(["shown"]);
     expect(keys(await store.search(["i"]))).toEqual(["hidden", "shown"]);
   },

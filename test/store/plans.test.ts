@@ -65,9 +65,7 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
       const tables = nodes.filter((node) => node["Relation Name"]?.startsWith("store_"));
       return {
         rows: Math.max(...tables.map(rowsOf)),
-        scanned: tables
-          .filter((node) => node["Node Type"] === "Seq Scan")
-          .map((node) => node["Relation Name"]),
+        scanned: tables.filter((node) => node["Node Type"] === "Seq Scan").map((node) => node["Relation Name"]),
       };
     } finally {
       await client.query("rollback");
@@ -89,10 +87,7 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
 
   it("writes an item without looking through those of its user and app", async () => {
     const { pool: watched, statements } = watchedPool(pool);
-    await db
-      .memory({ embeddings, database: watched })
-      .store({ scope })
-      .put(["docs", "n1"], "new", { text: "tea" });
+    await db.memory({ embeddings, database: watched }).store({ scope }).put(["docs", "n1"], "new", { text: "tea" });
     const statement = statements.find(({ text }) => text.includes("store_item"));
     await pool.query(`delete from "${db.schema}".store_item where key = 'new'`);
     const { rows } = await pool.query({

@@ -55,10 +55,7 @@ describe("what is done to a scope reaches its items", () => {
     for (const scope of [user, { ...user, appId: app.appId }, app]) {
       await memory.store({ scope }).put(["n"], "k", { text: "tea" });
     }
-    const listed = async () => [
-      ...(await memory.users.list({ tenantId })),
-      ...(await memory.apps.list({ tenantId })),
-    ];
+    const listed = async () => [...(await memory.users.list({ tenantId })), ...(await memory.apps.list({ tenantId }))];
     const nothingElse = { memories: 0, threads: 0, lastActivityAt: null };
     expect(await listed()).toMatchObject([
       { scope: user, items: 2, ...nothingElse },
@@ -91,8 +88,7 @@ describe("another model", () => {
       embeddings: Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" }),
     });
     const store = after.store({ scope });
-    for (let n = 0; n < 5; n++)
-      await before.store({ scope }).put(["n"], String(n), { text: `tea ${n}`, more: "x" });
+    for (let n = 0; n < 5; n++) await before.store({ scope }).put(["n"], String(n), { text: `tea ${n}`, more: "x" });
     await before.store({ scope }).put(["n"], "hidden", { text: "tea" }, false);
     // Without any text, it has nothing to be embedded.
     await before.store({ scope }).put(["n"], "empty", { text: "" });

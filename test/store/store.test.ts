@@ -111,8 +111,7 @@ describe("operations", () => {
   it("attacks S3: have at most 100 conditions, and one statement at most 65,535 parameters; no pause follows", async () => {
     const memory = db.memory();
     const store = memory.store(user());
-    const conditions = (many: number) =>
-      Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
+    const conditions = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
     expect(await store.search(["a"], { filter: conditions(100) })).toEqual([]);
     for (const filter of [conditions(101), conditions(33_000)]) {
       const refused = expect.objectContaining({
@@ -165,8 +164,7 @@ describe("operations", () => {
     await store.put(["f"], "b", { n: 5, meta: { lang: "en" } });
     await store.put(["f"], "c", { n: "not a number", x: null });
     await store.put(["f"], "d", { n: { nested: 1 } });
-    const found = async (filter: object) =>
-      (await store.search(["f"], { filter })).map(({ key }) => key).sort();
+    const found = async (filter: object) => (await store.search(["f"], { filter })).map(({ key }) => key).sort();
     expect(await found({ n: { $in: [5, "12", 99] } })).toEqual(["a", "b"]);
     expect(await found({ n: { $nin: [5] } })).toEqual(["a", "c", "d"]);
     expect(await found({ x: { $exists: true } })).toEqual(["c"]);
@@ -278,8 +276,7 @@ describe("items that expire", () => {
     expect((await store.search(["t"])).map(({ key }) => key)).toEqual(["for good"]);
     await store.put(["t"], "default", { n: 4 });
     expect((await store.get(["t"], "default"))?.createdAt).toEqual(now);
-    const rows = () =>
-      db.pool.query(`select key from "${db.schema}".store_item where user_id = $1`, [of.scope.userId]);
+    const rows = () => db.pool.query(`select key from "${db.schema}".store_item where user_id = $1`, [of.scope.userId]);
     expect((await rows()).rows).toHaveLength(3);
     await memory.upkeep();
     expect((await rows()).rows).toHaveLength(2);
@@ -316,12 +313,7 @@ describe("inside LangGraph", () => {
       .addEdge("write", "read")
       .compile({ store });
     const { found } = await graph.invoke({ found: [] });
-    expect(found).toMatchObject([
-      { value: { text: "one" } },
-      [{ key: "k2" }],
-      { value: { text: "four" } },
-      undefined,
-    ]);
+    expect(found).toMatchObject([{ value: { text: "one" } }, [{ key: "k2" }], { value: { text: "four" } }, undefined]);
     expect((await store.search(["users", "a_b-c"])).map(({ key }) => key).sort()).toEqual(["k1", "k2", "k4"]);
   });
 

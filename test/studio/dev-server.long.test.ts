@@ -86,9 +86,7 @@ async function say(graph: string, threadId: string, content: string, more: objec
     ...more,
   });
   expect(events.filter(({ event }) => event === "error")).toEqual([]);
-  const memory = events.flatMap(({ event, data }) =>
-    event === "custom" ? [data as Record<string, unknown>] : [],
-  );
+  const memory = events.flatMap(({ event, data }) => (event === "custom" ? [data as Record<string, unknown>] : []));
   const state = events.findLast(({ event }) => event === "values")?.data as State;
   return {
     recalled: memory.find(({ type }) => type === "memory.recall")!,
@@ -115,10 +113,7 @@ describe("the graphs in Studio's dev server", () => {
   });
 
   it.each([
-    [
-      "assistant",
-      ["memory.recall", "memory.consent", "assistant:model_request", "assistant:tools", "memory.remember"],
-    ],
+    ["assistant", ["memory.recall", "memory.consent", "assistant:model_request", "assistant:tools", "memory.remember"]],
     [
       "supervisor",
       [
@@ -147,10 +142,7 @@ describe("the graphs in Studio's dev server", () => {
   });
 
   it.each(["assistant", "supervisor"])("take messages, says the schema: %s", async (graph) => {
-    const { input_schema } = await server.call<{ input_schema: unknown }>(
-      "GET",
-      `/assistants/${graph}/schemas`,
-    );
+    const { input_schema } = await server.call<{ input_schema: unknown }>("GET", `/assistants/${graph}/schemas`);
     expect(JSON.stringify(input_schema)).toContain('"messages"');
     expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
   });
@@ -182,8 +174,7 @@ describe("the graphs in Studio's dev server", () => {
   it("ask the user before they remember where the user lives, and take the answer over REST", async () => {
     const threadId = await newThread();
     const run = { assistant_id: "assistant", context: { userId: "carla" } };
-    const wait = (body: object) =>
-      server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
+    const wait = (body: object) => server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
     const asked = async () => {
       const { tasks } = await server.call<Paused>("GET", `/threads/${threadId}/state`);
       return tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
@@ -218,9 +209,7 @@ describe("the graphs in Studio's dev server", () => {
       stream_mode: ["values"],
       config: { configurable: { user_id: "bob" } },
     });
-    expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain(
-      "belongs to another scope",
-    );
+    expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain("belongs to another scope");
   });
 
   it("summarise one conversation when asked, and background work goes on after that", async () => {
@@ -295,8 +284,7 @@ async function startDevServer(env: Record<string, string | undefined>) {
     async call<Body>(method: "GET" | "POST", path: string, body?: unknown) {
       const response = await request(url, method, path, body);
       const text = await response.text();
-      if (!response.ok)
-        throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
+      if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
       return JSON.parse(text) as Body;
     },
     /** The events of a streamed run. */
@@ -305,9 +293,7 @@ async function startDevServer(env: Record<string, string | undefined>) {
       return text.split(/\r?\n\r?\n/).flatMap((block) => {
         const event = /^event: (.*)$/m.exec(block)?.[1];
         const data = /^data: (.*)$/m.exec(block)?.[1];
-        return event === undefined || data === undefined
-          ? []
-          : [{ event, data: JSON.parse(data) as unknown }];
+        return event === undefined || data === undefined ? [] : [{ event, data: JSON.parse(data) as unknown }];
       });
     },
     stop,

@@ -64,9 +64,7 @@ describe("a summary whose model", () => {
       { node: "summarize", op: "create", status: "error", detail: code },
     ]);
     expect(logger.lines.filter((line) => line.startsWith("warn"))).toEqual([
-      expect.stringMatching(
-        /^warn: Summarizing messages 0-7 for failing \d+ failed: .*next try in 30000 ms\.$/s,
-      ),
+      expect.stringMatching(/^warn: Summarizing messages 0-7 for failing \d+ failed: .*next try in 30000 ms\.$/s),
     ]);
     expect(logger.lines).toContain(`debug: Memory ${failed?.id} status updated to failed`);
   });

@@ -120,9 +120,7 @@ describe("two workers", () => {
   it("that end the same round at once start one summary", async () => {
     const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
     const thread = fresh();
-    const ended = await Promise.all(
-      workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })),
-    );
+    const ended = await Promise.all(workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })));
     await Promise.all(workers.map((each) => each.memory.idle()));
     expect(ended.filter((each) => each.summary.started)).toHaveLength(1);
     expect(ended.reduce((sum, each) => sum + each.recorded, 0)).toBe(6);

@@ -10,8 +10,7 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 /** Words that occur nowhere else, so that each can be looked for in the prompts. */
-const words = (name: string, count: number) =>
-  Array.from({ length: count }, (_, index) => `${name}${index}`).join(" ");
+const words = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`).join(" ");
 
 describe("a stretch longer than the model's budget", () => {
   const config = { upkeep: { inputBudgetTokens: 500 } };
@@ -83,8 +82,7 @@ describe("rounds with tool calls", () => {
 
   it("are never cut by a window, and show the model calls and results", async () => {
     const { memory, model, thread } = summarisedThread(db);
-    for (const name of ["a", "b", "c", "d", "e"])
-      await memory.remember({ ...thread, messages: toolRound(name) });
+    for (const name of ["a", "b", "c", "d", "e"]) await memory.remember({ ...thread, messages: toolRound(name) });
     expect(await summaryTable(memory, thread)).toEqual([
       [1, 0, 9, null, "completed"],
       [2, 5, 14, 1, "completed"],
@@ -105,9 +103,7 @@ describe("what is said", () => {
     now = new Date("2026-03-02T09:00Z");
     await say(3);
     const { text } = summaryPrompt(model.calls[0]);
-    expect(
-      [...text.matchAll(/<date>(.*)<\/date>\n<message seq="(\d)"/g)].map((match) => match.slice(1)),
-    ).toEqual([
+    expect([...text.matchAll(/<date>(.*)<\/date>\n<message seq="(\d)"/g)].map((match) => match.slice(1))).toEqual([
       ["2026-03-01", "0"],
       ["2026-03-02", "4"],
     ]);

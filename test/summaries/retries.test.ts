@@ -15,10 +15,9 @@ let next = 0;
 const fresh = () => ({ scope, threadId: `retried ${next++}` });
 
 const eventStatuses = async (threadId: string) => {
-  const { rows } = await db.pool.query(
-    `select status from "${db.schema}".event where thread_id = $1 order by id`,
-    [threadId],
-  );
+  const { rows } = await db.pool.query(`select status from "${db.schema}".event where thread_id = $1 order by id`, [
+    threadId,
+  ]);
   return rows.map((row) => row.status as string);
 };
 

@@ -23,8 +23,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const database = await postgres("start");
     const probe = new pg.Pool({ connectionString: database, max: 1 });
     probe.on("error", () => {});
-    const startedAt = async () =>
-      (await probe.query("select pg_postmaster_start_time()::text as at")).rows[0].at;
+    const startedAt = async () => (await probe.query("select pg_postmaster_start_time()::text as at")).rows[0].at;
     const model = new ScriptedChatModel({
       latencyMs: 20,
       replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
@@ -52,9 +51,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const starts = [await startedAt()];
     const completed: number[] = [];
     const count = async (status: string) => {
-      const ofThreads = await Promise.all(
-        threads.map((thread) => untilAvailable(() => memory.summaries.list(thread))),
-      );
+      const ofThreads = await Promise.all(threads.map((thread) => untilAvailable(() => memory.summaries.list(thread))));
       return ofThreads.flat().filter((summary) => summary.status === status).length;
     };
     const moreSummaries = async () => {
@@ -99,9 +96,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     const superuser = new pg.Client(database);
     superuser.on("error", () => {});
     await superuser.connect();
-    const { rows } = await superuser.query(
-      "select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid",
-    );
+    const { rows } = await superuser.query("select split_part(pg_read_file('postmaster.pid'), E'\\n', 1) as pid");
     const turns: { readonly endedAt: number; readonly ok: boolean }[] = [];
     let talking = true;
     const conversations = Array.from({ length: 6 }, async (_, n) => {

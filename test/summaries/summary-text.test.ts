@@ -5,8 +5,7 @@ import { summaryText as screened } from "../../src/summaries/make-summary.js";
 import { createScreen } from "../../src/text/reads-as-instruction.js";
 
 const screen = createScreen(undefined, () => {});
-const summaryText = async (text: string, maxCharacters: number) =>
-  (await screened(screen, text, maxCharacters)).text;
+const summaryText = async (text: string, maxCharacters: number) => (await screened(screen, text, maxCharacters)).text;
 
 describe("summaryText", () => {
   it("trims, and takes out what the database cannot hold", async () => {
@@ -14,9 +13,7 @@ describe("summaryText", () => {
   });
 
   it.each(["", "   ", "\n\t", "\u0000", "…", "--- !!! ---", "{}"])("refuses %j as empty", async (text) => {
-    await expect(summaryText(text, 100)).rejects.toThrow(
-      expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }),
-    );
+    await expect(summaryText(text, 100)).rejects.toThrow(expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }));
   });
 
   it("cuts after the last sentence that fits", async () => {

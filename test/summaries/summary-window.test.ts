@@ -7,8 +7,7 @@ const role = fc.constantFrom<MessageRole>("user", "assistant", "tool", "system",
 const roles = fc.array(role, { minLength: 1, maxLength: 60, size: "max" });
 const windowMessages = fc.integer({ min: 2, max: 20 });
 
-const startsOf = (sequence: readonly MessageRole[]) =>
-  sequence.flatMap((each, seq) => (each === "user" ? [seq] : []));
+const startsOf = (sequence: readonly MessageRole[]) => sequence.flatMap((each, seq) => (each === "user" ? [seq] : []));
 
 /** Rounds of user and assistant only: users speak at even seqs. */
 const plainStarts = (lastSeq: number) =>
@@ -116,22 +115,18 @@ function transcriptOf(rounds: readonly { steps: readonly (readonly boolean[])[] 
 describe("summaryWindow with tool calls", () => {
   it("never parts a call from its results, wherever the window begins, with parallel calls and missing results", () => {
     fc.assert(
-      fc.property(
-        fc.array(toolRound, { minLength: 1, maxLength: 6, size: "max" }),
-        windowMessages,
-        (rounds, size) => {
-          const transcript = transcriptOf(rounds);
-          const starts = startsOf(transcript.map((entry) => entry.role));
-          for (let length = 1; length <= transcript.length; length++) {
-            const seen = starts.filter((start) => start < length);
-            const { startSeq } = summaryWindow(length - 1, size, seen);
-            const kept = transcript.slice(startSeq);
-            const calls = new Set(kept.flatMap((entry) => entry.calls));
-            const orphans = kept.filter((entry) => entry.answers !== undefined && !calls.has(entry.answers));
-            expect(orphans).toEqual([]);
-          }
-        },
-      ),
+      fc.property(fc.array(toolRound, { minLength: 1, maxLength: 6, size: "max" }), windowMessages, (rounds, size) => {
+        const transcript = transcriptOf(rounds);
+        const starts = startsOf(transcript.map((entry) => entry.role));
+        for (let length = 1; length <= transcript.length; length++) {
+          const seen = starts.filter((start) => start < length);
+          const { startSeq } = summaryWindow(length - 1, size, seen);
+          const kept = transcript.slice(startSeq);
+          const calls = new Set(kept.flatMap((entry) => entry.calls));
+          const orphans = kept.filter((entry) => entry.answers !== undefined && !calls.has(entry.answers));
+          expect(orphans).toEqual([]);
+        }
+      }),
     );
   });
 

@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { round } from "../support/spoken.js";
 import { summarisedThread } from "../support/summary-memory.js";
@@ -96,8 +90,7 @@ describe("a round with open calls of tools", () => {
 
   it("is not summarised while results are recorded one by one", async () => {
     const { memory, thread } = summarisedThread(db, { config: { summaries: { afterSeq: 0 } } });
-    const remember = async (...messages: BaseMessage[]) =>
-      (await memory.remember({ ...thread, messages })).summary;
+    const remember = async (...messages: BaseMessage[]) => (await memory.remember({ ...thread, messages })).summary;
     const open = { started: false, reason: "round_open" };
     expect(await remember(...asking)).toEqual(open);
     expect(await remember(result("1"))).toEqual(open);

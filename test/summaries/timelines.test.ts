@@ -25,8 +25,7 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
   gate.close();
 }
 
-const seqsOf = (from: number, to: number) =>
-  Array.from({ length: to - from + 1 }, (_, index) => from + index);
+const seqsOf = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
 describe("ten rounds of chat", () => {
   it("is shown the latest complete summary and its gap in each, and starts the next where none runs", async () => {

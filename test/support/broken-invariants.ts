@@ -6,10 +6,7 @@ import type { TestDatabase } from "./test-database.js";
  * Counters are what they count, revisions have no gap, only active memories are indexed, sources are found from their
  * messages, and nothing is half done.
  */
-export async function brokenInvariants({
-  pool,
-  schema,
-}: TestDatabase): Promise<{ broken: string; user: string }[]> {
+export async function brokenInvariants({ pool, schema }: TestDatabase): Promise<{ broken: string; user: string }[]> {
   const { rows } = await pool.query<{ broken: string; user: string }>(`
     with active as (
       select m.owner_ref, count(*) as memories from "${schema}".memory m where m.state = 'active' group by 1

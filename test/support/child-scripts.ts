@@ -78,12 +78,7 @@ function follow(child: ChildProcess): ChildScript {
           if (found === undefined && !ended) return;
           watchers.delete(watch);
           if (found !== undefined) resolve(found);
-          else
-            reject(
-              new Error(
-                `The script ended without printing ${fits}. It said:\n${lines.join("\n")}\n${errors}`,
-              ),
-            );
+          else reject(new Error(`The script ended without printing ${fits}. It said:\n${lines.join("\n")}\n${errors}`));
         };
         watchers.add(watch);
         watch();

@@ -71,8 +71,7 @@ export function useCommandLine(db: TestDatabase) {
     run: (args: readonly string[], how?: OwnProcess) =>
       how ? start([...args, ...target()], folder, how) : shared([...args, ...target()]),
     /** Begins a command that goes on until it is told to end, which it is after the test. Of the environment it knows `env`. */
-    begin: (args: readonly string[], env: Readonly<Record<string, string>> = {}) =>
-      begin([...args, ...target()], env),
+    begin: (args: readonly string[], env: Readonly<Record<string, string>> = {}) => begin([...args, ...target()], env),
     /** Runs a command that says itself on which database. */
     runOn: (args: readonly string[]) => shared(args),
   };

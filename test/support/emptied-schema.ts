@@ -35,8 +35,7 @@ export async function emptySchema(pool: pg.Pool, { schema, structure, rows }: Fr
   return true;
 }
 
-const nameOf = (schema: string, table: string) =>
-  `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
+const nameOf = (schema: string, table: string) => `${pg.escapeIdentifier(schema)}.${pg.escapeIdentifier(table)}`;
 
 async function writtenTables(pool: pg.Pool, schema: string): Promise<string[]> {
   const { rows } = await pool.query<{ name: string }>(

@@ -42,10 +42,7 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
     { text: `Lives in ${word}.`, category: "knowledge", key: word, value: word, tags: [word], actorId: word },
     access,
   );
-  await memory.memories.add(
-    { text: `Moved to ${word} and stays.`, category: "knowledge", key: word },
-    access,
-  );
+  await memory.memories.add({ text: `Moved to ${word} and stays.`, category: "knowledge", key: word }, access);
   const [other] = await memory.memories.add(
     {
       text: `Wants to see ${word} again.`,

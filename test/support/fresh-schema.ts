@@ -4,9 +4,7 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import type { TestDatabase } from "./test-database.js";
 
 /** Makes further schemas in the test database, set up with vectors; dropped at the end. */
-export function useFreshSchemas(
-  db: TestDatabase,
-): () => Promise<Pick<TestDatabase, "pool" | "schema" | "memory">> {
+export function useFreshSchemas(db: TestDatabase): () => Promise<Pick<TestDatabase, "pool" | "schema" | "memory">> {
   const made: string[] = [];
   afterAll(async () => {
     for (const schema of made) await db.pool.query(`drop schema if exists "${schema}" cascade`);

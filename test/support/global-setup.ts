@@ -34,10 +34,7 @@ export default async function setup(project: TestProject): Promise<() => Promise
   if (databaseUrl !== null) await checkServer(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-test-"));
   const compiled = join(folder, "compiled");
-  const [embedded] = await Promise.all([
-    databaseUrl === null ? embeddedIn(folder) : null,
-    compileSources(compiled),
-  ]);
+  const [embedded] = await Promise.all([databaseUrl === null ? embeddedIn(folder) : null, compileSources(compiled)]);
   project.provide("databaseUrl", databaseUrl);
   project.provide("compiled", compiled);
   project.provide("embedded", embedded);
@@ -75,9 +72,9 @@ async function embeddedIn(folder: string) {
 /** Keeps an embedded database without any tables from run to run, since making one takes seconds. */
 async function keepEmptyDatabase(): Promise<void> {
   const packages = resolve(import.meta.dirname, "../../node_modules");
-  const { version } = JSON.parse(
-    readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8"),
-  ) as { version: string };
+  const { version } = JSON.parse(readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8")) as {
+    version: string;
+  };
   if (!emptyDatabase(version)) await makeEmptyDatabase(join(packages, ".cache/mnemograph"));
 }
 

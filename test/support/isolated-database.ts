@@ -50,9 +50,7 @@ export function useIsolatedDatabase(db: TestDatabase): IsolatedDatabase {
     await db.pool.query(`create schema ${schema} authorization ${roles.owner}`);
     await memory({ role: "owner", embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
     await db.pool.query(`grant usage on schema ${schema} to ${roles.app}`);
-    await db.pool.query(
-      `grant select, insert, update, delete on all tables in schema ${schema} to ${roles.app}`,
-    );
+    await db.pool.query(`grant select, insert, update, delete on all tables in schema ${schema} to ${roles.app}`);
   });
   afterAll(async () => {
     if (inject("databaseUrl") === null) return;

@@ -72,8 +72,7 @@ export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenA
           return fail(response, 404, `no such route: ${request.method} ${request.url}`);
         requests.push({ body, headers: request.headers, at });
         const behaviour = behaviours.shift();
-        if (behaviour === undefined)
-          return fail(response, 400, `the stub's script has no request ${requests.length}`);
+        if (behaviour === undefined) return fail(response, 400, `the stub's script has no request ${requests.length}`);
         respond(response, behaviour, body);
       },
       (error: unknown) => fail(response, 400, String(error)),
@@ -105,10 +104,7 @@ export function useOpenAI() {
     get requests() {
       return stub?.requests ?? [];
     },
-    async model(
-      script: readonly StubBehaviour[],
-      options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]> = {},
-    ) {
+    async model(script: readonly StubBehaviour[], options: Partial<ConstructorParameters<typeof ChatOpenAI>[0]> = {}) {
       await stub?.close();
       stub = await startOpenAIStub(...script);
       return new ChatOpenAI({
@@ -157,9 +153,7 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
       logprobs: null,
       finish_reason: finishReason(message),
     };
-    response.end(
-      JSON.stringify({ ...envelope(body, id, "chat.completion"), choices: [choice], usage: USAGE }),
-    );
+    response.end(JSON.stringify({ ...envelope(body, id, "chat.completion"), choices: [choice], usage: USAGE }));
   }
 }
 

@@ -40,10 +40,7 @@ export async function startPgbouncer(
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const file = join(folder, "pgbouncer.ini");
-  writeFileSync(
-    file,
-    ["[databases]", `* = host=${hostname} port=${port || 5432}`, "[pgbouncer]", ...lines].join("\n"),
-  );
+  writeFileSync(file, ["[databases]", `* = host=${hostname} port=${port || 5432}`, "[pgbouncer]", ...lines].join("\n"));
   chmodSync(folder, 0o755);
   // It refuses to run as root.
   const identity = process.geteuid?.() === 0 ? { uid: 65_534, gid: 65_534 } : {};

@@ -41,8 +41,7 @@ export function runProgram(file: string, env: Record<string, string> = {}, cwd =
     kill: (signal) => void child.kill(signal),
     printed: (wanted) =>
       new Promise((resolve, reject) => {
-        const fail = (how: string) =>
-          reject(new Error(`The program ${how} without printing ${wanted}:\n${output}`));
+        const fail = (how: string) => reject(new Error(`The program ${how} without printing ${wanted}:\n${output}`));
         const timer = setTimeout(() => fail("went on and on"), limitsMs.step);
         watch = () => {
           if (typeof wanted === "string" ? !output.includes(wanted) : !wanted.test(output)) return;

@@ -42,15 +42,11 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
     { text: "Lives in Porto.", category: "profile", key: "city", value: "Porto" },
     { scope },
   );
-  const [note] = await memory.memories.add(
-    { text: "Buyers ask about refunds.", kind: "note" },
-    { scope: { appId } },
-  );
+  const [note] = await memory.memories.add({ text: "Buyers ask about refunds.", kind: "note" }, { scope: { appId } });
   const id = kept?.id ?? "";
   const [entry] = await memory.memories.history(id, { scope });
   const lines: string[] = [];
-  for await (const line of memory.export({ userId: `${userId} who is new` }))
-    lines.push(JSON.stringify(line));
+  for await (const line of memory.export({ userId: `${userId} who is new` })) lines.push(JSON.stringify(line));
   return {
     ...{ threadId, id, removedId: removed?.id ?? "", suspectId: suspect?.id ?? "" },
     ...{ consentId: proposed?.consentId ?? "", appId, memoryId: note?.id ?? "" },
@@ -115,10 +111,7 @@ export function sampleOf(name: OperationName, ids: Ids): Sample {
 }
 
 /** The ids that an operator names for an operation that is about somebody. */
-export function namedFor(
-  { reach }: Operation,
-  { userId, appId }: SampleScope,
-): Readonly<Record<string, string>> {
+export function namedFor({ reach }: Operation, { userId, appId }: SampleScope): Readonly<Record<string, string>> {
   return reach === "scope" || reach === "listed" || reach === "counted" ? { userId, appId } : {};
 }
 
@@ -130,12 +123,9 @@ export function requestOf(
 ) {
   const { query, body } = requestParts(operation);
   const take = (shape: object) => Object.entries(input).filter(([name]) => name in shape);
-  const path = operation.path.replace(/:(\w+)/g, (_, name: string) =>
-    encodeURIComponent(String(input[name] ?? "x")),
-  );
+  const path = operation.path.replace(/:(\w+)/g, (_, name: string) => encodeURIComponent(String(input[name] ?? "x")));
   const search = new URLSearchParams(named);
-  for (const [name, value] of take(query.shape))
-    for (const each of [value].flat()) search.append(name, String(each));
+  for (const [name, value] of take(query.shape)) for (const each of [value].flat()) search.append(name, String(each));
   const inBody = take(body.shape);
   return {
     method: operation.method.toUpperCase() as "GET" | "POST" | "PATCH" | "DELETE",

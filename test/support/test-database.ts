@@ -4,12 +4,7 @@ import type { Memory } from "../../src/memory.js";
 import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { silentLogger } from "./silent-logger.js";
 import { createTestMemory, type TestConfig, type TestOptions } from "./test-memory.js";
-import {
-  giveBackWorkerDatabase,
-  newSchemaName,
-  takeWorkerDatabase,
-  type WorkerDatabase,
-} from "./worker-pool.js";
+import { giveBackWorkerDatabase, newSchemaName, takeWorkerDatabase, type WorkerDatabase } from "./worker-pool.js";
 
 /** A database of a test file's own, set up. */
 export interface TestDatabase {

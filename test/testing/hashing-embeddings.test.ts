@@ -82,9 +82,9 @@ test("a misspelt word is still near, a different one is not", async () => {
 });
 
 test("stop words alone do not make sentences alike", async () => {
-  expect(
-    Math.abs(await similarity("What is the name of the dog?", "What is the colour of the car?")),
-  ).toBeLessThan(0.3);
+  expect(Math.abs(await similarity("What is the name of the dog?", "What is the colour of the car?"))).toBeLessThan(
+    0.3,
+  );
 });
 
 test("the order of words counts a little", async () => {

@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { createAgent } from "langchain";
 import { describe, expect, test } from "vitest";
@@ -19,9 +13,7 @@ const answerTo = async (...messages: BaseMessage[]): Promise<string> => (await m
 const said = "[offline stand-in]";
 
 describe("the answer", () => {
-  const aboutMe = human(
-    "I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!",
-  );
+  const aboutMe = human("I work in a bank. I'm allergic to peanuts, badly. The file name is wrong. My name is Ana!");
   const tea = "- Preferred name is Ana\n- Prefers tea &amp; biscuits to A &lt; B";
   const memory = new SystemMessage(`<memory>\n<profile>\n${tea}\n</profile>\n</memory>`);
   const summary =
@@ -50,11 +42,7 @@ describe("the answer", () => {
       ],
       "You said: My name is Ana.",
     ],
-    [
-      "may be in the message that asks",
-      [human("I live in Porto. Where do I live?")],
-      "You said: I live in Porto.",
-    ],
+    ["may be in the message that asks", [human("I live in Porto. Where do I live?")], "You said: I live in Porto."],
     [
       "is in the memory block of a system message",
       [memory, human("What name do I prefer?")],
@@ -86,11 +74,7 @@ describe("the answer", () => {
       [human("My name is Ana."), human("My name is Anna. I am a baker.")],
       "Noted: My name is Anna.",
     ],
-    [
-      "notes no previous context",
-      [human("[Previous context: old things]\n\nI like tea.")],
-      "Noted: I like tea.",
-    ],
+    ["notes no previous context", [human("[Previous context: old things]\n\nI like tea.")], "Noted: I like tea."],
     [
       "is what memory put in front of a message, which is nobody's word",
       [human("<memory>\n## Recent Context\n- My dog is Rex.\n</memory>\n\nWho is my dog?")],
@@ -133,8 +117,7 @@ None of this is known until the user agrees.
 [Summary of Round 1-3]:
 - The user was in Rome.
 </memory>`;
-  const known =
-    "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
+  const known = "name: Ana & Bo; The user prefers short answers; The user's goal is to sail; Returns take 14 days.";
 
   test.each([
     "What do you know about me?",
@@ -201,9 +184,7 @@ describe("handing over", () => {
   });
 
   test("leaves the previous context out of the task", async () => {
-    expect(
-      await callsFor("[Previous context: they plan to build]\n\nHello", ["planner", "executor"]),
-    ).toEqual([]);
+    expect(await callsFor("[Previous context: they plan to build]\n\nHello", ["planner", "executor"])).toEqual([]);
     expect(await callsFor("[Previous context: they like tea]\n\nRun it", ["planner", "executor"])).toEqual([
       { name: "executor", args: { task: "Run it" } },
     ]);

@@ -16,8 +16,7 @@ async function summaryOf(prompt: string): Promise<string> {
 
 const message = (seq: number, role: string, text: string): string =>
   `<message seq="${seq}" role="${role}">${text}</message>`;
-const newMessages = (...messages: string[]): string =>
-  `<new_messages>\n${messages.join("\n")}\n</new_messages>`;
+const newMessages = (...messages: string[]): string => `<new_messages>\n${messages.join("\n")}\n</new_messages>`;
 
 test("has a line for each round: the first sentences", async () => {
   const prompt = newMessages(
@@ -26,9 +25,7 @@ test("has a line for each round: the first sentences", async () => {
     message(2, "user", "Fine"),
     message(3, "assistant", "Good"),
   );
-  expect(await summaryOf(prompt)).toBe(
-    "Round of seq 0: My name is Ana. → Hello Ana!\nRound of seq 2: Fine → Good",
-  );
+  expect(await summaryOf(prompt)).toBe("Round of seq 0: My name is Ana. → Hello Ana!\nRound of seq 2: Fine → Good");
 });
 
 test("goes on from the previous summary and drops what left the window", async () => {
@@ -64,9 +61,7 @@ test("resolves entities once", async () => {
 test("cuts long sentences to 100 characters, whole characters", async () => {
   const [, said = "", answered = ""] =
     /: (.*) → (.*)$/.exec(
-      await summaryOf(
-        newMessages(message(0, "user", "word ".repeat(50)), message(1, "assistant", "🙂".repeat(120))),
-      ),
+      await summaryOf(newMessages(message(0, "user", "word ".repeat(50)), message(1, "assistant", "🙂".repeat(120)))),
     ) ?? [];
   expect([...said].length).toBeLessThanOrEqual(100);
   expect(said.endsWith("…")).toBe(true);
@@ -93,7 +88,7 @@ test("says so when a round has only one side", async () => {
 
 test("a summary made from its own output is stable", async () => {
   const first = await summaryOf(newMessages(message(0, "user", "A &amp; B"), message(1, "assistant", "C")));
-  expect(
-    await summaryOf(`<previous_summary covers="0-1">${first.replaceAll("&", "&amp;")}</previous_summary>`),
-  ).toBe(first);
+  expect(await summaryOf(`<previous_summary covers="0-1">${first.replaceAll("&", "&amp;")}</previous_summary>`)).toBe(
+    first,
+  );
 });

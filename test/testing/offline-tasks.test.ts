@@ -41,11 +41,7 @@ describe("facts", () => {
       "preferences favourite_dark_tea Pu'er",
       "The user's favourite dark tea is Pu'er.",
     ],
-    [
-      "Always answer in French.",
-      "instructions null null",
-      "The user wants the assistant to always answer in French.",
-    ],
+    ["Always answer in French.", "instructions null null", "The user wants the assistant to always answer in French."],
     ["Never use emojis.", "instructions null null", "The user wants the assistant to never use emojis."],
   ])("%s", async (said, slot, text) => {
     const [fact, ...others] = await extract([said]);
@@ -65,9 +61,9 @@ describe("facts", () => {
   });
 
   test("are none in questions, small talk, and what the assistant said", async () => {
-    expect(
-      await extract(["Do you think my name is Ana?", "Where do I live?", "Thanks, I don't like that."]),
-    ).toEqual([]);
+    expect(await extract(["Do you think my name is Ana?", "Where do I live?", "Thanks, I don't like that."])).toEqual(
+      [],
+    );
   });
 
   test("that correct what is known say so", async () => {
@@ -91,13 +87,8 @@ test("an episode is what the user said, and goes on in the next piece", async ()
     );
   const first = await compress(null, "Let us build a shop. Soon.", "Which database?");
   expect(first).toBe("The user said: Let us build a shop; Which database?.");
-  expect(await compress(first, "PostgreSQL!")).toBe(
-    "The user said: Let us build a shop; Which database?; PostgreSQL.",
-  );
-  const long = await compress(
-    null,
-    ...Array.from({ length: 60 }, (_, index) => `Sentence number ${index} of many.`),
-  );
+  expect(await compress(first, "PostgreSQL!")).toBe("The user said: Let us build a shop; Which database?; PostgreSQL.");
+  const long = await compress(null, ...Array.from({ length: 60 }, (_, index) => `Sentence number ${index} of many.`));
   expect(long.length).toBeLessThanOrEqual(600);
 });
 

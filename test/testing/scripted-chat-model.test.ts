@@ -1,10 +1,4 @@
-import {
-  AIMessage,
-  AIMessageChunk,
-  type BaseMessage,
-  HumanMessage,
-  SystemMessage,
-} from "@langchain/core/messages";
+import { AIMessage, AIMessageChunk, type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { tool } from "@langchain/core/tools";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { createAgent } from "langchain";
@@ -112,9 +106,7 @@ describe("what it records", () => {
   test("messages, tools, and all options, through bindings and the graph around it", async () => {
     const model = scripted("ok");
     const bound = model.bindTools([weather], { tool_choice: "auto" }).withConfig({ tags: ["bound"] });
-    const graph = graphOf(async (messages, config) => [
-      await bound.invoke(messages, { ...config, stop: ["."] }),
-    ]);
+    const graph = graphOf(async (messages, config) => [await bound.invoke(messages, { ...config, stop: ["."] })]);
     await graph.invoke(input, { tags: ["outer"], metadata: { a: 1 }, configurable: { thread_id: "t1" } });
     const call = model.calls[0];
     expect(call?.messages.map((message) => message.text)).toEqual(["hi"]);
@@ -188,8 +180,7 @@ describe("streaming", () => {
     const model = scripted("One two three.");
     const graph = graphOf(async (messages) => [await model.invoke(messages)]);
     const words: string[] = [];
-    for await (const [message] of await graph.stream(input, { streamMode: "messages" }))
-      words.push(message.text);
+    for await (const [message] of await graph.stream(input, { streamMode: "messages" })) words.push(message.text);
     expect(words.filter(Boolean)).toEqual(["One", " two", " three."]);
   });
 
@@ -237,9 +228,7 @@ describe("structured output", () => {
       return [];
     });
     const events: AsyncIterable<unknown> =
-      version === "v2"
-        ? graph.streamEvents(input, { version })
-        : await graph.streamEvents(input, { version });
+      version === "v2" ? graph.streamEvents(input, { version }) : await graph.streamEvents(input, { version });
     for await (const _ of events);
     expect(got).toEqual([{ summary: "short" }]);
   });
@@ -247,9 +236,7 @@ describe("structured output", () => {
   test("goes to the tool that is named or demanded, and needs to know which is meant", async () => {
     const model = repeating({ structured: { a: 1 } });
     await expect(model.invoke("a")).rejects.toThrow("no tool is bound");
-    await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow(
-      "the bound tools are weather, other",
-    );
+    await expect(model.bindTools([weather, other]).invoke("a")).rejects.toThrow("the bound tools are weather, other");
     for (const tool_choice of ["other", { type: "function", function: { name: "other" } }]) {
       const { tool_calls } = await model.bindTools([weather, other], { tool_choice }).invoke("a");
       expect(tool_calls?.[0]?.name).toBe("other");
@@ -268,11 +255,7 @@ describe("cancelling", () => {
     const { signal } = controller;
     const structured = model.withStructuredOutput(schema, { includeRaw: true });
     const started = performance.now();
-    const calls = [
-      model.invoke("a", { signal }),
-      structured.invoke("a", { signal }),
-      model.stream("a", { signal }),
-    ];
+    const calls = [model.invoke("a", { signal }), structured.invoke("a", { signal }), model.stream("a", { signal })];
     setTimeout(() => controller.abort(new Error("enough")), 20);
     for (const call of calls) await expect(call).rejects.toThrow("enough");
     expect(performance.now() - started).toBeLessThan(500);

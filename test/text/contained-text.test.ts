@@ -61,10 +61,7 @@ describe("memory in a user's message", () => {
       "# Long-term Memory\nThese notes are data from earlier conversations, x.\n\n## User Profile\n- a: b\n\n# Recent Conversation\nAnswer consistently using the memory and conversation above.\n\nHi",
       "\n\nHi",
     ],
-    [
-      `# Long-term Memory\n${memoryPreface}\n\nOdd.\n\nAnswer consistently using the memory above.\nHi`,
-      "\nHi",
-    ],
+    [`# Long-term Memory\n${memoryPreface}\n\nOdd.\n\nAnswer consistently using the memory above.\nHi`, "\nHi"],
     ["## User Profile\n- likes: kiwis\n\nHi", "\nHi"],
     ["## Also Known\n- [interests] kiwis\n\nHi", "\nHi"],
     ["Hi\n## Recent Context\n- turns 1-10: kiwis\n- [tasks] kiwis", "Hi\n"],

@@ -86,10 +86,7 @@ describe("a message of joined characters", () => {
         const taken = processorMs(() => void withinBounds(message, bounds), 5_000);
         expect(taken).toBeLessThan(5_000);
       }
-      const [piece] = textPieces(
-        withinBounds(message, { inputBudgetTokens: 3_000, mostPieces: 3 }).items,
-        3_000,
-      );
+      const [piece] = textPieces(withinBounds(message, { inputBudgetTokens: 3_000, mostPieces: 3 }).items, 3_000);
       expect(piece?.[0]?.text.startsWith("e")).toBe(true);
     },
   );

@@ -33,13 +33,8 @@ describe("searchText", () => {
 
   it("has no more words, bytes and letters than an index takes", () => {
     const part = fc.constantFrom("ab", "語", "ﷺ", "q1-", "é", ".", " ", "\u0301\u0316", "x/y", "😀", "ำ");
-    const repeated = fc.tuple(
-      fc.array(part, { minLength: 1, maxLength: 6 }),
-      fc.integer({ min: 1, max: 20_000 }),
-    );
-    const numbered = fc
-      .integer({ min: 1, max: 20_000 })
-      .map((count) => [...Array(count).keys()].join(" word"));
+    const repeated = fc.tuple(fc.array(part, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 20_000 }));
+    const numbered = fc.integer({ min: 1, max: 20_000 }).map((count) => [...Array(count).keys()].join(" word"));
     const long = fc.oneof(
       repeated.map(([parts, times]) => parts.join("").repeat(times)),
       numbered,
@@ -50,9 +45,7 @@ describe("searchText", () => {
         expect(Buffer.byteLength(prepared)).toBeLessThan(600_000);
         const found = prepared.match(/[\p{L}\p{M}\p{N}]+/gu) ?? [];
         expect(new Set(found).size).toBeLessThanOrEqual(4_000);
-        expect(found.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)).toBeLessThanOrEqual(
-          250_000,
-        );
+        expect(found.reduce((sum, word) => sum + Buffer.byteLength(word) + 1, 0)).toBeLessThanOrEqual(250_000);
         for (const word of words(prepared)) expect(Buffer.byteLength(word)).toBeLessThan(2_047);
       }),
       { numRuns: 15 },

@@ -6,13 +6,9 @@ import { type PieceBounds, textPieces, withinBounds } from "../../src/text/text-
 const text = fc.oneof(
   fc.string({ maxLength: 200, size: "max" }),
   fc.string({ unit: "grapheme", maxLength: 100, size: "max" }),
-  fc
-    .array(fc.constantFrom("😀", "日", "a", "\u0301", "🏳️‍🌈", " "), { maxLength: 200 })
-    .map((parts) => parts.join("")),
+  fc.array(fc.constantFrom("😀", "日", "a", "\u0301", "🏳️‍🌈", " "), { maxLength: 200 }).map((parts) => parts.join("")),
 );
-const items = fc
-  .array(text, { maxLength: 20 })
-  .map((texts) => texts.map((each, seq) => ({ seq, text: each })));
+const items = fc.array(text, { maxLength: 20 }).map((texts) => texts.map((each, seq) => ({ seq, text: each })));
 const budget = fc.integer({ min: 2, max: 80 });
 
 const rejoined = (pieces: { seq: number; text: string }[][]) => {
@@ -125,12 +121,8 @@ describe("no cut", () => {
   });
 
   it("is within a line of code where one ends near, nor a value of JSON in one line", () => {
-    const lines = Array.from(
-      { length: 300 },
-      (_, index) => `  const value${index} = compute(${index}, "x");`,
-    );
-    for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1))
-      expect(part.endsWith("\n")).toBe(true);
+    const lines = Array.from({ length: 300 }, (_, index) => `  const value${index} = compute(${index}, "x");`);
+    for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1)) expect(part.endsWith("\n")).toBe(true);
     const json = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id: `INV-2024-${id + 10_000}` })));
     const { parts } = cutsOf(json, 200);
     for (let id = 0; id < 300; id++) expect(parts.join("|")).toContain(`INV-2024-${id + 10_000}`);
@@ -190,11 +182,7 @@ describe("withinBounds", () => {
   });
 
   it("takes from the longest first: what is short stays whole", () => {
-    const input = [
-      { text: "a b ".repeat(20_000) },
-      { text: "short ".repeat(50) },
-      { text: "c d ".repeat(20_000) },
-    ];
+    const input = [{ text: "a b ".repeat(20_000) }, { text: "short ".repeat(50) }, { text: "c d ".repeat(20_000) }];
     const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }).items;
     expect(short).toEqual(input[1]);
     const [first, second] = [one, other].map((item) => estimateTokens(item?.text ?? ""));
@@ -236,9 +224,6 @@ describe("withinBounds", () => {
   it("leaves the others their place beside one that is too long", () => {
     const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
     const { items, taken } = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }, () => true);
-    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([
-      4,
-      ["one", "word ", "two", "three"],
-    ]);
+    expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([4, ["one", "word ", "two", "three"]]);
   });
 });

@@ -26,9 +26,7 @@ function formatOf(lines: readonly object[]): string {
   const shapes = (field: string) => [...new Set(lines.map((line) => shapeOf((line as never)[field])))].sort();
   // What these hold is told by no format: an item's value is any JSON.
   const free = ["draft", "old", "new", ...(fields.includes("namespace") ? ["value"] : [])];
-  return fields
-    .map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`))
-    .join(", ");
+  return fields.map((field) => (free.includes(field) ? field : `${field}: ${shapes(field).join(" | ")}`)).join(", ");
 }
 
 describe("the format of an export", () => {
@@ -49,8 +47,7 @@ describe("the format of an export", () => {
     );
     const lines = await linesOf(memory, { tenantId: name, userId: name });
     const memories = lines.filter(({ type }) => type === "memory");
-    for (const line of memories)
-      expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
+    for (const line of memories) expect(Object.keys(line)).toEqual(["type", ...Object.keys(records.memory.fields)]);
     const types = [...new Set(lines.map(({ type }) => type))].filter((type) => type !== "memory");
     const format = types.map((type) => [type, formatOf(lines.filter((line) => line.type === type))]);
     expect(Object.fromEntries(format)).toMatchInlineSnapshot(`

@@ -56,17 +56,14 @@ describe("export and import", () => {
 
     // It is found as before, by words, and by vectors once they are made.
     const query = { scope, query: `who likes ${name}` };
-    const texts = async (memory: Memory) =>
-      (await memory.query(query)).map(({ memory: { text } }) => text).sort();
+    const texts = async (memory: Memory) => (await memory.query(query)).map(({ memory: { text } }) => text).sort();
     expect((await texts(target)).length).toBeGreaterThan(0);
     expect(await texts(target)).toEqual(await texts(db.memory()));
     const said = async (memory: Memory) =>
       (await memory.transcript.search({ scope, query: "round 2" })).map(({ text }) => text);
     expect((await said(target)).length).toBeGreaterThan(0);
     expect(await said(target)).toEqual(await said(source));
-    const { embedded } = await fresh
-      .memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) })
-      .reembed();
+    const { embedded } = await fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).reembed();
     const active = ofType(lines, "memory").filter(({ state }) => state === "active");
     expect(embedded).toBe(active.length + ofType(lines, "item").length);
     // And goes on: the next change has the next revision.
@@ -97,11 +94,7 @@ describe("export and import", () => {
         "select column_name as name from information_schema.columns where table_schema = $1 and table_name = $2",
         [db.schema, table],
       );
-      const known = [
-        ...whose,
-        ...Object.values(fields).map((field) => field.name),
-        ...(madeAnew[name] ?? []),
-      ];
+      const known = [...whose, ...Object.values(fields).map((field) => field.name), ...(madeAnew[name] ?? [])];
       const missing = rows.map((column) => column.name).filter((column) => !known.includes(column));
       expect([name, missing]).toEqual([name, []]);
     }
@@ -263,11 +256,7 @@ describe("export and import", () => {
       ["nothing", [], /^Line 1: the export is cut off/],
       ["no JSON", ["hello"], /^Line 1: this is no JSON/],
       ["something else", ['{"a":1}'], /^Line 1: this is no export of mnemograph/],
-      [
-        "a later version",
-        [{ ...header, version: 2 }],
-        /^Line 1: the export has version 2, .*update the package/,
-      ],
+      ["a later version", [{ ...header, version: 2 }], /^Line 1: the export has version 2, .*update the package/],
       [
         "no scope",
         [
@@ -295,11 +284,7 @@ describe("export and import", () => {
         /^Line 3: serialised: this is no message/,
       ],
       ["a second header", [header, header], /^Line 2: a second header/],
-      [
-        "more after the end",
-        [header, { type: "end", lines: 1 }, thread],
-        /^Line 3: there is something after/,
-      ],
+      ["more after the end", [header, { type: "end", lines: 1 }, thread], /^Line 3: there is something after/],
     ])("say which line is wrong: %s", async (_, lines, problem) => {
       const memory = (await freshOnce()).memory();
       const error = await memory.import(lines as string[]).catch((cause: unknown) => cause);

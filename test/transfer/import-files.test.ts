@@ -17,21 +17,13 @@ const invalid = (message: RegExp) => ({ code: "INVALID_INPUT", message: expect.s
 describe("a line that is too long or too deep", () => {
   const history = { type: "history", memoryId: randomUUID(), event: "ADD", actor: null, revision: null };
   it.each<[string, (header: string) => unknown[], RegExp]>([
-    [
-      "of 11 MB",
-      (header) => [header, `{"type":"${"x".repeat(11_000_000)}"}`],
-      /^Line 2: it is longer than 10000000/,
-    ],
+    ["of 11 MB", (header) => [header, `{"type":"${"x".repeat(11_000_000)}"}`], /^Line 2: it is longer than 10000000/],
     [
       "5,000 levels deep",
       (header) => [header, JSON.stringify({ ...history, old: "@", new: null }).replace('"@"', deep(5_000))],
       /^Line 2: it is nested deeper than 1000 levels/,
     ],
-    [
-      "a million levels deep, and cut off",
-      (header) => [header, "[".repeat(1_000_000)],
-      /^Line 2: it is nested/,
-    ],
+    ["a million levels deep, and cut off", (header) => [header, "[".repeat(1_000_000)], /^Line 2: it is nested/],
     [
       "an object that is a circle",
       (header) => {
@@ -61,10 +53,7 @@ describe("a line that is too long or too deep", () => {
       messages: [new HumanMessage({ id: "h", content: "hi" })],
     });
     const lines = asText(await linesOf(memory, scope)).map((line) =>
-      line.replace(
-        String.raw`\"additional_kwargs\":{}`,
-        String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`,
-      ),
+      line.replace(String.raw`\"additional_kwargs\":{}`, String.raw`\"additional_kwargs\":{\"a\":${deep(5_000)}}`),
     );
     const target = { scope: { userId: randomUUID(), tenantId: "deep" } };
     await expect(memory.import(lines, target)).rejects.toMatchObject(
@@ -84,9 +73,7 @@ it("rejects what the database does not take by the lines of its batch, of which 
   // Blank is only what comes of it.
   const memory = db.memory({ redact: (text) => (text === third ? " " : text) });
   await expect(memory.import(lines)).rejects.toMatchObject(
-    invalid(
-      new RegExp(`^Lines 1 to ${lines.length}: the database does not take one of them \\(SQLSTATE 23514\\)`),
-    ),
+    invalid(new RegExp(`^Lines 1 to ${lines.length}: the database does not take one of them \\(SQLSTATE 23514\\)`)),
   );
   expect(await memory.memories.list({ scope })).toEqual([]);
 });

@@ -77,34 +77,31 @@ describe("large and interrupted exports and imports", () => {
     expect(furthest).toBeLessThanOrEqual(1);
   });
 
-  it.skipIf(!onServer())(
-    "killed in the middle, an import is finished by the next (server only)",
-    async () => {
-      const scope = { userId: word() };
-      const source = db.memory();
-      for (let thread = 0; thread < 30; thread++) {
-        const messages = Array.from({ length: 40 }, (_, index) =>
-          index % 2
-            ? new AIMessage({ id: `a${index}`, content: "Fine." })
-            : new HumanMessage({ id: `h${index}`, content: "How?" }),
-        );
-        await source.record({ scope, threadId: `${scope.userId} ${thread}`, messages });
-      }
-      const lines = await linesOf(source, scope);
-      const folder = mkdtempSync(join(tmpdir(), "mnemograph-import-"));
-      const file = join(folder, "export.jsonl");
-      writeFileSync(file, asText(lines).join("\n"));
-      const fresh = await freshSchema();
-      const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
-      await child.line("deep enough");
-      await child.kill();
-      const target = fresh.memory();
-      expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
-      await target.import(asText(lines));
-      expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
-      rmSync(folder, { recursive: true });
-    },
-  );
+  it.skipIf(!onServer())("killed in the middle, an import is finished by the next (server only)", async () => {
+    const scope = { userId: word() };
+    const source = db.memory();
+    for (let thread = 0; thread < 30; thread++) {
+      const messages = Array.from({ length: 40 }, (_, index) =>
+        index % 2
+          ? new AIMessage({ id: `a${index}`, content: "Fine." })
+          : new HumanMessage({ id: `h${index}`, content: "How?" }),
+      );
+      await source.record({ scope, threadId: `${scope.userId} ${thread}`, messages });
+    }
+    const lines = await linesOf(source, scope);
+    const folder = mkdtempSync(join(tmpdir(), "mnemograph-import-"));
+    const file = join(folder, "export.jsonl");
+    writeFileSync(file, asText(lines).join("\n"));
+    const fresh = await freshSchema();
+    const child = start("import-slowly", [inject("databaseUrl") ?? "", fresh.schema, file]);
+    await child.line("deep enough");
+    await child.kill();
+    const target = fresh.memory();
+    expect((await linesOf(target, scope)).length).toBeLessThan(lines.length);
+    await target.import(asText(lines));
+    expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
+    rmSync(folder, { recursive: true });
+  });
 });
 
 async function* cutOff(lines: ExportLine[], after: number) {

@@ -10,12 +10,7 @@ import { type Address, newAddress, say } from "../support/thread-facts.js";
 const db = useTestDatabase();
 
 /** A reply that says what it took, and why the model stopped. */
-function costing(
-  input_tokens: number,
-  output_tokens: number,
-  content: string,
-  finish_reason = "stop",
-): AIMessage {
+function costing(input_tokens: number, output_tokens: number, content: string, finish_reason = "stop"): AIMessage {
   const reply = new AIMessage({ content, response_metadata: { finish_reason } });
   const total_tokens = input_tokens + output_tokens;
   Object.assign(reply, { usage_metadata: { input_tokens, output_tokens, total_tokens } });
@@ -76,8 +71,7 @@ describe("background calls", () => {
   it("that are answered wrongly are counted as well, and so is the answer that repairs them", async () => {
     const memory = summaryMemory(db, {
       model: taskModel({
-        conversation_summary: (_, call) =>
-          call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary),
+        conversation_summary: (_, call) => (call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary)),
       }),
     });
     const thread = newAddress();

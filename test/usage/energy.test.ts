@@ -86,9 +86,7 @@ describe("the energy of a tenant", () => {
     await Promise.all([95, 1, 1].map((units) => charge(units)));
     passed(1);
     await charge(5);
-    expect(lines).toEqual([
-      expect.stringMatching(`^warn: energy .*tenant ${tenantId}: \\d+ of 40 units spent`),
-    ]);
+    expect(lines).toEqual([expect.stringMatching(`^warn: energy .*tenant ${tenantId}: \\d+ of 40 units spent`)]);
     expect(await told()).toMatchObject([{ op: "exhaust", status: "skipped", scope: null }]);
     passed(4);
     await charge(5);
@@ -211,8 +209,7 @@ describe("what was consumed", () => {
 
   it("is told by kind, of a scope, a tenant or all", async () => {
     const { memory, shop, inShop, tenantId, user } = await spent();
-    const units = async (of: StatsOf<undefined>) =>
-      (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
+    const units = async (of: StatsOf<undefined>) => (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
     expect(await units({ tenantId })).toEqual([
       ["summary", 42],
       ["facts", 30],
@@ -239,9 +236,7 @@ describe("what was consumed", () => {
       (await spentToday(database, { scope, kind })).tokens;
     expect([await today(user()), await today(user("bob")), await today(shop)]).toEqual([200, 0, 0]);
     passed(13);
-    expect([await today(user()), await today(user(), "facts"), await today(user("bob"))]).toEqual([
-      200, 3_000, 4_000,
-    ]);
+    expect([await today(user()), await today(user(), "facts"), await today(user("bob"))]).toEqual([200, 3_000, 4_000]);
     expect([await today(shop), await today({ tenantId })]).toEqual([4_000, 4_200]);
     expect(await today({ tenantId: "none" })).toBe(0);
   });

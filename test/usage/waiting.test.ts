@@ -35,9 +35,7 @@ function workshop() {
     },
     /** How often each kind of work that can wait has asked the model. */
     asked: () =>
-      ["app_note", "note_compaction", "user_insights", "memory_pairs"].map(
-        (name) => model.prompts(name).length,
-      ),
+      ["app_note", "note_compaction", "user_insights", "memory_pairs"].map((name) => model.prompts(name).length),
   };
 }
 

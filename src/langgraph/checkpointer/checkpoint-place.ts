@@ -34,8 +34,7 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   const claimant = scope ?? nobody;
   return asTenant(claimant.tenantId, async () => {
     for (let tries = 0; tries < mostTries; tries++) {
-      if (scope === null && !(await findThread(db, { scope: claimant, threadId })))
-        await requireUnowned(db, threadId);
+      if (scope === null && !(await findThread(db, { scope: claimant, threadId }))) await requireUnowned(db, threadId);
       const thread = await claimThread(db, { scope: claimant, threadId });
       if (!thread) break;
       const place = await placeOf(db, asked, thread);

@@ -190,11 +190,7 @@ function rewriteWithin(value: unknown, rewrite: RewriteList, around: Set<object>
   }
 }
 
-function rewriteArray(
-  items: readonly unknown[],
-  rewrite: RewriteList,
-  within: (item: unknown) => unknown,
-): unknown {
+function rewriteArray(items: readonly unknown[], rewrite: RewriteList, within: (item: unknown) => unknown): unknown {
   const messages = items.map(asMessage);
   const list = messages.filter((message) => message !== undefined);
   const of = list.length === 0 ? undefined : rewrite(list);

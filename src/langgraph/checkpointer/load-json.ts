@@ -82,8 +82,7 @@ function formOf(name: string): Form | null {
   if (known !== undefined) return known;
   const Message = (messageClasses as Fields)[name];
   // `instanceof` is LangChain's own here, which looks for a field of instances.
-  const isMessage =
-    typeof Message === "function" && Object.prototype.isPrototypeOf.call(base, Message.prototype);
+  const isMessage = typeof Message === "function" && Object.prototype.isPrototypeOf.call(base, Message.prototype);
   const form = isMessage ? { Message: Message as Form["Message"], keys: keysOf(Message.prototype) } : null;
   if (form) forms.set(name, form);
   return form;

@@ -18,13 +18,7 @@ import type { Database } from "../../postgres/database.js";
 import { parseScope, parseThreadId, type Scope, threadForbidden } from "../../scope/scope.js";
 import { findRunScope, identityKeys } from "../run/run-identity.js";
 import { keptByRun, runOf } from "../run/run-state.js";
-import {
-  type Asked,
-  type CheckpointPlace,
-  claimPlace,
-  deleteCheckpoints,
-  findPlace,
-} from "./checkpoint-place.js";
+import { type Asked, type CheckpointPlace, claimPlace, deleteCheckpoints, findPlace } from "./checkpoint-place.js";
 import { loadJson } from "./load-json.js";
 import {
   type Placed,
@@ -89,10 +83,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return stored && this.#tupleOf(place, stored);
   }
 
-  override async *list(
-    config: RunnableConfig,
-    options?: CheckpointListOptions,
-  ): AsyncGenerator<CheckpointTuple> {
+  override async *list(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
     if (config?.configurable?.thread_id === undefined) return yield* this.#listUnowned(config, options);
     const place = await this.#placeOf(config, findPlace);
     if (!place) return;
@@ -144,9 +135,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
         type,
         value,
       })),
-      checkpoints: [
-        { ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped },
-      ],
+      checkpoints: [{ ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped }],
     });
     return configOf(place, ns, checkpoint.id);
   }
@@ -240,10 +229,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   /** For operators: without a thread, lists unclaimed threads only. */
-  async *#listUnowned(
-    config: RunnableConfig,
-    options?: CheckpointListOptions,
-  ): AsyncGenerator<CheckpointTuple> {
+  async *#listUnowned(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
     const unowned = new Map<string, boolean>();
     for await (const tuple of super.list(config, options)) {
       const threadId = String(tuple.config.configurable?.thread_id);

@@ -78,9 +78,7 @@ const verdict = z.union([
   z
     .strictObject({ type: named, args: z.unknown().optional(), message: z.unknown().optional() })
     .transform((answer) => answer.type),
-  z
-    .strictObject({ ...edit, editedAction: z.object({ args: edited }) })
-    .transform((answer) => answer.editedAction.args),
+  z.strictObject({ ...edit, editedAction: z.object({ args: edited }) }).transform((answer) => answer.editedAction.args),
   z.strictObject({ ...edit, args: z.object({ args: edited }) }).transform((answer) => answer.args.args),
 ]);
 const inOrder = z.union([z.array(verdict), z.strictObject({ decisions: z.array(verdict) })]);
@@ -104,8 +102,7 @@ export function readConsentAnswer(
   const forAll = verdict.safeParse(answer);
   if (forAll.success) {
     const { value, text } = forAll.data;
-    if ((value ?? text) !== undefined && asked.length !== 1)
-      return { problem: `Which is to be changed? ${forms}` };
+    if ((value ?? text) !== undefined && asked.length !== 1) return { problem: `Which is to be changed? ${forms}` };
     return { decisions: asked.map(({ id }) => ({ id, ...forAll.data })) };
   }
   const each = inOrder.safeParse(answer);

@@ -24,18 +24,11 @@ export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_IN
 export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
 /** Proposals without a decision are postponed. Repeating it is harmless: the first decision counts. */
-async function applyConsentAnswer(
-  memory: Memory,
-  scope: Scope,
-  requests: readonly ConsentRequest[],
-  resumed: unknown,
-) {
+async function applyConsentAnswer(memory: Memory, scope: Scope, requests: readonly ConsentRequest[], resumed: unknown) {
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const named = new Set(parsed.decisions.map(({ id }) => id));
-  const leftOut = requests
-    .filter(({ id }) => !named.has(id))
-    .map(({ id }) => ({ id, decision: "later" as const }));
+  const leftOut = requests.filter(({ id }) => !named.has(id)).map(({ id }) => ({ id, decision: "later" as const }));
   const results = [];
   // In order, since each takes the owner's lock.
   for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
@@ -70,9 +63,7 @@ export interface ConsentNodeOptions {
   readonly onError?: OnError | undefined;
 }
 
-const optionsSchema = roundOptions
-  .pick({ onError: true })
-  .extend({ limit: z.int().min(1).max(1_000).optional() });
+const optionsSchema = roundOptions.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
 
 /** The value of the interrupt. */
 export interface ConsentQuestion {

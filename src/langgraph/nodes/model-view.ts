@@ -1,13 +1,7 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { conversationContext } from "../../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
-import {
-  additionsOf,
-  contextPrefix,
-  memoryBlock,
-  saidInState,
-  standingBlock,
-} from "../../rounds/memory-block.js";
+import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "../../rounds/memory-block.js";
 import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { contentParts, messageText } from "../../text/message-text.js";

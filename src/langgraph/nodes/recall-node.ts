@@ -66,10 +66,7 @@ export function recalling(
   memory: Memory,
   { onError, agent, memoryMode, messagesKey = "messages" }: RecallNodeOptions<string>,
 ) {
-  return async (
-    state: Readonly<Record<string, unknown>>,
-    config: LangGraphRunnableConfig,
-  ): Promise<MemoryState> => {
+  return async (state: Readonly<Record<string, unknown>>, config: LangGraphRunnableConfig): Promise<MemoryState> => {
     let update: MemoryState = { [memoryKey]: null };
     const messages = messagesOf(state, messagesKey, config, "recallNode");
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
@@ -111,8 +108,7 @@ async function recallForState(
 /** Whether the summary's end is in the state, or the state holds nothing that old. */
 function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = leftOut ?? summary;
-  if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message)))
-    return true;
+  if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message))) return true;
   const gapIds = new Set(gap.map((message) => message.id));
   const current = talk.findLastIndex((message) => message.getType() === "human");
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
@@ -120,9 +116,7 @@ function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[])
 
 function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Recalled): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
-  return [...recent, ...lastRound, ...gap].flatMap(({ id }) =>
-    id === undefined || stateIds.has(id) ? [] : [id],
-  );
+  return [...recent, ...lastRound, ...gap].flatMap(({ id }) => (id === undefined || stateIds.has(id) ? [] : [id]));
 }
 
 function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): void {

@@ -17,13 +17,7 @@ import {
 } from "../run/node-options.js";
 import { runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
-import {
-  fromState,
-  type MemoryState,
-  type MemoryUpdate,
-  memoryKey,
-  messagesOf,
-} from "../run/state-fields.js";
+import { fromState, type MemoryState, type MemoryUpdate, memoryKey, messagesOf } from "../run/state-fields.js";
 import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RememberNodeOptions<Key extends string = "messages">
@@ -75,8 +69,7 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
-      const dropped =
-        session === "bounded" ? recordedBefore(said, recalled, wayIn(memory).keepRecentMessages()) : [];
+      const dropped = session === "bounded" ? recordedBefore(said, recalled, wayIn(memory).keepRecentMessages()) : [];
       const messages = stateUpdate(inState, said, dropped);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });
@@ -116,8 +109,6 @@ function recordedBefore(
   const talk = said.slice(0, end + 1).filter((message) => message.getType() !== "system");
   const recent = Math.max(0, talk.length - keepRecentMessages);
   const begin =
-    keepRecentMessages === 0
-      ? talk.length
-      : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
+    keepRecentMessages === 0 ? talk.length : talk.findLastIndex((message, at) => at <= recent && opensTurn(message));
   return talk.slice(0, Math.max(0, begin)).flatMap((message) => message.id ?? []);
 }

@@ -32,24 +32,15 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined, memory:
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
   const scope = findRunScope(config, wayIn(memory).defaultScope());
   if (scope !== null) return scope;
-  throw new MemoryError(
-    "SCOPE_REQUIRED",
-    `This run does not say whose memory it has. ${whereScopesComeFrom}`,
-  );
+  throw new MemoryError("SCOPE_REQUIRED", `This run does not say whose memory it has. ${whereScopesComeFrom}`);
 }
 
 /** Null where the run names nobody and there is no default. */
-export function findRunScope(
-  config: LangGraphRunnableConfig | undefined,
-  defaultScope: Scope | null,
-): Scope | null {
+export function findRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope | null {
   const ids = namedIds(config);
   if (Object.keys(ids).length === 0) return isAuthenticated(config) ? null : defaultScope;
   if (ids.userId !== undefined || ids.appId !== undefined) return parseScope(ids);
-  throw new MemoryError(
-    "SCOPE_REQUIRED",
-    `This run names a tenant, but no user and no app. ${whereScopesComeFrom}`,
-  );
+  throw new MemoryError("SCOPE_REQUIRED", `This run names a tenant, but no user and no app. ${whereScopesComeFrom}`);
 }
 
 const whereScopesComeFrom =
@@ -88,8 +79,7 @@ export interface RunOrigin {
 /** `agent` comes first, then `context`, `configurable`, `metadata`, for the run also LangGraph's own id. */
 export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
   const places = [config?.context, config?.configurable, config?.metadata].map(valuesOf);
-  const label = (camel: string, snake: string) =>
-    places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
+  const label = (camel: string, snake: string) => places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
   const agentId = agent ?? label("agentId", "agent_id");
   const runId = label("runId", "run_id") ?? config?.executionInfo?.runId;
   return { ...(agentId !== undefined && { agentId }), ...(runId !== undefined && { runId }) };

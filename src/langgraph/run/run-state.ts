@@ -24,8 +24,7 @@ export function runOf(config: RunnableConfig): object | undefined {
 
 export function recalledByRun() {
   const kept = keptByRun(() => new Map<string, Recalled | null>());
-  const keyOf = (config: RunnableConfig) =>
-    JSON.stringify([graphNamespace(config), config.configurable?.thread_id]);
+  const keyOf = (config: RunnableConfig) => JSON.stringify([graphNamespace(config), config.configurable?.thread_id]);
   return {
     get: (config: RunnableConfig) => kept(config)?.get(keyOf(config)),
     set: (config: RunnableConfig, recalled: Recalled | null) => kept(config)?.set(keyOf(config), recalled),

@@ -85,9 +85,7 @@ const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: tru
   memory: z.unknown(),
   planner: subagentSchema.optional(),
   executor: subagentSchema.optional(),
-  agents: z
-    .array(z.strictObject({ name: subagentName, description: z.string(), agent: subagentSchema }))
-    .optional(),
+  agents: z.array(z.strictObject({ name: subagentName, description: z.string(), agent: subagentSchema })).optional(),
   tools: toolList.optional(),
   prompt: z.string().optional(),
   delegations: z.enum(["recorded", "hidden"]).optional(),
@@ -140,9 +138,7 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   const graphOf = ({ name, agent }: NamedSubagent): SubagentGraph => {
     if ("invoke" in agent) return requireMessages(name, "graph" in agent ? agent.graph : agent);
     const settings = { name, model: agent.model ?? model, tools: toolsOf(name, agent.tools) };
-    const created = createAgent(
-      agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt },
-    );
+    const created = createAgent(agent.prompt === undefined ? settings : { ...settings, systemPrompt: agent.prompt });
     return created.graph as unknown as SubagentGraph;
   };
   const subagents: NamedSubagent[] = [
@@ -160,8 +156,7 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   ];
   const names = subagents.map(({ name }) => name);
   const twice = names.find((name, index) => names.indexOf(name) < index);
-  if (twice !== undefined)
-    throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
+  if (twice !== undefined) throw new MemoryError("INVALID_INPUT", `Two subagents are named "${twice}": rename one.`);
   const team = teamGraph(subagents.map((subagent) => [subagent.name, graphOf(subagent)]));
   const hide = createMiddleware({ name: "hide_delegations", afterAgent: removeDelegations });
   const { graph } = createAgent({
@@ -183,8 +178,7 @@ async function loadLangchain() {
   try {
     return await import("langchain");
   } catch (cause) {
-    const message =
-      "createMemorySupervisor needs langchain, which cannot be loaded: run `npm install langchain`.";
+    const message = "createMemorySupervisor needs langchain, which cannot be loaded: run `npm install langchain`.";
     throw new MemoryError("PEER_MISSING", `${message} (${messageOf(cause)})`, { cause });
   }
 }

@@ -17,16 +17,9 @@ import { currentUserWords, memoryTool, toolOptions, type UserWords } from "./mem
 const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
-  proposal: z
-    .string()
-    .min(1)
-    .describe("The letters in front of the proposal in the memory block, or its id."),
+  proposal: z.string().min(1).describe("The letters in front of the proposal in the memory block, or its id."),
   decision: z.enum(["approve", "refuse", "later"]).describe("What the user said to it."),
-  quote: z
-    .string()
-    .min(1)
-    .max(2_000)
-    .describe("The whole sentence of the user's latest message that says so."),
+  quote: z.string().min(1).max(2_000).describe("The whole sentence of the user's latest message that says so."),
 });
 
 /**
@@ -54,8 +47,7 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
       const isAnswered = said && (await isAnswer(memory, { scope, threadId }, request, said));
       if (!isAnswered) throw invalid("The user has not answered yet: ask about it, and wait for the answer.");
       const sentence = wholeSentence(said.text, quote);
-      if (sentence === null)
-        throw invalid(`The user's latest message has no sentence "${clipped(quote, 200)}".`);
+      if (sentence === null) throw invalid(`The user's latest message has no sentence "${clipped(quote, 200)}".`);
       const evidence = { quote: sentence, message: said.text, threadId, messageId: said.messageId };
       const by = { actor: scope.userId ?? "user", via: "chat", evidence } as const;
       const decided = await memory.consents.decide({ scope, id: request.id, decision, ...by });

@@ -8,11 +8,7 @@ import { memoryTool, toolOptions } from "./memory-tool.js";
 const optionsSchema = toolOptions.pick({ name: true });
 
 const argumentsSchema = z.object({
-  reason: z
-    .string()
-    .max(2_000)
-    .nullish()
-    .describe('Why it is over, in a few words: "The question was answered".'),
+  reason: z.string().max(2_000).nullish().describe('Why it is over, in a few words: "The question was answered".'),
 });
 
 /**
@@ -21,10 +17,7 @@ const argumentsSchema = z.object({
  * @param options.name on the wire. @default "end_conversation"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
-export function endConversationTool(
-  memory: Memory,
-  options: { readonly name?: string } = {},
-): DynamicStructuredTool {
+export function endConversationTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "endConversationTool");
   return memoryTool({
     name: options.name ?? "end_conversation",

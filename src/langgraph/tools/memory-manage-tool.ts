@@ -12,28 +12,18 @@ import { clipped } from "../../text/storable-text.js";
 import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
-import {
-  currentUserWords,
-  memoryTool,
-  type ToolOptions,
-  toolOptions,
-  type UserWords,
-} from "./memory-tool.js";
+import { currentUserWords, memoryTool, type ToolOptions, toolOptions, type UserWords } from "./memory-tool.js";
 
 const words = (most: number) => z.string().min(1).max(most).nullish();
 const argumentsSchema = z.object({
   action: z.enum(["add", "update", "forget"]),
   memory: words(100).describe("For update and forget: the id of the memory, as memory_query gives it."),
-  text: words(2_000).describe(
-    'For add and update: one self-contained sentence in the third person, "The user …".',
-  ),
+  text: words(2_000).describe('For add and update: one self-contained sentence in the third person, "The user …".'),
   category: z.string().nullish().describe("For add: one of the categories."),
   key: z
     .string()
     .nullish()
-    .describe(
-      'For add of what has one value at a time: its name ("job", "city", "preferred_name"); else leave out.',
-    ),
+    .describe('For add of what has one value at a time: its name ("job", "city", "preferred_name"); else leave out.'),
   value: z.string().nullish().describe("With a key, the value alone."),
   quote: words(2_000).describe(
     "The user's exact words, of the latest message, that say or ask it. Leave out what the user did not say.",
@@ -152,9 +142,7 @@ async function findManaged(call: Call, input: Arguments, what: "change it" | "fo
   const said = findWords(call, input.quote);
   if (said !== null || (what === "change it" && !isVouchedFor(known))) return { known, said };
   const whose = isVouchedFor(known) ? `"${known.text}" is the user's own word. ` : "";
-  throw invalid(
-    `${whose}To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`,
-  );
+  throw invalid(`${whose}To ${what}, give the words of the user's latest message that ask for it as \`quote\`.`);
 }
 
 async function write(call: Call, draft: MemoryDraft, quote: string | null): Promise<string> {

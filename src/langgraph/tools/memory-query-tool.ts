@@ -30,10 +30,7 @@ const argumentsSchema = z
       .string()
       .max(2_000)
       .describe('What you want to know, in the words of a question; leave it empty ("") for an overview.'),
-    categories: z
-      .array(z.string())
-      .nullish()
-      .describe("Only these categories. Leave out to search all you may read."),
+    categories: z.array(z.string()).nullish().describe("Only these categories. Leave out to search all you may read."),
     filters: wireFilterSchema.meta(noOthers).optional().describe("Only memories with these properties."),
     top_k: z.int().min(1).max(20).nullish().describe("Most memories to return; 3 unless told."),
     return: z.enum(answerForms).nullish().describe('"full" adds metadata; "bullets" unless told.'),
@@ -92,10 +89,7 @@ type Seen = Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">;
 /** Removes the agent where it is the tool's own. @throws MemoryError `INVALID_INPUT` */
 function boundTo(agent: string | undefined, { agent: named, ...input }: z.output<typeof argumentsSchema>) {
   const refused = (name: string, by: string) =>
-    new MemoryError(
-      "INVALID_INPUT",
-      `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`,
-    );
+    new MemoryError("INVALID_INPUT", `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`);
   if (named !== undefined && named !== null && named !== agent)
     throw refused("agent", agent === undefined ? "the tool" : `the tool to "${agent}"`);
   if ("scope" in input) throw refused("scope", "the run");

@@ -25,9 +25,7 @@ interface MemoryTool<Schema extends z.ZodObject> {
 }
 
 /** @throws MemoryError `INVALID_INPUT` for a name that providers refuse */
-export function memoryTool<Schema extends z.ZodObject>(
-  definition: MemoryTool<Schema>,
-): DynamicStructuredTool {
+export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Schema>): DynamicStructuredTool {
   const { name, description, schema, refusals, answer } = definition;
   const { refused = ({ message }: MemoryError) => `Refused: ${message}` } = definition;
   if (!/^[a-zA-Z0-9_-]{1,64}$/.test(name)) {
@@ -66,8 +64,7 @@ export const noOthers = { additionalProperties: false };
 /** None outside a graph. */
 export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
   // Newer tool nodes pass the state; older ones do not.
-  const state =
-    config.state ?? (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);
+  const state = config.state ?? (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);
   const messages = Array.isArray(state) ? state : (state as { messages?: unknown } | undefined)?.messages;
   return Array.isArray(messages) ? messages : [];
 }

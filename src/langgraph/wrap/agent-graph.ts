@@ -58,9 +58,7 @@ export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
     );
   }
   if (!mergesById(messages)) {
-    throw invalid(
-      `\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`,
-    );
+    throw invalid(`\`${messagesKey}\` that merge by id: give the key messagesStateReducer, or use MessagesValue`);
   }
   if (memoryKey in channels)
     throw invalid(`an agent without memory: this one has the state key \`${memoryKey}\` already`);
@@ -99,15 +97,7 @@ export function wholeStateAgent(agent: AgentGraph): AgentGraph {
     _inputRuntimeDefinition: undefined,
     _outputDefinition: state,
   });
-  const options = [
-    "checkpointer",
-    "store",
-    "cache",
-    "interruptBefore",
-    "interruptAfter",
-    "name",
-    "description",
-  ];
+  const options = ["checkpointer", "store", "cache", "interruptBefore", "interruptAfter", "name", "description"];
   const graph = open.compile({
     ...Object.fromEntries(options.map((option) => [option, agent[option]])),
     transformers: agent.streamTransformers,

@@ -15,9 +15,7 @@ export async function invokeStreamed(
 ): Promise<Record<string, unknown>> {
   const agentConfig = withOwnTokens(withoutRecalledInStream(config, shown));
   // LangGraph prefers the handlers of the node's own config.
-  return AsyncLocalStorageProviderSingleton.runWithConfig(agentConfig, () =>
-    agent.invoke(input, agentConfig),
-  );
+  return AsyncLocalStorageProviderSingleton.runWithConfig(agentConfig, () => agent.invoke(input, agentConfig));
 }
 
 type Values = Readonly<Record<string, unknown>>;
@@ -56,8 +54,7 @@ function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig
   const graphNs = agentNs.split("|").slice(0, -1).join("|");
   const own = (handler: CallbackManager["handlers"][number]) => {
     const { namespaceOptions } = handler as { namespaceOptions?: NamespaceOptions };
-    if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs)
-      return handler;
+    if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs) return handler;
     return Object.create(handler, {
       namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } },
     });

@@ -29,8 +29,7 @@ export function withCacheBreakpoints<Model>(model: Model): Model {
   if ("_getModelInstance" in model)
     return derived(model, {
       bindTools: (...args: unknown[]) => withCacheBreakpoints(methods.bindTools?.(...args)),
-      _getModelInstance: async (...args: unknown[]) =>
-        withCacheBreakpoints(await methods._getModelInstance?.(...args)),
+      _getModelInstance: async (...args: unknown[]) => withCacheBreakpoints(await methods._getModelInstance?.(...args)),
     });
   if (methods._llmType?.() !== "anthropic") return model;
   const overridden = calls.filter((name) => name in model);

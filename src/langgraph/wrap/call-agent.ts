@@ -51,12 +51,7 @@ export function callAgent(
   };
 }
 
-function withoutRecalled(
-  agent: AgentGraph,
-  config: LangGraphRunnableConfig,
-  shown: ShownView,
-  messagesKey: string,
-) {
+function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, shown: ShownView, messagesKey: string) {
   const { __pregel_checkpointer: inherited, __pregel_resuming: isResuming } = config.configurable ?? {};
   const saver = inherited ?? agent.checkpointer;
   if (typeof saver !== "object" || saver === null) return { agentConfig: config, isSeen: () => true };
@@ -64,8 +59,7 @@ function withoutRecalled(
   const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown, turnChannel);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
   // A resumed run may recall more than the agent was shown at its start.
-  const isSeen = ({ id = "" }: BaseMessage) =>
-    !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
+  const isSeen = ({ id = "" }: BaseMessage) => !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
 }
 
@@ -89,11 +83,7 @@ function isShownAgain(recalled: Recalled | null | undefined, id: string): boolea
 }
 
 /** What `output` changes in `state`; `removed` has the ids of shown messages that it lacks. */
-function messageUpdate(
-  state: readonly BaseMessage[],
-  view: readonly BaseMessage[],
-  output: readonly BaseMessage[],
-) {
+function messageUpdate(state: readonly BaseMessage[], view: readonly BaseMessage[], output: readonly BaseMessage[]) {
   const own = new Map(state.map((message) => [message.id, message]));
   const outputIds = idsOf(output);
   const removed = view.flatMap((message) =>

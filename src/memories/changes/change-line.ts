@@ -36,8 +36,7 @@ export function changeLine(
   event: ChangeEvent,
   memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Named,
 ): string {
-  if (event === "deleted" || event === "soft_deleted")
-    return `[${categoryLabel(memory.category)}] ${notKept}`;
+  if (event === "deleted" || event === "soft_deleted") return `[${categoryLabel(memory.category)}] ${notKept}`;
   if (event === "merged") return `Combined ${memory.seenCount} notes${aboutOf(memory)}`;
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
   const text = clipped(onOneLine(memory.text), mostCharacters);

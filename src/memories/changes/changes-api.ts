@@ -60,9 +60,7 @@ async function listChanges(
   { scope, limit }: { scope: Scope; limit: number },
 ): Promise<Changes> {
   const { appId } = scopeColumns(scope);
-  const rows = await db.query<
-    Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }
-  >(sql`
+  const rows = await db.query<Omit<Change, "rev"> & { rev: number | null; latest: number; trimmedTo: number }>(sql`
     select o.revision::float8 as latest, o.changes_trimmed_to::float8 as "trimmedTo", c.rev::float8 as rev,
       c.event, c.memory_id as "memoryId", c.category, c.line, c.created_at as at
     from ${db.schema}.owner o
@@ -93,10 +91,7 @@ export interface ChangesApi {
    * @param options.limit rows, 1 to 1,000. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
-  since(
-    revision: number,
-    options: { readonly scope: Scope; readonly limit?: number | undefined },
-  ): Promise<Changes>;
+  since(revision: number, options: { readonly scope: Scope; readonly limit?: number | undefined }): Promise<Changes>;
 }
 
 const pageSchema = z.strictObject({ scope: scopeField, limit: pageRows });

@@ -5,16 +5,7 @@ import type { OwnerRef, Scope } from "../../scope/scope.js";
 import { scopeColumns } from "../../scope/scope-predicates.js";
 import type { ChangeEvent } from "./change-line.js";
 
-export const historyEvents = [
-  "ADD",
-  "UPDATE",
-  "DELETE",
-  "MERGE",
-  "LINK",
-  "TTL",
-  "RESTORE",
-  "CONSENT",
-] as const;
+export const historyEvents = ["ADD", "UPDATE", "DELETE", "MERGE", "LINK", "TTL", "RESTORE", "CONSENT"] as const;
 
 export type HistoryEvent = (typeof historyEvents)[number];
 
@@ -48,9 +39,7 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const { threadId = null, agentId = null, runId = null } = input.place ?? {};
   const node = eventNode(step);
-  const changes = JSON.stringify(
-    input.changes.map((change, position) => ({ ...change, op: opOf(change), position })),
-  );
+  const changes = JSON.stringify(input.changes.map((change, position) => ({ ...change, op: opOf(change), position })));
   const [row] = await tx.query<{ revision: string }>(
     sql`
     with input as materialized (

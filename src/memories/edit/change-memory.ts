@@ -22,8 +22,7 @@ export async function updateMemory(
 ): Promise<MemoryItem> {
   const patch = await redactFields(deps.redactor, parsePatch(input.patch), wordNames);
   const embedded = patch.text === undefined ? null : ((await deps.embedder?.documents([patch.text])) ?? null);
-  const states =
-    patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
+  const states = patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
   const nextOf = (before: MemoryItem): MemoryItem => {
     requireWhole(before, patch.text);
     return { ...before, ...patch, ...(outgrows(before, patch) && { value: null }) };
@@ -68,11 +67,7 @@ function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem>
 /** Removals that one message of a user may ask for, whoever reads it: no model hides all there is. */
 const mostAsked = 3;
 
-async function requireFew(
-  tx: Connection,
-  owner: number,
-  { messageId, threadId }: ChangeInput,
-): Promise<void> {
+async function requireFew(tx: Connection, owner: number, { messageId, threadId }: ChangeInput): Promise<void> {
   if (messageId === undefined) return;
   const asked = await tx.query(sql`
     select from ${tx.schema}.history h

@@ -59,8 +59,7 @@ async function notFound(db: Connection, scope: Scope, id: string): Promise<Memor
   return new MemoryError(
     "NOT_FOUND",
     purged
-      ? `Memory ${id} was purged on ${isoDay(purged.at)}: it cannot be brought back. ` +
-          "Its history says what it was."
+      ? `Memory ${id} was purged on ${isoDay(purged.at)}: it cannot be brought back. ` + "Its history says what it was."
       : `There is no memory ${id} in this scope.`,
   );
 }

@@ -27,9 +27,7 @@ export function versionAt(
   if (!entries.some((entry) => entry.id === id)) return null;
   const before = entries.filter((entry) => entry.id <= id).toSorted((first, second) => first.id - second.id);
   // Before the first entry with content, the content that a later entry replaced is the best there is.
-  const versions = before
-    .filter(({ event }) => contentful.has(event))
-    .flatMap((each) => [each.old, each.new]);
+  const versions = before.filter(({ event }) => contentful.has(event)).flatMap((each) => [each.old, each.new]);
   return Object.assign({}, ...versions.map(contentOf));
 }
 
@@ -51,8 +49,7 @@ export async function revertMemory(
 ): Promise<MemoryItem> {
   const known = await requireMemory(deps.db, input, states);
   const version = versionAt(await listHistory(deps.db, parseScope(input.scope), input.id), input.to);
-  if (!version)
-    throw new MemoryError("NOT_FOUND", `Memory ${input.id} has no entry ${input.to} of its history.`);
+  if (!version) throw new MemoryError("NOT_FOUND", `Memory ${input.id} has no entry ${input.to} of its history.`);
   const versionOn = (before: MemoryItem) => ({ ...before, ...version });
   const { text } = versionOn(known);
   const embedded = (await deps.embedder?.documents([text])) ?? null;

@@ -70,10 +70,7 @@ export type ConsentPolicy = Omit<z.output<typeof consentConfigSchema>, "sensitiv
   readonly benign: readonly FieldPattern[];
 };
 
-export function consentPolicy(
-  config: z.output<typeof consentConfigSchema>,
-  categories: CategoryPolicy,
-): ConsentPolicy {
+export function consentPolicy(config: z.output<typeof consentConfigSchema>, categories: CategoryPolicy): ConsentPolicy {
   const read = (text: string): FieldPattern => {
     const [name = "", key] = text.split("/");
     const category = name === "*" ? null : requireCategory(categories, name.trim()).name;
@@ -97,8 +94,7 @@ export interface ConsentSubject extends Pick<MemoryItem, "category"> {
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const { category, key, personal = null } = memory;
   const fits = (pattern: FieldPattern) =>
-    (pattern.category === null || pattern.category === category) &&
-    (pattern.key === null || pattern.key === key);
+    (pattern.category === null || pattern.category === category) && (pattern.key === null || pattern.key === key);
   const isPersonal = personal !== null && policy.sensitive.some((pattern) => pattern.key === personal);
   if (isPersonal || policy.sensitive.some(fits)) return "consent";
   return policy.benign.some(fits) ? "signals" : null;

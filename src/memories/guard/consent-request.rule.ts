@@ -72,8 +72,7 @@ export function independentSignals(signals: readonly ConsentSignal[]): ConsentSi
 }
 
 function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
-  if (one.seq !== undefined && other.seq !== undefined)
-    return one.seq !== other.seq || one.threadId !== other.threadId;
+  if (one.seq !== undefined && other.seq !== undefined) return one.seq !== other.seq || one.threadId !== other.threadId;
   if (one.seq === undefined && other.seq === undefined && one.call !== undefined && other.call !== undefined)
     return one.call !== other.call;
   return one.turn !== other.turn;

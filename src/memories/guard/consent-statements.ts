@@ -85,9 +85,7 @@ export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly { appId: string; category: string; key: string | null }[] },
 ): Promise<StandingConsent[][]> {
-  const rows = await tx.query<
-    Omit<StandingConsent, "validFrom"> & { probe: number; validFrom: string | null }
-  >(
+  const rows = await tx.query<Omit<StandingConsent, "validFrom"> & { probe: number; validFrom: string | null }>(
     sql`
     select p.index as probe, c.id, c.status, c.status = 'pending' and c.expires_at <= ${tx.now()} as expired,
       c.normal_value as "normalValue", c.content_hash as "contentHash", c.draft ->> 'text' as text,

@@ -48,10 +48,7 @@ export type ProposalDecision =
   /** Enough signals agree. `id`: the request that waited for it. */
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
-export function decideProposal(
-  change: ProposedChange,
-  standing: readonly StandingConsent[],
-): ProposalDecision {
+export function decideProposal(change: ProposedChange, standing: readonly StandingConsent[]): ProposalDecision {
   const same = standing.filter((other) => isSame(change, other));
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };

@@ -227,18 +227,14 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
 
 /** The first version of a new memory for the audit trail. All users of an app read it: it does not say who spoke. */
 export function contentOf(memory: MemoryWords): object {
-  const kept = wordNames.filter(
-    (name) => memory.userId !== "" || (name !== "evidence" && name !== "actorId"),
-  );
+  const kept = wordNames.filter((name) => memory.userId !== "" || (name !== "evidence" && name !== "actorId"));
   const words = kept.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
   const { key = null, origin } = memory;
   return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
 }
 
 /** For the audit trail, which outlasts the row: the messages of a fact that is forgotten are left out of searches. */
-export function learnedFrom(
-  memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined },
-): object {
+export function learnedFrom(memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined }): object {
   const { kind, source } = memory;
   if (kind !== "fact" || !source) return {};
   const { threadId, seqs = [], quote } = source;

@@ -41,8 +41,7 @@ function plainProblem(value: unknown): string | null {
   if (typeof value === "number") return Number.isFinite(value) ? null : "holds a number that JSON cannot say";
   if (typeof value === "string") return isStorable(value) ? null : unstorable;
   if (Array.isArray(value)) return firstProblem(value);
-  if (!isPlainObject(value))
-    return "holds what is no plain JSON: write dates as text, and leave out what is undefined";
+  if (!isPlainObject(value)) return "holds what is no plain JSON: write dates as text, and leave out what is undefined";
   // Copying an object key by key would set its prototype.
   if (Object.hasOwn(value, "__proto__")) return 'has a key "__proto__", which JavaScript keeps for itself';
   if (!Object.keys(value).every(isStorable)) return unstorable;

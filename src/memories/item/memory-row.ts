@@ -3,21 +3,8 @@ import { jsonRow, readRow } from "../../postgres/columns.js";
 import type { Connection } from "../../postgres/connection.js";
 import { isAfter, type PageBookmark, requireEnd } from "../../scope/page-bookmark.js";
 import type { Scope } from "../../scope/scope.js";
-import {
-  belongsTo,
-  ofTenant,
-  scopeColumns,
-  scopeOf,
-  seenOwners,
-  uuidOf,
-} from "../../scope/scope-predicates.js";
-import {
-  type MemoryItem,
-  type MemoryKind,
-  type MemoryLifecycle,
-  type MemorySort,
-  memoryStates,
-} from "./memory.js";
+import { belongsTo, ofTenant, scopeColumns, scopeOf, seenOwners, uuidOf } from "../../scope/scope-predicates.js";
+import { type MemoryItem, type MemoryKind, type MemoryLifecycle, type MemorySort, memoryStates } from "./memory.js";
 import { foundColumns, madeColumns, plainColumns } from "./memory-fields.js";
 import type { MemoryMetadata } from "./memory-metadata.rule.js";
 

@@ -151,10 +151,7 @@ export interface MemoryDraft {
 /** A change by hand. A text without the slot's value clears the value, unless `value` is given. */
 export interface MemoryPatch
   extends Partial<
-    Pick<
-      MemoryDraft,
-      "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata"
-    >
+    Pick<MemoryDraft, "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata">
   > {
   /** Null: never expires. A later time, or null, restores an expired memory. */
   readonly expiresAt?: Date | string | null;

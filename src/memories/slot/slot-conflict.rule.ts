@@ -57,10 +57,7 @@ export function conflictReason(
 }
 
 /** Whether a value of the same or a later time takes the slot: by rank, then correction, then effective confidence. */
-export function takesSlot(
-  current: SlotClaim,
-  proposed: SlotClaim & { readonly correction: boolean },
-): boolean {
+export function takesSlot(current: SlotClaim, proposed: SlotClaim & { readonly correction: boolean }): boolean {
   switch (conflictReason(current, proposed)) {
     case "source":
       return proposed.rank > current.rank;

@@ -168,10 +168,7 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
   return one && other && other.validFrom < one.validFrom ? other : (one ?? other);
 }
 
-function isSameValue(
-  told: Pick<ToldValue, "value" | "text">,
-  other: Pick<ToldValue, "value" | "text">,
-): boolean {
+function isSameValue(told: Pick<ToldValue, "value" | "text">, other: Pick<ToldValue, "value" | "text">): boolean {
   return normalValue(told.value ?? told.text) === normalValue(other.value ?? other.text);
 }
 

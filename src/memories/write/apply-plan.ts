@@ -7,12 +7,7 @@ import { type LockedOwner, scopeColumns } from "../../scope/scope-predicates.js"
 import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { applyConsentPlan, type ConsentPlan } from "../guard/consent-statements.js";
 import { setFields } from "../item/memory-fields.js";
-import {
-  type MovedInterval,
-  moveIntervals,
-  type SplitInterval,
-  splitIntervals,
-} from "../slot/slot-intervals.js";
+import { type MovedInterval, moveIntervals, type SplitInterval, splitIntervals } from "../slot/slot-intervals.js";
 import { insertMemories, type MemoryLink, type NewMemory } from "./insert-memories.js";
 import { type Deactivation, deactivateMemories, type Sighting, touchMemories } from "./memory-states.js";
 import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";

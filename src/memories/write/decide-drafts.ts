@@ -14,13 +14,7 @@ import { guardStatement } from "./guard-statement.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
-import {
-  type FoundStatement,
-  type KnownMemory,
-  type Statement,
-  toldTo,
-  type WriteContext,
-} from "./statement.js";
+import { type FoundStatement, type KnownMemory, type Statement, toldTo, type WriteContext } from "./statement.js";
 import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
 
 export interface DecidedDrafts {
@@ -205,9 +199,7 @@ function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite
   const { id: memoryId } = outcome;
   const { approval } = verdict;
   const approved = approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
-  const settled = consents.settled?.map((each) =>
-    each.status === "approved" ? { ...each, memoryId } : each,
-  );
+  const settled = consents.settled?.map((each) => (each.status === "approved" ? { ...each, memoryId } : each));
   return {
     outcome,
     plan: { ...plan, ...consents, settled: settled ?? [], changes: [...(plan.changes ?? []), ...approved] },

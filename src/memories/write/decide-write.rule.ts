@@ -24,11 +24,7 @@ export type WriteDecision =
  *
  * Update: `told` ranks above the known memory, or corrects its equal, and has other words. For a new memory see also `absorbed`.
  */
-export function decideWrite(
-  told: ToldMemory,
-  known: readonly KnownMemory[],
-  relation?: MemoryRelation,
-): WriteDecision {
+export function decideWrite(told: ToldMemory, known: readonly KnownMemory[], relation?: MemoryRelation): WriteDecision {
   const by = (relation: KnownMemory["relation"]) => known.find((memory) => memory.relation === relation);
   const slot = by("slot");
   const same = known.find((memory) => memory.relation === "same" && memory.id !== slot?.id);

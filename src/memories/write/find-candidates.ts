@@ -79,9 +79,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   });
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;
-  const near = space
-    ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 })
-    : nearByTerms(db, ownerRef);
+  const near = space ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 }) : nearByTerms(db, ownerRef);
   /** The first memory under `condition` for each probe: only a probe with a key looks for those of its slot. */
   const one = (
     relation: KnownMemory["relation"],

@@ -105,11 +105,7 @@ function endContradicted(found: FoundStatement, actor: string): Partial<ConsentP
   return lapsed(waiting(found).filter(isOlder), actor, category);
 }
 
-function proposed(
-  context: WriteContext,
-  { statement, standing }: FoundStatement,
-  rule: ConsentRule,
-): GuardVerdict {
+function proposed(context: WriteContext, { statement, standing }: FoundStatement, rule: ConsentRule): GuardVerdict {
   const { actor } = context.origin;
   const { memory } = statement;
   const { category } = memory;
@@ -196,11 +192,7 @@ function lapsed(
   };
 }
 
-function approvedBy(
-  actor: string,
-  id: string,
-  how: Pick<SettledConsent, "via" | "evidence">,
-): SettledConsent {
+function approvedBy(actor: string, id: string, how: Pick<SettledConsent, "via" | "evidence">): SettledConsent {
   return { ...how, id, status: "approved", actor, memoryId: null };
 }
 

@@ -30,11 +30,7 @@ export interface PlannedWrite {
 }
 
 /** Does not ask for consent: see `decideDrafts`. */
-export function planStatement(
-  context: WriteContext,
-  met: MetStatement,
-  decision: WriteDecision,
-): PlannedWrite {
+export function planStatement(context: WriteContext, met: MetStatement, decision: WriteDecision): PlannedWrite {
   switch (decision.action) {
     case "create":
     case "replace":
@@ -122,18 +118,13 @@ function planClosed(
       splits: parts,
       changes: [
         change(memory, id, "ADD", null, { ...contentOf(made), ...learned(memory) }),
-        ...parts.map((part) =>
-          change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id }),
-        ),
+        ...parts.map((part) => change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id })),
       ],
     },
   };
 }
 
-function planSighting(
-  { statement, known }: MetStatement,
-  { id, moves }: Decided<"touch" | "update">,
-): PlannedWrite {
+function planSighting({ statement, known }: MetStatement, { id, moves }: Decided<"touch" | "update">): PlannedWrite {
   const { memory } = statement;
   const seen = byId(known, id);
   const { text, seenCount } = seen;
@@ -147,9 +138,7 @@ function planSighting(
     plan: {
       moves: movesTo(moves, id),
       sightings: [sightingOf(statement, seen)],
-      changes: [
-        { ...merged, similarity: 1, news: isNews ? newsOf("merged", { ...memory, text }, times) : null },
-      ],
+      changes: [{ ...merged, similarity: 1, news: isNews ? newsOf("merged", { ...memory, text }, times) : null }],
     },
   };
 }

@@ -40,8 +40,7 @@ const draftSchema = z.strictObject({
   correction: z.boolean().default(false),
 });
 
-export interface PreparedMemory
-  extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence"> {
+export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "category" | "origin" | "confidence"> {
   readonly scope: Scope;
   readonly category: string;
   readonly confidence: number;

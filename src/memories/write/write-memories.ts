@@ -133,9 +133,7 @@ function tellOfWaiting(
     if ((rule === "consent" && asksHere) || reported.has(field) || reported.size === mostReported) continue;
     reported.add(field);
     const isSensitive = rule === "consent";
-    const what = isSensitive
-      ? "the user's consent, and nothing in this process asks for it"
-      : "a second signal";
+    const what = isSensitive ? "the user's consent, and nothing in this process asks for it" : "a second signal";
     const how = `memory.consents.decide${isSensitive ? elsewise[ask] : ""}`;
     logger.warn(`A change of ${field} waits for ${what}. What decides it: ${how}.`, { step });
   }

@@ -18,13 +18,7 @@ const mostSentences: ByKind = {
   procedure: Number.POSITIVE_INFINITY,
 };
 
-export const writingProblemNames = [
-  "empty",
-  "too_long",
-  "too_many_sentences",
-  "instruction",
-  "not_steps",
-] as const;
+export const writingProblemNames = ["empty", "too_long", "too_many_sentences", "instruction", "not_steps"] as const;
 
 /** Why a text may not be stored. "instruction" comes from `memoryInstructs`. */
 export type WritingProblem = (typeof writingProblemNames)[number];

@@ -17,15 +17,12 @@ export function answerFromMessages(messages: readonly BaseMessage[]): string {
   const { spoken } = withoutContext(asked.text);
   const questions = sentencesOf(spoken).filter(isQuestion);
   if (questions.some((question) => asksForAll.test(question))) return allThatIsKnown(messages);
-  const best =
-    questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
+  const best = questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
 }
 
 function isQuestion(sentence: string): boolean {
-  return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(
-    sentence,
-  );
+  return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(sentence);
 }
 
 const asksForAll =
@@ -61,8 +58,7 @@ function blockOf(message: BaseMessage): string {
 
 function statementsOf(message: BaseMessage): Statement[] {
   const remembered = statements("From memory", readable(blockOf(message)));
-  if (message.type === "human")
-    return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
+  if (message.type === "human") return [...remembered, ...statements("You said", withoutContext(message.text).spoken)];
   if (message.type === "tool") return statements("A tool said", message.text);
   // Its own answers repeat others.
   if (message.type !== "ai" || message.text.startsWith(standInMark)) return remembered;
@@ -83,9 +79,7 @@ function readable(memory: string): string {
     .replace(waiting, "")
     .replace(/<\/?[a-z][^<>]*>/gi, "\n")
     .split(/\n| → /);
-  return unescapeEntities(
-    lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"),
-  );
+  return unescapeEntities(lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"));
 }
 
 function bestMatch(question: string, candidates: readonly Statement[]): Statement | undefined {

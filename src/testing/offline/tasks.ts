@@ -25,9 +25,7 @@ function pairs(prompt: string, each: object): object[] {
 }
 
 const userMessages = (prompt: string) =>
-  promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
-    attributes.role === "user" ? [text] : [],
-  );
+  promptBlocks(prompt, "message").flatMap(({ attributes, text }) => (attributes.role === "user" ? [text] : []));
 
 /** Earlier text, then the first sentence of each user message, while they fit `mostCharacters`; at least one. */
 function said(prompt: string, mostCharacters: number, isTold = (_: string) => true): string[] {
@@ -37,12 +35,10 @@ function said(prompt: string, mostCharacters: number, isTold = (_: string) => tr
     .map((text) => firstSentence(text, 100))
     .filter(isTold);
   let length = 0;
-  return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter(
-    (each, index) => {
-      length += each.length + 2;
-      return index === 0 || length <= mostCharacters;
-    },
-  );
+  return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter((each, index) => {
+    length += each.length + 2;
+    return index === 0 || length <= mostCharacters;
+  });
 }
 
 function summarizeRounds(prompt: string): Record<string, unknown> {
@@ -65,8 +61,7 @@ function summarizeRounds(prompt: string): Record<string, unknown> {
     if (round && role === "assistant" && sentence !== "") round.answered = sentence;
   }
   const made = rounds.map(
-    ({ seq, asked, answered }) =>
-      `Round of seq ${seq}: ${asked || "(nothing)"} → ${answered || "(no answer)"}`,
+    ({ seq, asked, answered }) => `Round of seq ${seq}: ${asked || "(nothing)"} → ${answered || "(no answer)"}`,
   );
   return { reasoning, summary: [...lines, ...made].join("\n") };
 }
@@ -102,9 +97,7 @@ const importances: Readonly<Record<string, number>> = {
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
 function extractFacts(prompt: string): Record<string, unknown> {
-  const known = promptBlocks(prompt, "memory").map(
-    ({ attributes: { category, key } }) => `${category}/${key}`,
-  );
+  const known = promptBlocks(prompt, "memory").map(({ attributes: { category, key } }) => `${category}/${key}`);
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
     sentencesOf(text)
       .filter((sentence) => !/[?？]$/.test(sentence))
@@ -146,8 +139,7 @@ function factsIn(sentence: string) {
 const courtesy = /^(?:hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay)[\s!.,]*$/i;
 
 function noteConversation(prompt: string): Record<string, unknown> {
-  const isTold = (sentence: string) =>
-    sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
+  const isTold = (sentence: string) => sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
   const told = said(prompt, 180, isTold);
   if (told.length === 0) return { reasoning, note: "", importance: 1, tags: [] };
   return { reasoning, note: `The user said: ${told.join("; ")}.`, importance: 3, tags: [] };

@@ -34,9 +34,7 @@ describe("memory.checkpointer()", () => {
     };
     const written = () => saver.putWrites(wrong, [["messages", 1]], "task");
     for (const call of [() => saver.getTuple(wrong), listed, written]) {
-      await expect(call()).rejects.toThrow(
-        expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }),
-      );
+      await expect(call()).rejects.toThrow(expect.objectContaining({ name: "MemoryError", code: "DATABASE_ERROR" }));
     }
   });
 

@@ -66,10 +66,7 @@ function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns
     }))
     .addConditionalEdges(START, ({ plan: { resets, sends } }) => [
       ...["left", "right"],
-      ...Array.from(
-        { length: resets ? 0 : sends },
-        (_, at) => new Send("worker", { trail: [`worker ${at}`] }),
-      ),
+      ...Array.from({ length: resets ? 0 : sends }, (_, at) => new Send("worker", { trail: [`worker ${at}`] })),
     ])
     .addEdge(["left", "right"], "last")
     .compile({ checkpointer });
@@ -100,10 +97,7 @@ function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
     const config = { ...from(/fork|replay|amend/.test(kind) ? place : undefined), durability };
     if (/edit|amend/.test(kind)) return graph.updateState(config, { trail: [`edit ${plan.name}`] }, "left");
     const inputs: Record<string, unknown> = { resume: new Command({ resume: "yes" }), replay: null };
-    return graph.invoke(
-      (kind in inputs ? inputs[kind] : { plan, notes: [`said ${plan.name}`] }) as never,
-      config,
-    );
+    return graph.invoke((kind in inputs ? inputs[kind] : { plan, notes: [`said ${plan.name}`] }) as never, config);
   };
   return { places, stateAt, thread, take };
 }
@@ -111,34 +105,31 @@ function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
 describe("delta channels on memory.checkpointer()", () => {
   // Before it had this key, MemorySaver replayed what nodes wrote at once in the order of their random ids.
   const isOracleRight = "writesSortKey" in langGraphCheckpoint;
-  it.runIf(isOracleRight)(
-    "turn 4: hold what they hold on MemorySaver, whatever is run and pruned",
-    async () => {
-      const memory = database.memory();
-      const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
-      await fc.assert(
-        fc.asyncProperty(fc.tuple(oneTo(6), oneTo(6), oneTo(6)), runs, async (frequencies, steps) => {
-          const ours = threadOn(memory.checkpointer(), frequencies);
-          const theirs = threadOn(new MemorySaver(), frequencies);
-          const threadId = ours.thread.configurable.thread_id;
-          for (const step of steps) {
-            const kept = await ours.places();
-            const outcome = ({ take }: typeof ours) =>
-              take(step, kept[step.at % kept.length]).then(
-                () => "",
-                ({ name }: Error) => name,
-              );
-            if (step.kind === "prune") await memory.checkpoints.prune({ keepLast: step.keepLast, threadId });
-            else expect(await outcome(ours)).toEqual(await outcome(theirs));
-            await theirs.places();
-            for (const at of [undefined, ...(await ours.places())])
-              expect(await ours.stateAt(at)).toEqual(await theirs.stateAt(at));
-          }
-        }),
-        { numRuns: 12 },
-      );
-    },
-  );
+  it.runIf(isOracleRight)("turn 4: hold what they hold on MemorySaver, whatever is run and pruned", async () => {
+    const memory = database.memory();
+    const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
+    await fc.assert(
+      fc.asyncProperty(fc.tuple(oneTo(6), oneTo(6), oneTo(6)), runs, async (frequencies, steps) => {
+        const ours = threadOn(memory.checkpointer(), frequencies);
+        const theirs = threadOn(new MemorySaver(), frequencies);
+        const threadId = ours.thread.configurable.thread_id;
+        for (const step of steps) {
+          const kept = await ours.places();
+          const outcome = ({ take }: typeof ours) =>
+            take(step, kept[step.at % kept.length]).then(
+              () => "",
+              ({ name }: Error) => name,
+            );
+          if (step.kind === "prune") await memory.checkpoints.prune({ keepLast: step.keepLast, threadId });
+          else expect(await outcome(ours)).toEqual(await outcome(theirs));
+          await theirs.places();
+          for (const at of [undefined, ...(await ours.places())])
+            expect(await ours.stateAt(at)).toEqual(await theirs.stateAt(at));
+        }
+      }),
+      { numRuns: 12 },
+    );
+  });
 
   it("turn 4: are read in two statements, by nobody else, and gone when their user is forgotten", async () => {
     const { pool, statements } = watchedPool(database.pool);
@@ -146,8 +137,7 @@ describe("delta channels on memory.checkpointer()", () => {
     const saver = memory.checkpointer();
     const { take, stateAt, thread } = threadOn(saver, [100, 100, 100]);
     const plan = { name: "zanzibar", sends: 0, asks: false, resets: false };
-    for (let turn = 0; turn < 9; turn++)
-      await take({ kind: "run", plan, durability: "async", at: 0, keepLast: 1 });
+    for (let turn = 0; turn < 9; turn++) await take({ kind: "run", plan, durability: "async", at: 0, keepLast: 1 });
     statements.length = 0;
     expect((await stateAt()).values.notes).toHaveLength(18);
     expect(statements).toHaveLength(2);

@@ -97,10 +97,7 @@ describe("a fork from an older checkpoint", () => {
     async (session) => {
       const memory = database.memory();
       const build = (checkpointer: BaseCheckpointSaver) =>
-        conversation(
-          withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }),
-          newThread(),
-        );
+        conversation(withMemory(echoing().compile(), memory, { session }).compile({ checkpointer }), newThread());
       const seen = await forks(build(memory.checkpointer()));
       expect(seen.slice(0, 4)).toEqual([
         ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
@@ -113,10 +110,7 @@ describe("a fork from an older checkpoint", () => {
 
   it("of an edit by hand keeps it, edited twice from the same checkpoint too", async () => {
     const saver = database.memory().checkpointer();
-    const { graph, own, say, endOf, now } = conversation(
-      echoing().compile({ checkpointer: saver }),
-      newThread(),
-    );
+    const { graph, own, say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), newThread());
     for (const text of ["q0", "q1", "q2"]) await say(text);
     const from = await endOf("q0");
     const edits = ["one", "two"].map((text) => ({ messages: [new HumanMessage(text)] }));

@@ -23,17 +23,7 @@ async function dumped(value: unknown): Promise<string> {
 /** Names that LangChain renames, escapes or reads as its own, beside plain ones. */
 const names = fc.oneof(
   fc.string({ maxLength: 5 }),
-  fc.constantFrom(
-    "lc",
-    "type",
-    "id",
-    "kwargs",
-    "user_name",
-    "a-b",
-    "__lc_escaped__",
-    "__proto__",
-    "toString",
-  ),
+  fc.constantFrom("lc", "type", "id", "kwargs", "user_name", "a-b", "__lc_escaped__", "__proto__", "toString"),
 );
 const leaf = fc.oneof(fc.string(), fc.integer(), fc.boolean(), fc.constantFrom(null, undefined, 1, 2));
 const { value: plain } = fc.letrec<{ value: unknown }>((tie) => ({
@@ -73,9 +63,7 @@ const message = fc.oneof(
   fc
     .record({ ...common, content, tool_call_id: fc.string(), artifact: plain })
     .map((fields) => new ToolMessage(fields as never)),
-  fc
-    .record({ ...common, content: fc.string(), role: fc.string() })
-    .map((fields) => new ChatMessage(fields as never)),
+  fc.record({ ...common, content: fc.string(), role: fc.string() }).map((fields) => new ChatMessage(fields as never)),
   fc.uuid().map((id) => new RemoveMessage({ id })),
 );
 const state = fc.oneof(

@@ -131,9 +131,7 @@ describe("memory.checkpointer()", () => {
       await expect(graph.getState(config)).rejects.toMatchObject(refused);
       await expect(graph.getState(config, { subgraphs: true })).rejects.toMatchObject(refused);
       await expect(graph.getStateHistory(config).next()).rejects.toMatchObject(refused);
-      await expect(graph.updateState(config, { messages: [new HumanMessage(evil)] })).rejects.toMatchObject(
-        refused,
-      );
+      await expect(graph.updateState(config, { messages: [new HumanMessage(evil)] })).rejects.toMatchObject(refused);
       await expect(graph.invoke(new Command({ resume: evil }), config)).rejects.toMatchObject(refused);
       await expect(say(graph, evil, config)).rejects.toThrow();
       const travel = { configurable: { ...past, user_id: "eve", ...config.configurable } };
@@ -257,11 +255,7 @@ describe("memory.checkpointer()", () => {
     const ana = ids("ana", thread, tenant);
     expect(lines((await graph.getState(ana)).values.messages)[0]).toBe("human: long ago");
     await say(graph, "now", ana);
-    expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual([
-      "human: long ago",
-      "ai: answer 1",
-      "human: now",
-    ]);
+    expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual(["human: long ago", "ai: answer 1", "human: now"]);
   });
 
   it("does not write again what was forgotten while a run was under way", async () => {
