@@ -29,7 +29,11 @@ async function openServer(server: string): Promise<BenchDatabase> {
   const schema = `bench_${process.pid}`;
   const pool = new pg.Pool({ connectionString: server });
   return {
-    ...{ name: `PostgreSQL ${await versions(pool)}`, pool, source: server, schema, server },
+    name: `PostgreSQL ${await versions(pool)}`,
+    pool,
+    source: server,
+    schema,
+    server,
     async close() {
       await pool.query(`do $$ declare name text; begin
         for name in select nspname from pg_namespace where nspname = '${schema}' or starts_with(nspname, '${schema}_') loop
@@ -44,13 +48,11 @@ async function openEmbedded(): Promise<BenchDatabase> {
   const dataDir = mkdtempSync(join(tmpdir(), "mnemograph-bench-"));
   const { pool, close } = openEmbeddedPool({ dataDir });
   return {
-    ...{
-      name: `PGlite (PostgreSQL ${await versions(pool)})`,
-      pool,
-      source: pool,
-      schema: "bench",
-      server: null,
-    },
+    name: `PGlite (PostgreSQL ${await versions(pool)})`,
+    pool,
+    source: pool,
+    schema: "bench",
+    server: null,
     async close() {
       await close();
       rmSync(dataDir, { recursive: true, force: true });

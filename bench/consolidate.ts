@@ -64,10 +64,7 @@ async function consolidatePlanted() {
       { about: "strangers", votes: asked.strangers },
       { about: "of these wrong", votes: asked.wrong },
     ]);
-    return {
-      ...{ duplicatesBefore, duplicatesAfter, wrongMerges, ...done, secondRunCalls: second.calls },
-      runMs,
-    };
+    return { duplicatesBefore, duplicatesAfter, wrongMerges, ...done, secondRunCalls: second.calls, runMs };
   } finally {
     await memory.close();
   }

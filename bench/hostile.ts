@@ -41,9 +41,12 @@ const table = <Of extends Measured>(title: string, of: readonly Of[], columns: (
     const slowest = worst(measured, ({ longMs }) => longMs);
     const steepest = worst(measured, ({ growth }) => growth);
     return {
-      ...{ what, inputs: measured.length, ...columns(slowest) },
+      what,
+      inputs: measured.length,
+      ...columns(slowest),
       of: `${slowest.input}${slowest.reckoned ? " (reckoned)" : ""}`,
-      ...{ "most growth": steepest.growth, with: steepest.input },
+      "most growth": steepest.growth,
+      with: steepest.input,
     };
   });
   if (rows.length > 0) printTable(title, rows);

@@ -31,8 +31,12 @@ const database = await openBenchDatabase();
 try {
   printEnvironment(database);
   const settingOf = (name: string, answers: number, memories: number) => ({
-    ...{ words, answerTokens: answers, database: database.pool, schema: `${database.schema}_${name}` },
-    ...{ preset, memories },
+    words,
+    answerTokens: answers,
+    database: database.pool,
+    schema: `${database.schema}_${name}`,
+    preset,
+    memories,
   });
   const results: Record<string, Record<string, PromptLog>> = {};
   for (const [length, tokens] of Object.entries(answerTokens)) {
@@ -90,10 +94,16 @@ function printCosts(title: string, logs: Readonly<Record<string, PromptLog>>): v
       const { agent, costWithSummaries, background } = measure(log, turns);
       const { tokens, lastTokens, sharedPrefix, cost } = agent;
       return {
-        ...{ variant, turns, "prompt tokens": whole(tokens), "last prompt": whole(lastTokens) },
-        ...{ "memories in it": memoriesIn(promptOf(log, turns)), "shared prefix": sharedPrefix },
-        ...{ cost: whole(cost), "with summaries": whole(costWithSummaries) },
-        ...{ "background calls": background.calls, "their tokens": whole(background.tokens) },
+        variant,
+        turns,
+        "prompt tokens": whole(tokens),
+        "last prompt": whole(lastTokens),
+        "memories in it": memoriesIn(promptOf(log, turns)),
+        "shared prefix": sharedPrefix,
+        cost: whole(cost),
+        "with summaries": whole(costWithSummaries),
+        "background calls": background.calls,
+        "their tokens": whole(background.tokens),
       };
     }),
   );

@@ -33,8 +33,16 @@ try {
     console.log("\nDATABASE_URL is not set: LangGraph's stores and the growth of the table are left out.");
   printLoad();
   printResult({
-    ...{ speedup, ...cost, ...sourceCost, growthP95, roundTrips, ...writeCost, edgeMs },
-    ...{ dims1536, longThread, writeGrowth: { add, remember } },
+    speedup,
+    ...cost,
+    ...sourceCost,
+    growthP95,
+    roundTrips,
+    ...writeCost,
+    edgeMs,
+    dims1536,
+    longThread,
+    writeGrowth: { add, remember },
   });
 } finally {
   await database.close();

@@ -60,8 +60,11 @@ export async function turnCost({ pool, schema }: BenchDatabase): Promise<TurnCos
   printTable(
     "Foreground cost of one turn",
     Object.entries(timings).map(([what, { n, p50, p95 }]) => ({
-      ...{ what, n, "round trips, most": what === "recall" || what === "remember" ? trips[what] : "-" },
-      ...{ "p50 ms": p50, "p95 ms": p95 },
+      what,
+      n,
+      "round trips, most": what === "recall" || what === "remember" ? trips[what] : "-",
+      "p50 ms": p50,
+      "p95 ms": p95,
     })),
   );
   const turn = timings.recall.p50 + timings.remember.p50;

@@ -144,7 +144,11 @@ async function measure(memory: Memory, name: string, graph: Runnable, slow: Runn
   const serverMs = (cpuMs(pids) ?? 0) - (before.server ?? 0);
   if (serverMs <= 0) throw new Error("This is measured on the server's machine, whose processor time it reads.");
   return {
-    ...{ statements, statementsOf50, p50, p50of50: timing(all).p50, p50of100ms: await times(slow) },
+    statements,
+    statementsOf50,
+    p50,
+    p50of50: timing(all).p50,
+    p50of100ms: await times(slow),
     clientCpuMs: (client.user + client.system) / 1_000 / all.length,
     serverCpuMs: serverMs / all.length,
     firstTokenMs: timing(firstTokens).p50,

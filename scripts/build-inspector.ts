@@ -24,16 +24,18 @@ export async function buildInspector(folder: string): Promise<number> {
   mkdirSync(fresh, { recursive: true });
   mkdirSync(folder, { recursive: true });
   await build({
-    ...{ absWorkingDir: root, outdir: fresh, bundle: true, minify: true, logLevel: "warning" },
+    absWorkingDir: root,
+    outdir: fresh,
+    bundle: true,
+    minify: true,
+    logLevel: "warning",
     entryPoints: ["inspector/main.tsx", "inspector/inspector.css"],
     entryNames: "inspector",
-    ...{
-      format: "esm",
-      target: "es2022",
-      legalComments: "inline",
-      jsx: "automatic",
-      jsxImportSource: "preact",
-    },
+    format: "esm",
+    target: "es2022",
+    legalComments: "inline",
+    jsx: "automatic",
+    jsxImportSource: "preact",
   });
   copyFileSync(join(inspectorSources, "index.html"), join(fresh, "index.html"));
   for (const name of readdirSync(fresh)) renameSync(join(fresh, name), join(folder, name));

@@ -9,8 +9,14 @@ const entries = ["index", "http/index", "mcp/index", "testing/index", "cli/main"
 
 await build({
   entryPoints: entries.map((name) => ({ in: `src/${name}.ts`, out: name })),
-  ...{ outdir: folder, bundle: true, splitting: true, packages: "external" },
-  ...{ platform: "node", target: "node20.19", format: "esm", logLevel: "warning" },
+  outdir: folder,
+  bundle: true,
+  splitting: true,
+  packages: "external",
+  platform: "node",
+  target: "node20.19",
+  format: "esm",
+  logLevel: "warning",
   plugins: [
     {
       // Bundlers of those who use the package leave files behind: the migrations' texts are part of it.

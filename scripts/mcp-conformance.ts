@@ -35,7 +35,8 @@ const run = spawn(
   ],
   {
     // The suite writes its results where it runs.
-    ...{ cwd: folder, stdio: "inherit" },
+    cwd: folder,
+    stdio: "inherit",
     env: { ...process.env, NODE_OPTIONS: `--import ${beside("conformance-on-node-20.mjs")}` },
   },
 );

@@ -18,8 +18,10 @@ mkdirSync(folder, { recursive: true });
 const shownInDocs = new Set(["thread", "question", "memory"]);
 
 const memory = createMemory({
-  ...{ database: ":memory:", model: new OfflineChatModel(), embeddings: new HashingEmbeddings() },
-  ...{ jobs: "inline" as const },
+  database: ":memory:",
+  model: new OfflineChatModel(),
+  embeddings: new HashingEmbeddings(),
+  jobs: "inline" as const,
 });
 await memory.setup();
 await fillInspectorSample(memory);

@@ -192,7 +192,10 @@ function createRuntime(
   const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
   const db: Database = openDatabase(database, settings, logger);
   return {
-    ...{ db, config, logger, onRetry },
+    db,
+    config,
+    logger,
+    onRetry,
     consent: { ways: new Set(), reported: new Set() },
     embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
@@ -294,7 +297,8 @@ function createWayIn(
     }
   };
   return {
-    ...{ emit, screen },
+    emit,
+    screen,
     defaultScope: () => defaultScope,
     consentAsk: () => config.consent.ask,
     keepRecentMessages: () => config.summaries.keepRecentMessages,

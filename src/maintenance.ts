@@ -63,7 +63,9 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<Resolved
 function definePurge(deps: Runtime<ResolvedConfig>) {
   const { db, logger } = deps;
   return defineWork({
-    ...{ kind: "purge", everyMs: purgeEveryMs, counted: false },
+    kind: "purge",
+    everyMs: purgeEveryMs,
+    counted: false,
     due: async () => [0],
     async run() {
       await guarded("Old changes", () => trimOldChanges(deps), logger);
@@ -121,7 +123,9 @@ export function createMaintenance(
     for (const job of others) await runner.start(job);
   };
   return {
-    ...{ runner, works, hasten },
+    runner,
+    works,
+    hasten,
     async idle() {
       const known = [...waiting];
       waiting.clear();

@@ -41,9 +41,14 @@ const label = storableText.nullish();
 /** An event to keep; which steps there are, `eventNode` knows. */
 export const eventSchema = z.strictObject({
   scope: scopeField,
-  ...{ threadId: label, agentId: label, runId: label },
-  ...{ step: z.string(), op: z.string(), status: z.enum(["ok", "error", "skipped"]) },
-  ...{ detail: storableText.optional(), category: storableText.optional() },
+  threadId: label,
+  agentId: label,
+  runId: label,
+  step: z.string(),
+  op: z.string(),
+  status: z.enum(["ok", "error", "skipped"]),
+  detail: storableText.optional(),
+  category: storableText.optional(),
   similarity: z.number().optional(),
   shownIds: z.array(z.string()).optional(),
 });

@@ -46,13 +46,16 @@ export async function makeCorpus(
 ): Promise<LoadedMemory[]> {
   const own = owners.flatMap(({ userId, texts, threadId }) =>
     texts.map((text, index) => ({
-      ...{ userId, text },
+      userId,
+      text,
       source: threadId === undefined ? null : { threadId, seq: index * 2 },
     })),
   );
   if (own.length > rows) throw new Error(`${own.length} memories do not fit into a table of ${rows}.`);
   const rest = sentences(rows - own.length, 7).map((text, index) => ({
-    ...{ userId: fixedName("other", index % others), text, source: null },
+    userId: fixedName("other", index % others),
+    text,
+    source: null,
   }));
   const mixed = shuffled([...own, ...rest], seeded(3));
   const vectors = await embeddings.embedDocuments(mixed.map(({ text }) => text));

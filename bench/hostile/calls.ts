@@ -20,7 +20,10 @@ export interface HostileCall {
 export async function hostileCalls(database: BenchDatabase) {
   const { model, say } = echoingModel();
   const memory = createMemory({
-    ...{ database: database.pool, schema: database.schema, model, jobs: "inline" },
+    database: database.pool,
+    schema: database.schema,
+    model,
+    jobs: "inline",
     logger: { debug() {}, info() {}, warn() {}, error() {} },
     config: { preset: "every-round", memories: { episodes: false } },
   });
@@ -38,7 +41,8 @@ export async function hostileCalls(database: BenchDatabase) {
         say(text.slice(0, text.length / 4));
         const before = model.calls.length;
         await memory.remember({
-          ...{ scope: { userId: id }, threadId: id },
+          scope: { userId: id },
+          threadId: id,
           messages: [new HumanMessage(`I own it. ${text}`), new AIMessage("So?")],
         });
         return model.calls.length > before;
@@ -122,8 +126,11 @@ function memoryCalls(memory: Memory): HostileCall[] {
         orRefused(async () => {
           const scope = { userId: id };
           const draft = {
-            ...{ text: `The user owns a dog. ${id}`, value: text.slice(0, 2_000) },
-            ...{ key: `k${text.slice(0, 150)}`, tags: [text.slice(0, 100)], actorId: text },
+            text: `The user owns a dog. ${id}`,
+            value: text.slice(0, 2_000),
+            key: `k${text.slice(0, 150)}`,
+            tags: [text.slice(0, 100)],
+            actorId: text,
           };
           const added = await memory.memories.add([draft], { scope });
           const block = await memory.recall({ scope, threadId: id, query: "dog" });
@@ -175,8 +182,14 @@ function echoingModel() {
 
 function factOf(text: string) {
   return {
-    ...{ category: "knowledge", key: text, value: text, text: `The user owns it. ${text}` },
-    ...{ importance: 3, confidence: 0.9, relation: "new", target: null },
+    category: "knowledge",
+    key: text,
+    value: text,
+    text: `The user owns it. ${text}`,
+    importance: 3,
+    confidence: 0.9,
+    relation: "new",
+    target: null,
     message: 1,
     quote: text.length > 0 ? text : "I own it",
   };

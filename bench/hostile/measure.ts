@@ -40,7 +40,11 @@ export async function measureRule(rule: HostileRule, input: HostileInput): Promi
     return least;
   };
   const measured = (shortMs: number, longMs: number, growth: number): Measured => ({
-    ...{ what: rule.name, input: input.name, shortMs, longMs, growth },
+    what: rule.name,
+    input: input.name,
+    shortMs,
+    longMs,
+    growth,
     ...(problem !== undefined && { problem }),
   });
   await time(1_000, 5);
@@ -111,7 +115,11 @@ export async function measureCall(
   // So long a text may be refused, or take longer than a statement may.
   problem = problemBefore;
   return {
-    ...{ what: name, input: input.name, shortMs, longMs, longestMs },
+    what: name,
+    input: input.name,
+    shortMs,
+    longMs,
+    longestMs,
     growth: growthOf(shortMs, longMs, callFloorMs),
     ...(problem !== undefined && { problem }),
   };

@@ -13,8 +13,14 @@ const answers: Readonly<Record<string, Record<string, unknown>>> = {
     reasoning: "",
     facts: [
       {
-        ...{ category: "knowledge", key: null, value: null, text: "The user owns a dog.", importance: 3 },
-        ...{ confidence: 0.9, relation: "new", target: null },
+        category: "knowledge",
+        key: null,
+        value: null,
+        text: "The user owns a dog.",
+        importance: 3,
+        confidence: 0.9,
+        relation: "new",
+        target: null,
         message: 1,
         quote: "I own a dog.",
       },
@@ -33,7 +39,10 @@ export async function workCalls(database: BenchDatabase) {
   const kinds = ["summaries", "facts", "episodes", "notes"] as const;
   const made = kinds.map((kind) => {
     const options: MemoryOptions = {
-      ...{ database: database.pool, schema: database.schema, model, jobs: "inline" },
+      database: database.pool,
+      schema: database.schema,
+      model,
+      jobs: "inline",
       logger: { debug() {}, info() {}, warn() {}, error() {} },
       config: {
         preset: "every-round",

@@ -83,7 +83,8 @@ function agentOf(count: { tokens: number }) {
     },
   });
   const lookUp = tool(async () => line("It is written", 1, lengths.returned), {
-    ...{ name: "look_up", description: "Looks something up." },
+    name: "look_up",
+    description: "Looks something up.",
     schema: z.object({ query: z.string() }),
   });
   const instructions = new SystemMessage(line("You are an agent", 1, lengths.instructions));

@@ -167,7 +167,11 @@ async function withMemoryOf<Result>(
   const offline = new OfflineChatModel();
   const model = recordingModel(log, (said, _, { tools = [] }) => offline.invoke([...said], { tools }));
   const memory = createMemory({
-    ...{ database, schema, logger, model, embeddings: new HashingEmbeddings() },
+    database,
+    schema,
+    logger,
+    model,
+    embeddings: new HashingEmbeddings(),
     ...(preset !== undefined && { config: { preset } as MemoryConfig }),
   });
   try {

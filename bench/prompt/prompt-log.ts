@@ -60,7 +60,9 @@ export function costOf({ calls }: PromptLog, untilTurn: number, isCounted: (kind
     previous.set(kind, prompt);
   }
   return {
-    ...{ calls: sum.calls, tokens: sum.tokens, lastTokens: sum.lastTokens },
+    calls: sum.calls,
+    tokens: sum.tokens,
+    lastTokens: sum.lastTokens,
     cost: sum.tokens - (1 - cachedShare) * sum.shared,
     sharedPrefix: sum.shared / (sum.tokens - sum.first) || 0,
   };

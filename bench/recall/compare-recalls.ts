@@ -100,9 +100,7 @@ export async function countRoundTrips({ pool, schema }: BenchDatabase, bench: Lo
   const reader = readerOf(bench);
   const memory = createMemory({ database: pool, schema });
   const counted = countStatements(pool);
-  await memory.recall({
-    ...{ scope: { userId: reader.userId }, threadId: threadOf(reader), query: "What is planned?" },
-  });
+  await memory.recall({ scope: { userId: reader.userId }, threadId: threadOf(reader), query: "What is planned?" });
   const statements = counted.stop();
   await memory.close();
   return statements;

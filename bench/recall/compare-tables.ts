@@ -82,7 +82,10 @@ export async function compareGrowth(
   printTable(
     `Recall of one user's ${facts.toLocaleString("en")} memories as the table grows`,
     [before, after].map(({ n, p50, p95 }, index) => ({
-      ...{ rows: index === 0 ? rows.before : rows.after, n, "p50 ms": p50, "p95 ms": p95 },
+      rows: index === 0 ? rows.before : rows.after,
+      n,
+      "p50 ms": p50,
+      "p95 ms": p95,
     })),
   );
   return after.p95 / before.p95;

@@ -30,7 +30,8 @@ export async function loadPeerStores(
   const schema = `${ours}_peer`;
   const { dimensions } = embeddings;
   const postgres = new PostgresStore({
-    ...{ connectionOptions: server, schema },
+    connectionOptions: server,
+    schema,
     index: { dims: dimensions, embed: embeddings, fields: ["text"] },
   });
   await postgres.setup();

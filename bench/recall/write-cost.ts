@@ -139,7 +139,9 @@ function putBatch({ postgres }: PeerStores, seed: number): Timed {
   return timed((round) =>
     postgres.batch(
       sentences(batchSize, seed + 1_000 * round).map((text, index) => ({
-        ...{ namespace: storeWriter, key: `batch${round}-${index}`, value: { text } },
+        namespace: storeWriter,
+        key: `batch${round}-${index}`,
+        value: { text },
       })),
     ),
   );

@@ -32,9 +32,7 @@ export async function askAll(
   conversations: readonly RetrievalConversation[],
   searches: Readonly<Record<string, readonly [what: string, search: Search]>>,
 ): Promise<Readonly<Record<string, readonly Answered[]>>> {
-  const runs = Object.entries(searches).map(([name, [, search]]) => ({
-    ...{ name, search, answered: [] as Answered[] },
-  }));
+  const runs = Object.entries(searches).map(([name, [, search]]) => ({ name, search, answered: [] as Answered[] }));
   let round = 0;
   for (const conversation of conversations) {
     for (const { question, category, evidence } of conversation.questions) {

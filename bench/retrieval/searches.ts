@@ -21,10 +21,7 @@ export function scopeOf(load: Load, conversation: RetrievalConversation): Scope 
 const everything = { topK: 50, threshold: 0 };
 
 /** The same of what a recall shows. */
-export const showEverything = {
-  ...{ topK: everything.topK, threshold: everything.threshold },
-  ...{ budgetTokens: 1_000_000 },
-};
+export const showEverything = { topK: everything.topK, threshold: everything.threshold, budgetTokens: 1_000_000 };
 
 /** The memories that are asked. */
 export interface AskedMemories {

@@ -41,7 +41,9 @@ export async function openConversation(env: NodeJS.ProcessEnv, terminal: Termina
   try {
     await memory.setup();
     const conversation: Conversation = {
-      ...{ memory, terminal, scope: { userId: env.MNEMOGRAPH_USER || "me" } },
+      memory,
+      terminal,
+      scope: { userId: env.MNEMOGRAPH_USER || "me" },
       threadId: env.MNEMOGRAPH_THREAD || "chat",
     };
     const background = await watchBackground(conversation);

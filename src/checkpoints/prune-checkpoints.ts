@@ -43,7 +43,9 @@ export interface CheckpointsApi {
 }
 
 const optionsSchema = z.strictObject({
-  ...{ scope: scopeField, threadId: threadField, signal: abortSignal.optional() },
+  scope: scopeField,
+  threadId: threadField,
+  signal: abortSignal.optional(),
   keepLast: z.int("keepLast must be a whole number").min(1, "keepLast must be at least 1"),
   olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
 });

@@ -35,7 +35,10 @@ export async function prepareOperation(
   const input = take((key) => key in operation.input.shape);
   const ofWhom = take((key) => key in namedIds.shape && !(key in input));
   const asked = {
-    ...{ caller, actor: caller.actor, signal: new AbortController().signal, stream: process.stdin },
+    caller,
+    actor: caller.actor,
+    signal: new AbortController().signal,
+    stream: process.stdin,
     whose: whoseOf(operation.reach, caller, ofWhom, input.appId as string | undefined),
     match: take((key) => key === "ifRevision"),
   };

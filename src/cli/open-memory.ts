@@ -21,8 +21,11 @@ export async function openMemory(flags: MemoryFlags, jobs?: QueueOption): Promis
   const { schema, config, embeddings, model } = flags;
   const { option: database } = existingDatabase(flags);
   return createMemory({
-    ...{ database, schema, ...(await isolationOf(database, schema)) },
-    ...{ ...(jobs && { jobs }), ...(config !== undefined && { config }) },
+    database,
+    schema,
+    ...(await isolationOf(database, schema)),
+    ...(jobs && { jobs }),
+    ...(config !== undefined && { config }),
     ...(embeddings && { embeddings: await loadExport<EmbeddingsInterface>(embeddings, "embeddings") }),
     ...(model && { model: await loadExport<BaseChatModel>(model, "model") }),
   });

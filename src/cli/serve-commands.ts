@@ -45,7 +45,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   await useMemory(flags, async (memory) => {
     const ending = new AbortController();
     const { fetch } = createMemoryApp(memory, {
-      ...{ signal: ending.signal, ...(authenticate && { authenticate }) },
+      signal: ending.signal,
+      ...(authenticate && { authenticate }),
       ...(mcp && { mcp: mcp.mcpHandler(memory) }),
     });
     const listening = (origin: string) => void process.stderr.write(`Listening at ${origin}\n`);

@@ -92,7 +92,10 @@ export async function listConsents(db: Connection, listing: ConsentListing): Pro
   const { scope, status, rule, due, limit, after } = listing;
   const seen = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
   const bookmark: PageBookmark = {
-    ...{ table: sql`${db.schema}.consent_request`, alias: raw("c"), after, what: "a request" },
+    table: sql`${db.schema}.consent_request`,
+    alias: raw("c"),
+    after,
+    what: "a request",
   };
   const rows = await db.query<ConsentRow>(sql`
     select ${selected(db)} from ${db.schema}.consent_request c

@@ -81,7 +81,10 @@ async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: P
     // No memory came of it, so the entry is the request's own.
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     await recordChanges(tx, {
-      ...{ ownerRef: owner.ref, scope, actor, step: "consent" },
+      ownerRef: owner.ref,
+      scope,
+      actor,
+      step: "consent",
       changes: [{ ...entry, threadId: evidence?.threadId ?? source?.threadId }],
     });
   });

@@ -23,15 +23,22 @@ export function defineConsolidation(deps: ConsolidationRuntime) {
   const { db, config } = deps;
   return defineWork<"consolidation", ConsolidationWork, ConsolidationMade>(
     {
-      ...{ ...ownerWork, kind: "consolidation", op: "merge", charge: "consolidation" },
+      ...ownerWork,
+      kind: "consolidation",
+      op: "merge",
+      charge: "consolidation",
       enabled: config.consolidation.enabled,
-      ...{ name: "consolidation", step: "consolidate", doing: "Consolidating", tries: config.upkeep },
+      name: "consolidation",
+      step: "consolidate",
+      doing: "Consolidating",
+      tries: config.upkeep,
       mark: { everyMs: markEveryMs, run: () => markChangedOwners(db, mostMarked) },
       fresh: { judged: [], tokens: 0, calls: 0, settled: [] },
       load: (claim) => loadConsolidation(deps, claim),
       async make({ claim, work }, { renew, charge }) {
         const { pairs, tokens, calls } = await askJudge(deps, work, {
-          ...{ charge, before: renew },
+          charge,
+          before: renew,
           after: (soFar) => keepProgress(db, claim, progressOf(work, soFar)),
         });
         return { judged: pairs, tokens, calls };

@@ -43,7 +43,12 @@ export async function judgePairs(
   let tokens = 0;
   const input = block("pairs", pairs.map(pairBlock));
   const answer = await callStructured({
-    ...{ model, name: "memory_pairs", schema, instructions, input, timeoutMs: call.timeoutMs },
+    model,
+    name: "memory_pairs",
+    schema,
+    instructions,
+    input,
+    timeoutMs: call.timeoutMs,
     charge: async (taken) => {
       tokens += taken.inputTokens + taken.outputTokens;
       await call.charge(taken);

@@ -74,7 +74,8 @@ export function progressOf(
 ): ConsolidationProgress {
   const side = ({ id, revision }: StoredPair["first"]) => ({ id, revision });
   return {
-    ...{ doneUntil, more },
+    doneUntil,
+    more,
     pairs: pairs.map(({ first, second, similarity, votes }) => {
       return { first: side(first), second: side(second), similarity, votes: [...votes] };
     }),

@@ -44,11 +44,17 @@ function planMerge(
     sightings: [sightingOf(kept, gone, after)],
     changes: [
       {
-        ...{ ...about, memoryId: gone.id, event: "MERGE", news: null },
-        ...{ old: { text: gone.text }, new: { supersededBy: kept.id, verdict, reason } },
+        ...about,
+        memoryId: gone.id,
+        event: "MERGE",
+        news: null,
+        old: { text: gone.text },
+        new: { supersededBy: kept.id, verdict, reason },
       },
       {
-        ...{ ...about, memoryId: kept.id, event: "MERGE" },
+        ...about,
+        memoryId: kept.id,
+        event: "MERGE",
         old: { text: kept.text, seenCount: seenCount - gone.seenCount },
         new: { text: gone.text, seenCount, merged: gone.id, source: gone.source, verdict, reason },
         news: { event: "merged", line, importance: Math.max(kept.importance, gone.importance) },
@@ -61,12 +67,17 @@ function planMerge(
 function sightingOf(kept: StoredMemory, gone: StoredMemory, { metadata, expiresAt }: Noted): Sighting {
   const isLess = gone.rank < kept.rank;
   return {
-    ...{ id: kept.id, times: gone.seenCount, importance: gone.importance, rank: gone.rank },
-    ...{ metadata, expiresAt },
+    id: kept.id,
+    times: gone.seenCount,
+    importance: gone.importance,
+    rank: gone.rank,
+    metadata,
+    expiresAt,
     ...(isLess
       ? { confidence: kept.confidence, assertedTurn: kept.turn, assertedAt: null }
       : { confidence: gone.confidence, assertedTurn: gone.turn, assertedAt: gone.assertedAt.toISOString() }),
-    ...{ origin: null, trust: null },
+    origin: null,
+    trust: null,
   };
 }
 
@@ -81,21 +92,25 @@ function planClose(
   const about = { category: gone.category, similarity };
   return {
     deactivated: [
-      {
-        ...{ id: gone.id, state: "superseded", supersededBy: kept.id },
-        ...{ validTo: validTo.toISOString(), purgeAfterMs: null },
-      },
+      { id: gone.id, state: "superseded", supersededBy: kept.id, validTo: validTo.toISOString(), purgeAfterMs: null },
     ],
     splits,
     changes: [
       {
-        ...{ ...about, memoryId: gone.id, event: "UPDATE", old: { text, confidence, origin } },
+        ...about,
+        memoryId: gone.id,
+        event: "UPDATE",
+        old: { text, confidence, origin },
         new: { supersededBy: kept.id, decidedBy, verdict, reason },
         news: { event: "updated", line: changeLine("updated", kept), importance: kept.importance },
       },
       ...splits.map(
         ({ copyId, id }): MemoryChange => ({
-          ...{ ...about, memoryId: copyId, event: "ADD", old: null, news: null },
+          ...about,
+          memoryId: copyId,
+          event: "ADD",
+          old: null,
+          news: null,
           new: { copyOf: id, supersededBy: gone.id },
         }),
       ),
@@ -105,7 +120,12 @@ function planClose(
 
 function linkChange({ first, second, similarity, vote }: JudgedPair): MemoryChange {
   return {
-    ...{ memoryId: second.id, event: "LINK", category: second.category, similarity, old: null, news: null },
+    memoryId: second.id,
+    event: "LINK",
+    category: second.category,
+    similarity,
+    old: null,
+    news: null,
     new: { links: [{ to: first.id, strength: similarity }], reason: vote.reason },
   };
 }
@@ -127,7 +147,9 @@ function joinedMemories(settled: readonly SettledPair[]): JoinedMemory[] {
       memory.source !== null && memory.source.threadId === source?.threadId ? memory.source.seqs : [],
     );
     return {
-      ...{ id: kept.id, gone: gone.map(({ id }) => id), pinned: all.some(({ pinned }) => pinned) },
+      id: kept.id,
+      gone: gone.map(({ id }) => id),
+      pinned: all.some(({ pinned }) => pinned),
       tags: [...new Set(all.flatMap(({ tags }) => tags))].slice(0, mostTags),
       sourceOf: all.find((memory) => memory.source !== null)?.id ?? null,
       seqs: [...new Set(seqs)].toSorted((one, other) => one - other),

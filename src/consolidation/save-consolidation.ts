@@ -108,6 +108,8 @@ function tellOfSettled({ logger }: Pick<ConsolidationRuntime, "logger">, settled
   const told = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);
   const memoryIds = settled.flatMap(({ effect }) => ("gone" in effect ? [effect.gone.id] : []));
   logger.info(`${settled.length} pairs of memories were compared: ${told.join(", ")}`, {
-    ...{ step: "consolidate", outcomes, memoryIds },
+    step: "consolidate",
+    outcomes,
+    memoryIds,
   });
 }

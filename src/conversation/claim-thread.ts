@@ -60,7 +60,8 @@ export async function claimThread(
   // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
   const claimed = await retryOn(["23503"], () => tryClaim(db, scope, threadId), {
     // Who else claims the same thread, or makes the same owner, has done so by the next try.
-    ...{ most: 21, stepMs: 5 },
+    most: 21,
+    stepMs: 5,
     busy: `Thread "${threadId}" could not be claimed: it is made and forgotten again and again. Try again.`,
   });
   return claimed.owned ? ownedThread(claimed) : null;

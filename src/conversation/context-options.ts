@@ -51,7 +51,9 @@ export function presetConstants(preset: Preset, { tailTokens }: Pick<ContextOpti
   return {
     summaries: {
       // All of the conversation is kept in mind: what a window drops would be paid for once more.
-      ...{ windowMessages: null, afterSeq: 99, everyMessages: 100 },
+      windowMessages: null,
+      afterSeq: 99,
+      everyMessages: 100,
       // Each fold pays for it anew.
       maxCharacters: 2_000,
       afterTokens: Math.ceil(tailTokens * summaryShare),

@@ -99,8 +99,13 @@ export function conversationOf(row: ConversationRow | null | undefined): Convers
   return {
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
     lastSeq: last?.seq ?? summary?.endSeq ?? -1,
-    ...{ summary, processing, gap, recent, epoch },
-    ...{ firstSeq: row.first_shown, summarisedId: row.summarised_id },
+    summary,
+    processing,
+    gap,
+    recent,
+    epoch,
+    firstSeq: row.first_shown,
+    summarisedId: row.summarised_id,
     // Of a round that is one message too long, its question is shown, and so nothing is left out.
     leftOut: leftOut && leftOut.messages > 0 ? leftOut : null,
     lastRound: gap.some(({ role }) => role === "user") ? [] : lastRoundOf(recent),

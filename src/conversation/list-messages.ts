@@ -37,8 +37,11 @@ export interface ListMessages {
 const seq = z.int().min(-1).max(2_147_483_647);
 const listSchema = z
   .strictObject({
-    ...{ scope: scopeField, threadId: threadField, limit: pageRows },
-    ...{ before: seq.optional(), after: seq.optional() },
+    scope: scopeField,
+    threadId: threadField,
+    limit: pageRows,
+    before: seq.optional(),
+    after: seq.optional(),
     mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
   })
   .refine(({ before, after }) => before === undefined || after === undefined, "`before` or `after`, not both");

@@ -61,7 +61,9 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
 const pageSchema = z.strictObject({
-  ...{ scope: scopeField, limit: pageRows, after: z.string().optional() },
+  scope: scopeField,
+  limit: pageRows,
+  after: z.string().optional(),
   summarized: z.boolean().default(false),
 });
 

@@ -126,7 +126,8 @@ export interface RecordedThread {
 
 /** The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn. */
 const collisions = {
-  ...{ most: 50, stepMs: 10 },
+  most: 50,
+  stepMs: 10,
   busy: "Nothing was recorded: others wrote to the same thread each of the 50 times it was tried. Try again.",
 };
 

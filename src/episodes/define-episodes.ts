@@ -22,7 +22,11 @@ async function saveEpisode(
     scope,
     drafts: [
       {
-        ...{ text, kind: "episode", turns, origin: "worker", ...commonOrigin(messages) },
+        text,
+        kind: "episode",
+        turns,
+        origin: "worker",
+        ...commonOrigin(messages),
         source: { threadId, seqs: messages.map(({ seq }) => seq) },
         validFrom: messages[0]?.saidAt,
       },
@@ -32,7 +36,11 @@ async function saveEpisode(
       await completeWork(tx, claim, threadWork.after(work));
       await insertEvents(tx, [
         {
-          ...{ scope, threadId, ...commonOrigin(messages), step: "compress", op: "classify" },
+          scope,
+          threadId,
+          ...commonOrigin(messages),
+          step: "compress",
+          op: "classify",
           ...classified(outcome, trimmed),
         },
       ]);
@@ -61,8 +69,14 @@ export function defineEpisodes(deps: EpisodesRuntime) {
   const { memories, upkeep } = deps.config;
   return defineWork<"episodes", EpisodeWork, Compressed>(
     {
-      ...{ ...threadWork, kind: "episodes", enabled: memories.episodes, charge: "episode" },
-      ...{ name: "compression", step: "compress", doing: "Compressing", tries: upkeep },
+      ...threadWork,
+      kind: "episodes",
+      enabled: memories.episodes,
+      charge: "episode",
+      name: "compression",
+      step: "compress",
+      doing: "Compressing",
+      tries: upkeep,
       heedsRequests: true,
       fresh: { episode: null, trimmed: false, memoryId: null },
       load: (claim) => loadCompression(deps, claim),

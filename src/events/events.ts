@@ -129,8 +129,11 @@ export interface EventsApi {
 
 const selectionSchema = z.object({
   scope: scopeField,
-  ...{ threadId: storableText.optional(), agentId: storableText.optional(), runId: storableText.optional() },
-  ...{ since: storableDate.optional(), until: storableDate.optional() },
+  threadId: storableText.optional(),
+  agentId: storableText.optional(),
+  runId: storableText.optional(),
+  since: storableDate.optional(),
+  until: storableDate.optional(),
   op: z.enum(eventOps).optional(),
   node: z.enum(eventParts).optional(),
   step: z.enum(eventSteps).optional(),

@@ -110,7 +110,8 @@ export interface StatsCall {
 
 const inputSchema = z.strictObject({
   by: z.enum(["day", "app"]).optional(),
-  ...{ scope: scopeField, tenantId: tenantField },
+  scope: scopeField,
+  tenantId: tenantField,
   days: z.int().min(1).max(keepDays).default(30),
 });
 
@@ -149,7 +150,9 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
     });
     const together = countsOf([...ofKey.values()].flat(), { days, apps: rows.length });
     return {
-      ...{ since, ...now, ...together },
+      since,
+      ...now,
+      ...together,
       rows: rows.toSorted((one, other) => other.notesCreated - one.notesCreated),
       appsWithNotesShare: share(rows.filter(({ memories }) => memories.note).length, rows.length),
     };
@@ -188,17 +191,24 @@ function countsOf(
   const conversations = sumOf(rows, "talk");
   const ofNotes = rows.filter(({ name }) => name === "note" || name === "compaction");
   return {
-    ...{ memories: byName(kept, "memory"), writes: byName(rows, "event") },
+    memories: byName(kept, "memory"),
+    writes: byName(rows, "event"),
     firstPassRate: share(events("untouched"), events("accepted") + events("malformed")),
-    ...{ written: events("written"), rejected: events("rejected"), deadLetters: sumOf(rows, "dead") },
+    written: events("written"),
+    rejected: events("rejected"),
+    deadLetters: sumOf(rows, "dead"),
     recallToolShare: share(sumOf(rows, "searched"), sumOf(rows, "turn")),
-    ...{ recalls: sumOf(rows, "recall"), recallsWithMemory: sumOf(rows, "recall", "shown") },
+    recalls: sumOf(rows, "recall"),
+    recallsWithMemory: sumOf(rows, "recall", "shown"),
     recallLatencyMs: p50 === null || p95 === null ? null : { p50, p95 },
-    ...{ conversations, conversationsWithNotesShare: share(sumOf(rows, "talk", "withNotes"), conversations) },
-    ...{ notesCreated: events("notes"), notesCreatedPerHour: events("notes") / (days * 24) },
+    conversations,
+    conversationsWithNotesShare: share(sumOf(rows, "talk", "withNotes"), conversations),
+    notesCreated: events("notes"),
+    notesCreatedPerHour: events("notes") / (days * 24),
     compactions: events("compactions"),
     compactionsPerDay: events("compactions") / days / Math.max(1, apps),
-    ...{ energyUnits: sumOf(rows, "usage", "units"), notesEnergyUnits: sumOf(ofNotes, "usage", "units") },
+    energyUnits: sumOf(rows, "usage", "units"),
+    notesEnergyUnits: sumOf(ofNotes, "usage", "units"),
   };
 }
 
@@ -215,7 +225,8 @@ function energyOf(found: readonly Count[], options: EnergyOptions): MemoryStats[
   });
   return {
     level: energyLevel(sumOf(found, "now", "spent"), options).level,
-    ...{ unitsToday: sumOf(found, "usage", "unitsToday"), callsToday: sumOf(found, "usage", "today") },
+    unitsToday: sumOf(found, "usage", "unitsToday"),
+    callsToday: sumOf(found, "usage", "today"),
     kinds: kinds.toSorted((one, other) => other.units - one.units),
   };
 }
@@ -274,31 +285,36 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
     counted(selection, "event", {
-      ...{ row: "e", at: sql`e.created_at` },
+      row: "e",
+      at: sql`e.created_at`,
       name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
         when e.status = 'ok' then e.op else '' end`,
       sums: eventSums(formProblems),
       from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
     }),
     counted(selection, "memory", {
-      ...{ row: "x", at: sql`x.created_at` },
+      row: "x",
+      at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
     counted(selection, "dead", {
-      ...{ row: "x", at: sql`x.given_up_at` },
+      row: "x",
+      at: sql`x.given_up_at`,
       sums: sql`'n', count(*)`,
       from: sql`${works} where x.given_up_at >= ${since}`,
     }),
     counted(selection, "turn", {
-      ...{ row: "t", at: sql`m.created_at` },
+      row: "t",
+      at: sql`m.created_at`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
         where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
     }),
     counted(selection, "searched", {
-      ...{ row: "t", at: sql`m.created_at` },
+      row: "t",
+      at: sql`m.created_at`,
       sums: sql`'n', count(distinct (t.id, m.seq))`,
       from: sql`${schema}.thread t join ${schema}.event e on e.tenant_id = t.tenant_id and e.thread_id = t.thread_id
         cross join lateral (
@@ -308,14 +324,16 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
         where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within(selection, "e")}`,
     }),
     counted(selection, "recall", {
-      ...{ row: "t", at: sql`s.created_at` },
+      row: "t",
+      at: sql`s.created_at`,
       sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
         'p50', percentile_cont(0.5) within group (order by s.recall_ms),
         'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
       from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
     }),
     counted(selection, "talk", {
-      ...{ row: "t", at: sql`t.last_activity_at` },
+      row: "t",
+      at: sql`t.last_activity_at`,
       sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
         where t.last_activity_at >= ${since} and exists (
           select from ${schema}.shown s where s.thread_ref = t.id and s.created_at >= ${since} and 'notes' = any (s.parts)
@@ -324,7 +342,8 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
     counted(selection, "usage", {
-      ...{ row: "x", at: sql`x.created_at` },
+      row: "x",
+      at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*), 'input', sum(x.input_tokens), 'output', sum(x.output_tokens), 'units', sum(x.units::numeric),
         'today', count(*) ${isToday}, 'unitsToday', sum(x.units::numeric) ${isToday}`,

@@ -195,7 +195,16 @@ function checkFact(candidate: FactCandidate, rules: FactRules): ChosenFact | Can
   if (leavesScript(rules.messages[message] ?? "", text)) return "other_language";
   const { importance, confidence, statedByUser, personal } = candidate;
   return {
-    ...{ category, key: slot, value, text, importance, confidence, statedByUser, personal, message, quote },
+    category,
+    key: slot,
+    value,
+    text,
+    importance,
+    confidence,
+    statedByUser,
+    personal,
+    message,
+    quote,
     relation: relationOf(candidate, { category, key: slot }, rules.known),
     // A value of a slot takes its place among the others by when it was said.
     since: slot === null ? dayOf(candidate.since) : null,

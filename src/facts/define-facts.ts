@@ -34,8 +34,15 @@ export function defineFacts(deps: FactsRuntime) {
   const { memories, upkeep, policy } = deps.config;
   return defineWork<"facts", ExtractionWork, Extracted>(
     {
-      ...{ ...threadWork, kind: "facts", from: -1, enabled: memories.extract, charge: "facts" },
-      ...{ name: "extraction", step: "extract", doing: "Extracting facts from", tries: upkeep },
+      ...threadWork,
+      kind: "facts",
+      from: -1,
+      enabled: memories.extract,
+      charge: "facts",
+      name: "extraction",
+      step: "extract",
+      doing: "Extracting facts from",
+      tries: upkeep,
       hasten: () => hastenWork(deps.db, "facts"),
       fresh: { candidates: [], removals: [], chosen: [], rejected: [], removing: [], kept: [], outcomes: [] },
       load: async (claim) => (await findExtractionWork(deps, claim)) ?? "lost",
@@ -45,10 +52,17 @@ export function defineFacts(deps: FactsRuntime) {
         const { minConfidence, minImportance, writesPerTurn, writesPerDay } = memories;
         const messages = work.messages.map(({ text }) => text);
         const { chosen: removing, rejected: kept } = await chooseRemovals(removals, {
-          ...{ messages, memories: work.known.map(({ id }) => id), perMessage: writesPerTurn },
+          messages,
+          memories: work.known.map(({ id }) => id),
+          perMessage: writesPerTurn,
         });
         const facts = await chooseFacts(candidates, {
-          ...{ policy, messages, removals: removing, known: work.known, minConfidence, minImportance },
+          policy,
+          messages,
+          removals: removing,
+          known: work.known,
+          minConfidence,
+          minImportance,
           removed: { facts: work.removed, messages: work.messages },
           perMessage: writesPerTurn,
           inAll: Math.max(0, writesPerDay - work.writtenToday),

@@ -191,8 +191,19 @@ export async function extractFacts(
 }
 
 const unreadableCandidate: FactCandidate = {
-  ...{ category: "", key: null, value: null, text: "", importance: 0, confidence: 0, message: 0, quote: "" },
-  ...{ relation: "new", target: null, statedByUser: false, personal: null, since: null },
+  category: "",
+  key: null,
+  value: null,
+  text: "",
+  importance: 0,
+  confidence: 0,
+  message: 0,
+  quote: "",
+  relation: "new",
+  target: null,
+  statedByUser: false,
+  personal: null,
+  since: null,
 };
 
 /** Number of the only message with `quote`, where the model gave none; 0 when there are several, or none. */

@@ -87,7 +87,11 @@ export async function prepareExtraction(
   await deferWork(deps.db, claim, allowedAt);
   deps.logger.debug(`Extracting facts from ${threadId} waits for the daily cap until ${allowedAt.toISOString()}`);
   await insertEvent(deps.db, {
-    ...{ scope, threadId, step: "extract", op: "create", status: "skipped" },
+    scope,
+    threadId,
+    step: "extract",
+    op: "create",
+    status: "skipped",
     detail: "daily_cap",
   });
   return "deferred";
@@ -112,8 +116,12 @@ async function withNearest(deps: FactsRuntime, work: ExtractionWork): Promise<Ex
     db,
     { ...question, vector: await questionVector(deps, headOf(said, searchedCharacters)) },
     {
-      ...{ scope, kinds: ["fact", "insight"], categories: [...config.policy.categories.keys()] },
-      ...{ filter: noFilter, limit: mostNear, most: 0 },
+      scope,
+      kinds: ["fact", "insight"],
+      categories: [...config.policy.categories.keys()],
+      filter: noFilter,
+      limit: mostNear,
+      most: 0,
     },
   );
   const near = candidates.map(({ memory }) => memory).filter((memory) => memory.scope.userId === scope.userId);

@@ -36,14 +36,17 @@ export async function saveFacts(deps: FactsRuntime, input: ValidatedFacts): Prom
   const outcomes = await writePrepared(deps, {
     prepared,
     origin: {
-      ...{ actor: extractor, step: "extract" },
+      actor: extractor,
+      step: "extract",
       stated: new Set(chosen.flatMap(({ statedByUser }, draft) => (statedByUser ? [draft] : []))),
       relations: new Map(chosen.flatMap(({ relation }, draft) => (relation ? [[draft, relation]] : []))),
     },
     alongside: async (tx, outcomes) => {
       // Removals follow the writes, as they were said.
       await removeSaid(tx, {
-        ...{ scope: work.scope, actor: extractor, step: "extract" },
+        scope: work.scope,
+        actor: extractor,
+        step: "extract",
         removals: removing.map((removal) => ({ ...removal, ...placeOf(removal, work) })),
         purgeAfterMs: deps.config.lifecycle.purgeAfterMs,
       });
@@ -68,7 +71,12 @@ function tellOfLearned(
   const [startSeq = 0, endSeq = startSeq] = [messages[0]?.seq, messages.at(-1)?.seq];
   const told = Object.entries(counts).map(([outcome, count]) => `${count} ${outcome}`);
   logger.info(`Facts of messages ${startSeq}-${endSeq} for ${threadId}: ${told.join(", ")}`, {
-    ...{ threadId, step: "extract", startSeq, endSeq, outcomes: counts, memoryIds },
+    threadId,
+    step: "extract",
+    startSeq,
+    endSeq,
+    outcomes: counts,
+    memoryIds,
   });
 }
 
@@ -85,12 +93,16 @@ function toDraft(fact: ChosenFact, work: ExtractionWork): MemoryDraft {
   const { seq, actor, agentId, runId, saidAt } = messageOf(fact, work);
   const { text, category, key, value, importance, confidence, relation, statedByUser, since, quote } = fact;
   return {
-    ...{ text, category, importance, confidence },
+    text,
+    category,
+    importance,
+    confidence,
     correction: relation?.relation === "updates" && statedByUser,
     ...(key !== null && { key }),
     ...(value !== null && { value }),
     ...(actor !== null && { actorId: headOf(actor, 1_000) }),
-    ...{ agentId: agentId ?? undefined, runId: runId ?? undefined },
+    agentId: agentId ?? undefined,
+    runId: runId ?? undefined,
     role: "user",
     origin: "user",
     source: { threadId: work.threadId, seqs: [seq], quote },
@@ -108,7 +120,9 @@ function eventsOf({ work, chosen, rejected, kept }: ValidatedFacts, outcomes: re
       return { ...event, agentId, runId, category, ...classified(outcomes[index], trimmed) };
     }),
     ...rejected.map(({ problem: detail, category }) => ({
-      ...{ ...event, status: "skipped" as const, detail },
+      ...event,
+      status: "skipped" as const,
+      detail,
       ...(category !== null && { category }),
     })),
     ...kept.map((detail) => ({ ...event, op: "delete" as const, status: "skipped" as const, detail })),

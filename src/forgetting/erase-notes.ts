@@ -52,9 +52,7 @@ async function eraseOfApp(
   const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
     from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])`);
-  const erased = await eraseFound(tx, {
-    ...{ scope, whose: scopeOf(row), ownerRef, found, ids, tables, told: forgetting },
-  });
+  const erased = await eraseFound(tx, { scope, whose: scopeOf(row), ownerRef, found, ids, tables, told: forgetting });
   // Reasons for other notes may quote deleted ones.
   await tx.query(sql`
     update ${tx.schema}.history h set new = h.new - 'reason'

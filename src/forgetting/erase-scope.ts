@@ -174,7 +174,10 @@ function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
   return {
     scope: tenantId === undefined ? {} : { tenantId },
-    ...{ step: "forget", op: "forget", status: "ok", detail: counts.join(" ") },
+    step: "forget",
+    op: "forget",
+    status: "ok",
+    detail: counts.join(" "),
   };
 }
 

@@ -61,7 +61,10 @@ async function tellOfErased(
     where c.owner_ref = ${ownerRef}::bigint and c.memory_id = any (${ids}::uuid[])`);
   if (found.length === 0) return;
   await recordChanges(tx, {
-    ...{ ownerRef: Number(ownerRef), scope, actor, step: "forget" },
+    ownerRef: Number(ownerRef),
+    scope,
+    actor,
+    step: "forget",
     changes: found.map(({ id, category, importance, active }) => {
       const line = changeLine("deleted", { category, importance, text: "", seenCount: 1 });
       const news = active ? ({ event: "deleted", line, importance } as const) : null;

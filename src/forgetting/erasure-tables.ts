@@ -23,7 +23,11 @@ const noRefs = sql`'{}'::bigint[]`;
 const noIds = sql`'{}'::uuid[]`;
 
 export const noKeys: ErasureKeys = {
-  ...{ memories: noRefs, memoryIds: noIds, threads: noRefs, noteIds: noIds, items: noRefs },
+  memories: noRefs,
+  memoryIds: noIds,
+  threads: noRefs,
+  noteIds: noIds,
+  items: noRefs,
   checkpointThreads: sql`'{}'::text[]`,
 };
 

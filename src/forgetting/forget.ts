@@ -80,7 +80,8 @@ const optionsSchema = z.strictObject({
 });
 
 const deleteThreadSchema = optionsSchema.extend({
-  ...{ scope: scopeField, threadId: threadField },
+  scope: scopeField,
+  threadId: threadField,
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
 

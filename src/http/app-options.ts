@@ -37,9 +37,15 @@ export interface MemoryAppOptions {
 
 const optionsSchema = z
   .strictObject({
-    ...{ authenticate: listener(), rateLimit: listener(), mcp: listener(), signal: abortSignal },
-    ...{ maxBodyBytes: z.number(), maxImportBytes: z.number(), timeoutMs: z.number() },
-    ...{ inspector: z.boolean(), logger: z.unknown() },
+    authenticate: listener(),
+    rateLimit: listener(),
+    mcp: listener(),
+    signal: abortSignal,
+    maxBodyBytes: z.number(),
+    maxImportBytes: z.number(),
+    timeoutMs: z.number(),
+    inspector: z.boolean(),
+    logger: z.unknown(),
   })
   .partial();
 

@@ -70,7 +70,8 @@ const optionsSchema = z
     issuer: z.string().optional(),
     audience: z.string().min(1, "is missing: tokens for other services would be taken"),
     algorithms: z.array(z.string()).readonly().optional(),
-    ...{ clockToleranceSeconds: z.number().optional(), caller: listener().optional() },
+    clockToleranceSeconds: z.number().optional(),
+    caller: listener().optional(),
   })
   .refine(({ jwksUrl, secret }) => (jwksUrl === undefined) !== (secret === undefined), {
     error: "give either `jwksUrl` or `secret`",

@@ -18,7 +18,8 @@ export function openApiDocument(): Json {
   return {
     openapi: "3.1.0",
     info: {
-      ...{ title: "Mnemograph", version: "1" },
+      title: "Mnemograph",
+      version: "1",
       description:
         "Long-term memory for agents. Whose memories a call is about, the caller's credentials say; an operator names them " +
         "by `tenantId`, `userId` and `appId` in the query. What is another's is answered as what does not exist.",
@@ -33,7 +34,9 @@ export function openApiDocument(): Json {
 
 /** Ids that an operator may name; without an entry, all. */
 const namedOf: Partial<Record<Operation["reach"], readonly string[]>> = {
-  ...{ everything: [], tenant: ["tenantId"], app: ["tenantId"] },
+  everything: [],
+  tenant: ["tenantId"],
+  app: ["tenantId"],
 };
 
 function describe(operationId: string, operation: Operation, schemas: Json): Json {
@@ -46,7 +49,8 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
   });
   const hasBody = Object.keys(body.shape).length > 0;
   return {
-    ...{ operationId, summary },
+    operationId,
+    summary,
     parameters: [
       ...parametersOf("path", schemaOf(path, "input")),
       ...parametersOf("query", schemaOf(query, "input")),
@@ -70,7 +74,9 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
 }
 
 const ifMatch = {
-  ...{ name: "If-Match", in: "header", schema: { type: "string" } },
+  name: "If-Match",
+  in: "header",
+  schema: { type: "string" },
   description: "The ETag of what is to be changed: where that has changed meanwhile, the answer is 412.",
 };
 
@@ -82,7 +88,10 @@ function parametersOf(place: "path" | "query", schema: Json, only?: readonly str
   return Object.entries(properties)
     .filter(([name]) => only === undefined || only.includes(name))
     .map(([name, { description, ...property }]) => ({
-      ...{ name, in: place, required: required.includes(name), schema: property },
+      name,
+      in: place,
+      required: required.includes(name),
+      schema: property,
       ...(description !== undefined && { description }),
     }));
 }
@@ -102,7 +111,11 @@ const problemSchema = {
   type: "object",
   required: ["type", "title", "status", "detail", "code"],
   properties: {
-    ...{ type: text, title: text, status: { type: "integer" }, detail: text, code: text },
+    type: text,
+    title: text,
+    status: { type: "integer" },
+    detail: text,
+    code: text,
     current: { description: "What the memory or request is instead." },
   },
 };

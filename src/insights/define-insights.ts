@@ -24,18 +24,21 @@ export function defineInsights(deps: InsightsRuntime) {
   const { insights, upkeep } = deps.config;
   return defineWork<"insights", InsightsWork, Understood>(
     {
-      ...{ ...ownerWork, kind: "insights", enabled: insights.enabled, charge: "insights" },
-      ...{ name: "insights", step: "insights", doing: "Making insights into a user", tries: upkeep },
+      ...ownerWork,
+      kind: "insights",
+      enabled: insights.enabled,
+      charge: "insights",
+      name: "insights",
+      step: "insights",
+      doing: "Making insights into a user",
+      tries: upkeep,
       fresh: { candidates: [], chosen: [], rejected: [], outcomes: [] },
       load: (claim) => loadInsights(deps, claim),
       make: async ({ claim: { attempt }, work }, { charge }) => ({
         candidates: await proposeInsights(deps, work, { attempt, charge }),
       }),
       validate: ({ work: { sources }, candidates }) =>
-        chooseInsights(candidates, {
-          ...{ sources, most: insights.most },
-          categories: benignCategories(deps.config.consent),
-        }),
+        chooseInsights(candidates, { sources, most: insights.most, categories: benignCategories(deps.config.consent) }),
       save: async (understood) => ({ outcomes: await saveInsights(deps, understood) }),
     },
     deps,

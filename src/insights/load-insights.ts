@@ -134,10 +134,15 @@ async function findInsightsWork(
   if (!row) return null;
   const said = endOf(row.said);
   return {
-    ...{ scope: scopeOf(row), ownerRef: claim.ref, doneUntil: Number(row.revision), at: row.at },
+    scope: scopeOf(row),
+    ownerRef: claim.ref,
+    doneUntil: Number(row.revision),
+    at: row.at,
     sources: row.sources.map((source) => ({ ...source, saidAt: new Date(source.saidAt) })),
-    ...{ said, saidIn: said.length === 0 ? null : row.said_in },
-    ...{ isNew: row.is_new, restsUntil: row.rests_until },
+    said,
+    saidIn: said.length === 0 ? null : row.said_in,
+    isNew: row.is_new,
+    restsUntil: row.rests_until,
   };
 }
 

@@ -66,7 +66,8 @@ export async function proposeInsights(
       instructions: instructions(most, benignCategories(config.consent)),
       input: [memoriesBlock(work), conversationBlock(work)].filter(Boolean).join("\n"),
       timeoutMs: config.upkeep.timeoutMs,
-      ...{ charge, leaveOut },
+      charge,
+      leaveOut,
       onDropped: (items) => {
         unreadable = items;
       },
@@ -76,7 +77,12 @@ export async function proposeInsights(
 }
 
 const unreadableInsight: InsightCandidate = {
-  ...{ summary: "", tags: [], importance: 1, confidence: 0, category: "", evidence: [] },
+  summary: "",
+  tags: [],
+  importance: 1,
+  confidence: 0,
+  category: "",
+  evidence: [],
 };
 
 function memoriesBlock({ sources }: InsightsWork): string {

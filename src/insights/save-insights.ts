@@ -51,7 +51,12 @@ function toDraft(insight: ChosenInsight, { saidIn }: InsightsWork): MemoryDraft 
   const threads = new Set([...evidence.map(({ threadId }) => threadId), ...(saidIn === null ? [] : [saidIn])]);
   const [threadId = null, ...others] = threads;
   return {
-    ...{ kind: "insight", origin: "worker", text, tags, importance, confidence },
+    kind: "insight",
+    origin: "worker",
+    text,
+    tags,
+    importance,
+    confidence,
     ...(category !== null && { category }),
     metadata: { evidence: evidence.map(({ id }) => id) },
     // An insight of one conversation is deleted with it.
@@ -91,8 +96,13 @@ async function linkEvidence(
     )
     select id, category, json_agg(source_id order by source) as evidence from pair group by 1, 2`);
   const changes = linked.map(({ id, category, evidence }) => ({
-    ...{ memoryId: id, event: "LINK" as const, old: null, new: { evidence }, news: null },
-    ...{ category, similarity: null },
+    memoryId: id,
+    event: "LINK" as const,
+    old: null,
+    new: { evidence },
+    news: null,
+    category,
+    similarity: null,
   }));
   await recordChanges(tx, { ownerRef, scope, actor: analyst, step: "insights", changes });
 }

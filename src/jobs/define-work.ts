@@ -104,7 +104,14 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   // A graph's run takes as long as all statements of a short job, and only a trace shows it.
   const step = (input: JobInput) => (isTraced() ? traced(input) : runSteps(steps, input));
   return {
-    ...{ kind, enabled, mark, hasten, graph, step, needsModel: true, counted: true },
+    kind,
+    enabled,
+    mark,
+    hasten,
+    graph,
+    step,
+    needsModel: true,
+    counted: true,
     due: (limit) => findDueWork(db, { kind, of }, limit),
     // Taken when its turn has come, so that no lease runs out in the queue.
     async run({ ref, lease }, within) {

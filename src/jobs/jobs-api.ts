@@ -69,8 +69,11 @@ export interface JobsApi {
 
 const kindField = z.enum(workKinds);
 const listSchema = z.strictObject({
-  ...{ tenantId: tenantField, state: z.enum(jobStates).optional(), kind: kindField.optional() },
-  ...{ limit: pageRows, after: storableText.optional() },
+  tenantId: tenantField,
+  state: z.enum(jobStates).optional(),
+  kind: kindField.optional(),
+  limit: pageRows,
+  after: storableText.optional(),
 });
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
 const ofSchema = z.strictObject({ tenantId: tenantField });

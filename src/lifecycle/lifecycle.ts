@@ -23,7 +23,8 @@ import {
 export function defineLifecycle(deps: LifecycleRuntime) {
   const options = deps.config.lifecycle;
   return defineWork({
-    ...{ kind: "lifecycle", everyMs: intervalMs },
+    kind: "lifecycle",
+    everyMs: intervalMs,
     async due(limit) {
       const owners = await findLifecycleOwners(deps.db, { options, limit });
       return owners.map(({ ref }) => ref);
@@ -89,12 +90,19 @@ async function purge(
   const memories = await findDueMemories(tx, "purge", { ownerRef, options: deps.config.lifecycle });
   if (memories.length === 0) return 0;
   await recordChanges(tx, {
-    ...{ ownerRef, scope, actor, step: "lifecycle" },
+    ownerRef,
+    scope,
+    actor,
+    step: "lifecycle",
     changes: memories.map((memory): MemoryChange => {
       const { id: memoryId, category, importance, state } = memory;
       return {
-        ...{ memoryId, category, event: "DELETE", similarity: null },
-        ...{ old: { ...versionOf(memory), state }, new: { state: "purged" } },
+        memoryId,
+        category,
+        event: "DELETE",
+        similarity: null,
+        old: { ...versionOf(memory), state },
+        new: { state: "purged" },
         news: { event: "deleted", line: changeLine("deleted", memory), importance },
       };
     }),

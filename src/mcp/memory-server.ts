@@ -80,7 +80,8 @@ const tools: Readonly<Record<string, Tool>> = {
     operation: "query",
     description: 'Finds memories that fit a question, best first. "" lists what is most important.',
     takes: {
-      ...{ query: "The question.", categories: "Only these categories." },
+      query: "The question.",
+      categories: "Only these categories.",
       top_k: "Most memories to return; 3 unless told.",
       return: '"full" adds metadata; "bullets" unless told.',
     },
@@ -163,7 +164,10 @@ function addMemoryAdd(server: McpServer, { memory, scope, actor, categories }: S
 }
 
 const profile = {
-  ...{ uri: "memory://profile", name: "profile", title: "Profile", mimeType: "text/plain" },
+  uri: "memory://profile",
+  name: "profile",
+  title: "Profile",
+  mimeType: "text/plain",
   description: "What is known for good, most important first.",
 };
 
@@ -193,8 +197,10 @@ function addSummaries(server: McpServer, { memory, scope }: Served): void {
     const threads = await told(memory.threads.list({ scope, limit: pageSize, after, summarized: true }));
     const own = threads.filter(({ scope: of }) => of.appId === scope.appId && of.userId === scope.userId);
     const summaries = own.map(({ threadId, lastActivityAt }) => ({
-      ...{ uri: `memory://threads/${encodeURIComponent(threadId)}/summary`, name: `Summary of ${threadId}` },
-      ...{ description: `Last active ${lastActivityAt.toISOString()}.`, mimeType: "text/plain" },
+      uri: `memory://threads/${encodeURIComponent(threadId)}/summary`,
+      name: `Summary of ${threadId}`,
+      description: `Last active ${lastActivityAt.toISOString()}.`,
+      mimeType: "text/plain",
     }));
     const nextCursor = threads.length === pageSize ? threads.at(-1)?.cursor : undefined;
     return { resources: after === undefined ? [profile, ...summaries] : summaries, nextCursor };

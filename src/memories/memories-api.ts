@@ -165,7 +165,8 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
       // A program that brings the user's quote vouches that the user stated it.
       const stated = new Set(memories.keys());
       return writeMemories(deps, {
-        ...{ scope, drafts: memories },
+        scope,
+        drafts: memories,
         origin: { actor, step: "api", consent, threadId, call: randomUUID(), stated },
       });
     },

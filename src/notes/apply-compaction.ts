@@ -46,7 +46,9 @@ export async function applyCompaction(
   const { action, targetId } = applied;
   if (action !== null) {
     deps.logger.info(`🗜️  Compacted memories for app ${scope.appId}: ${action} memory ${targetId}`, {
-      ...{ appId: scope.appId, step: "compact", memoryIds: aboutOf(decision).map(({ id }) => id) },
+      appId: scope.appId,
+      step: "compact",
+      memoryIds: aboutOf(decision).map(({ id }) => id),
     });
   }
   return applied;
@@ -84,13 +86,19 @@ async function deleteNote(deps: NotesRuntime, { tx, owner, decision }: Applying)
   const { purgeAfterMs } = deps.config.lifecycle;
   const gone = { state: "soft_deleted", supersededBy: null, validTo: null, purgeAfterMs } as const;
   await deactivateMemories(tx, {
-    ...{ ownerRef: owner.ref, changes: [{ ...gone, id: target.id }], vectors: deps.embedder !== null },
+    ownerRef: owner.ref,
+    changes: [{ ...gone, id: target.id }],
+    vectors: deps.embedder !== null,
   });
   const { id: memoryId, category, importance, state } = target;
   const news = { event: "deleted", line: changeLine("deleted", target), importance } as const;
   return [
     {
-      ...{ memoryId, event: "DELETE", category, similarity: null, news },
+      memoryId,
+      event: "DELETE",
+      category,
+      similarity: null,
+      news,
       old: { ...versionOf(target), state },
       new: { state: gone.state, reason, by },
     },
@@ -105,7 +113,9 @@ async function mergeNotes(
   const { purgeAfterMs } = deps.config.lifecycle;
   const gone = { state: "merged", supersededBy: target.id, validTo: null, purgeAfterMs } as const;
   await deactivateMemories(tx, {
-    ...{ ownerRef: owner.ref, changes: [{ ...gone, id: merged.id }], vectors: deps.embedder !== null },
+    ownerRef: owner.ref,
+    changes: [{ ...gone, id: merged.id }],
+    vectors: deps.embedder !== null,
   });
   const next = bothOf(target, merged, text);
   // Screened when it was decided.
@@ -115,10 +125,17 @@ async function mergeNotes(
     ownerRef: owner.ref,
     sightings: [
       {
-        ...{ id: target.id, times: merged.seenCount, assertedTurn: 0, assertedAt: null },
-        ...{ origin: null, trust: null, rank: 0 },
-        ...{ confidence: next.confidence, importance: next.importance },
-        ...{ metadata: next.metadata, expiresAt: next.expiresAt },
+        id: target.id,
+        times: merged.seenCount,
+        assertedTurn: 0,
+        assertedAt: null,
+        origin: null,
+        trust: null,
+        rank: 0,
+        confidence: next.confidence,
+        importance: next.importance,
+        metadata: next.metadata,
+        expiresAt: next.expiresAt,
       },
     ],
   });
@@ -127,12 +144,16 @@ async function mergeNotes(
   const news = { event: "merged", line: changeLine("merged", next), importance: next.importance } as const;
   return [
     {
-      ...{ ...shared, memoryId: target.id, news },
+      ...shared,
+      memoryId: target.id,
+      news,
       old: versionOf(target),
       new: { ...versionOf(next), merged: merged.id, reason, by },
     },
     {
-      ...{ ...shared, memoryId: merged.id, news: null },
+      ...shared,
+      memoryId: merged.id,
+      news: null,
       old: { ...versionOf(merged), state: merged.state },
       new: { state: gone.state, supersededBy: target.id, reason, by },
     },
@@ -145,7 +166,9 @@ const mostTags = 32;
 /** `target` with the text of both, and the higher values that rank them. */
 function bothOf(target: MemoryItem, merged: MemoryItem, text: string): MemoryItem {
   return {
-    ...{ ...target, text, seenCount: target.seenCount + merged.seenCount },
+    ...target,
+    text,
+    seenCount: target.seenCount + merged.seenCount,
     importance: Math.max(target.importance, merged.importance),
     confidence: Math.max(target.confidence, merged.confidence),
     tags: [...new Set([...target.tags, ...merged.tags])].slice(0, mostTags),

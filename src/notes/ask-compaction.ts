@@ -42,7 +42,10 @@ export async function askCompaction(
   const { timeoutMs } = config.upkeep;
   const { reasoning: _, ...said } = await withDeadline(timeoutMs, () =>
     callStructured({
-      ...{ model: model(), name: "note_compaction", schema, timeoutMs },
+      model: model(),
+      name: "note_compaction",
+      schema,
+      timeoutMs,
       instructions: instructions(notes.length, app.limit),
       input: block("notes", notes.map(noteLine), { app: app.name }),
       charge,

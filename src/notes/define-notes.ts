@@ -22,8 +22,16 @@ export function defineNotes(deps: NotesRuntime, compact: (owner: Scope) => Promi
   const { notes, upkeep } = deps.config;
   return defineWork<"notes", NoteWork, Noted>(
     {
-      ...{ ...threadWork, kind: "notes", from: -1, enabled: leavesNotes(notes), waits: true, charge: "note" },
-      ...{ name: "note", step: "note", doing: "Noting", tries: upkeep },
+      ...threadWork,
+      kind: "notes",
+      from: -1,
+      enabled: leavesNotes(notes),
+      waits: true,
+      charge: "note",
+      name: "note",
+      step: "note",
+      doing: "Noting",
+      tries: upkeep,
       heedsRequests: true,
       fresh: { said: null, content: null, memoryId: null },
       load: (claim) => loadNote(deps, claim),

@@ -28,7 +28,10 @@ export async function saveNote(
   const place = { threadId, ...commonOrigin(messages) };
   const seqs = messages.map(({ seq }) => seq);
   const draft = content && {
-    ...{ ...content, kind: "note" as const, origin: "worker" as const, ...commonOrigin(messages) },
+    ...content,
+    kind: "note" as const,
+    origin: "worker" as const,
+    ...commonOrigin(messages),
     source: { threadId, seqs },
   };
   const [outcome] = await writeMemories(deps, {

@@ -38,13 +38,20 @@ export async function writeNote(
   const leaveOut = await findLeaveOut(db, { scope, threadId }, messages);
   return foldPieces<TurnMessage, SaidNote>(
     {
-      ...{ items: messages, budgetTokens: config.upkeep.inputBudgetTokens, between: renew },
+      items: messages,
+      budgetTokens: config.upkeep.inputBudgetTokens,
+      between: renew,
       start: { note: "", importance: 1, tags: [] },
     },
     async (before, piece) => {
       const soFar = noteText(before.note);
       const { reasoning: _, ...said } = await callStructured({
-        ...{ model: model(), name: "app_note", schema, instructions, charge, leaveOut },
+        model: model(),
+        name: "app_note",
+        schema,
+        instructions,
+        charge,
+        leaveOut,
         input: [
           soFar === null ? "" : element("note_so_far", {}, soFar),
           conversationBlock("conversation", piece, { app: app.name }),

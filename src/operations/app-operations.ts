@@ -8,8 +8,10 @@ const note = z.strictObject({
   ...each(time, "createdAt", "updatedAt"),
 });
 const owner = z.strictObject({
-  ...{ scope, ...each(z.number(), "memories", "threads", "items") },
-  ...{ lastActivityAt: time.nullable(), cursor: z.string() },
+  scope,
+  ...each(z.number(), "memories", "threads", "items"),
+  lastActivityAt: time.nullable(),
+  cursor: z.string(),
 });
 
 export const appOperations = {
@@ -35,7 +37,10 @@ export const appOperations = {
       const notes = memory.notes.list({ ...whose, limit, after });
       const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
       const memories = rows.map(({ id, text: content, createdAt, updatedAt }) => ({
-        ...{ id, content, createdAt, updatedAt },
+        id,
+        content,
+        createdAt,
+        updatedAt,
       }));
       return { memories, ...(nextCursor !== null && { nextCursor }) };
     },

@@ -28,9 +28,7 @@ const namedId = (what: string) =>
     .optional()
     .register(described, { description: `For operators: the ${what}.` });
 
-export const namedIds = z.strictObject({
-  ...{ tenantId: namedId("tenant"), userId: namedId("user"), appId: namedId("app") },
-});
+export const namedIds = z.strictObject({ tenantId: namedId("tenant"), userId: namedId("user"), appId: namedId("app") });
 export type NamedIds = z.output<typeof namedIds>;
 
 export interface WhoseBy {
@@ -76,7 +74,8 @@ function ofOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId
   const tenant = tenantId === undefined ? {} : { tenantId };
   const isSomebody = Object.keys(ids).length > 0;
   const isScoped: Partial<Record<Reach, boolean>> = {
-    ...{ scope: true, listed: isSomebody },
+    scope: true,
+    listed: isSomebody,
     // There are no counts by tenant, and all tenants' would be too much.
     counted: isSomebody || tenantId !== undefined,
   };

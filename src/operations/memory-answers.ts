@@ -16,14 +16,18 @@ const { tenantId, userId, appId, threadId, sourceSeqs, evidence: quote, turnStar
 export const memoryItem = z
   .strictObject({
     ...Object.fromEntries(Object.entries(own).map(([field, column]) => [field, overJson(column, column.json, time)])),
-    ...{ scope, source: source.nullable(), turns: turns.nullable() },
+    scope,
+    source: source.nullable(),
+    turns: turns.nullable(),
   })
   .register(described, { id: "Memory" }) as unknown as z.ZodType<MemoryItem>;
 
 export const memoryHit = z
   .strictObject({
     memory: memoryItem,
-    ...{ similarity: z.number(), score: z.number(), reason: z.string() },
+    similarity: z.number(),
+    score: z.number(),
+    reason: z.string(),
     related: z.array(memoryItem).optional(),
   })
   .register(described, { id: "MemoryHit" });
@@ -44,16 +48,25 @@ export const writeOutcome = z
 
 export const historyEntry = z
   .strictObject({
-    ...{ id: z.number(), event: z.string(), old: z.unknown(), new: z.unknown() },
-    ...{ actor: z.string().nullable(), revision: z.number() },
-    ...{ memoryRevision: z.number().nullable(), at: time },
+    id: z.number(),
+    event: z.string(),
+    old: z.unknown(),
+    new: z.unknown(),
+    actor: z.string().nullable(),
+    revision: z.number(),
+    memoryRevision: z.number().nullable(),
+    at: time,
   })
   .register(described, { id: "HistoryEntry" });
 
 const change = z
   .strictObject({
-    ...{ rev: z.number(), event: z.string(), memoryId: z.string() },
-    ...{ category: z.string(), line: z.string(), at: time },
+    rev: z.number(),
+    event: z.string(),
+    memoryId: z.string(),
+    category: z.string(),
+    line: z.string(),
+    at: time,
   })
   .register(described, { id: "Change" });
 
@@ -73,13 +86,27 @@ export const evidence = z.strictObject({
 
 export const consentRequest = z
   .strictObject({
-    ...{ id: z.string(), scope, rule: z.enum(["consent", "signals"]), category: z.string() },
-    ...{ key: z.string().nullable(), value: z.string().nullable(), text: z.string() },
+    id: z.string(),
+    scope,
+    rule: z.enum(["consent", "signals"]),
+    category: z.string(),
+    key: z.string().nullable(),
+    value: z.string().nullable(),
+    text: z.string(),
     current: z.string().nullable(),
     status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),
-    ...{ seenCount: z.number(), signals: z.number(), proposedBy: z.string().nullable() },
-    ...{ source: source.nullable(), createdAt: time, expiresAt: time, askAt: time },
-    ...{ decidedAt: time.nullable(), decidedBy: z.string().nullable(), decidedVia: z.string().nullable() },
-    ...{ evidence: evidence.nullable(), memoryId: z.string().nullable(), revision: z.number() },
+    seenCount: z.number(),
+    signals: z.number(),
+    proposedBy: z.string().nullable(),
+    source: source.nullable(),
+    createdAt: time,
+    expiresAt: time,
+    askAt: time,
+    decidedAt: time.nullable(),
+    decidedBy: z.string().nullable(),
+    decidedVia: z.string().nullable(),
+    evidence: evidence.nullable(),
+    memoryId: z.string().nullable(),
+    revision: z.number(),
   })
   .register(described, { id: "ConsentRequest" });

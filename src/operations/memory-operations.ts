@@ -55,8 +55,10 @@ const draft = z
 
 const patch = z.strictObject({
   ...carried(changeFields),
-  ...{ consent: z.literal("given").optional(), quote: z.string().optional() },
-  ...{ threadId: z.string().optional(), reason: z.string().optional() },
+  consent: z.literal("given").optional(),
+  quote: z.string().optional(),
+  threadId: z.string().optional(),
+  reason: z.string().optional(),
 });
 
 /** Others wait for the seconds that thousands take. */
@@ -68,9 +70,13 @@ export const memoryOperations = {
   listMemories: operation("get", "/memories", "listed", {
     does: "Memories, newest first unless `sort` says otherwise; `states=quarantined` for operators also of everybody",
     input: z.strictObject({
-      ...{ kinds: z.array(memoryKind).optional(), categories: z.array(z.string()).optional() },
-      ...{ keys: z.array(z.string()).optional(), contains: z.string().optional() },
-      ...{ states: z.array(memoryState).optional(), sort: z.enum(memorySorts).optional(), ...page },
+      kinds: z.array(memoryKind).optional(),
+      categories: z.array(z.string()).optional(),
+      keys: z.array(z.string()).optional(),
+      contains: z.string().optional(),
+      states: z.array(memoryState).optional(),
+      sort: z.enum(memorySorts).optional(),
+      ...page,
     }),
     answer: pageOf("memories", memoryItem),
     call({ memory, whose }, { cursor: after, ...listing }) {
@@ -80,10 +86,7 @@ export const memoryOperations = {
   }),
   addMemories: operation("post", "/memories", "scope", {
     does: "Write memories, by the rules of slots and merging",
-    input: z.strictObject({
-      memories: z.array(draft).min(1).max(5_000),
-      ...{ ...consent, threadId: z.string().optional() },
-    }),
+    input: z.strictObject({ memories: z.array(draft).min(1).max(5_000), ...consent, threadId: z.string().optional() }),
     answer: z.strictObject({ outcomes: z.array(writeOutcome) }),
     async call({ memory, caller, whose, actor }, { memories, ...how }) {
       if (caller.role === "user" && memories.length > mostUserDrafts) {
@@ -109,9 +112,7 @@ export const memoryOperations = {
     answer: memoryItem,
     async call(asked, { id, consent, quote, threadId, reason, ...fields }) {
       const guarded = await changeable(asked, id, setsWords(fields));
-      return asked.memory.memories.update(id, fields as MemoryPatch, {
-        ...{ ...guarded, consent, quote, threadId, reason },
-      });
+      return asked.memory.memories.update(id, fields as MemoryPatch, { ...guarded, consent, quote, threadId, reason });
     },
   }),
   removeMemory: operation("delete", "/memories/:id", "scope", {
@@ -172,8 +173,10 @@ export const consentOperations = {
   listConsents: operation("get", "/consents", "listed", {
     does: "Requests for the user's consent, newest first",
     input: z.strictObject({
-      ...{ status: z.array(z.enum(consentStatuses)).optional(), due: z.boolean().optional() },
-      ...{ rule: z.enum(["consent", "signals"]).optional(), ...page },
+      status: z.array(z.enum(consentStatuses)).optional(),
+      due: z.boolean().optional(),
+      rule: z.enum(["consent", "signals"]).optional(),
+      ...page,
     }),
     answer: pageOf("consents", consentRequest),
     call({ memory, whose }, { cursor: after, ...listing }) {
@@ -185,7 +188,9 @@ export const consentOperations = {
     does: "Approve a request, which writes the memory, refuse it, or be asked about it later",
     versioned: true,
     input: z.strictObject({
-      ...{ id: z.string(), decision: z.enum(["approve", "refuse", "later"]), evidence: evidence.optional() },
+      id: z.string(),
+      decision: z.enum(["approve", "refuse", "later"]),
+      evidence: evidence.optional(),
       ...each(z.string().optional(), "value", "text", "reason"),
     }),
     answer: consentRequest,

@@ -21,8 +21,10 @@ import { operation } from "./operation.js";
 const jobKind = z.enum(workKinds);
 
 const selection = {
-  ...{ ...each(z.string().optional(), "threadId", "agentId", "runId"), op: z.enum(eventOps).optional() },
-  ...{ ...each(moment.optional(), "since", "until"), node: z.enum(eventParts).optional() },
+  ...each(z.string().optional(), "threadId", "agentId", "runId"),
+  op: z.enum(eventOps).optional(),
+  ...each(moment.optional(), "since", "until"),
+  node: z.enum(eventParts).optional(),
   step: z.enum(eventSteps).optional(),
   status: z.enum(["ok", "error", "skipped"]).optional(),
 };
@@ -30,7 +32,8 @@ const eventFields = ["op", "node", "step", "status", "category", "detail", "day"
 const counts = z.record(z.string(), z.number());
 
 const memoryCounts = z.strictObject({
-  ...{ memories: counts, writes: counts },
+  memories: counts,
+  writes: counts,
   ...each(z.number(), "written", "rejected", "deadLetters", "recalls", "recallsWithMemory", "conversations"),
   ...each(z.number(), "notesCreated", "notesCreatedPerHour", "compactions", "compactionsPerDay"),
   ...each(z.number(), "energyUnits", "notesEnergyUnits"),
@@ -56,15 +59,23 @@ const stats = memoryCounts.extend({
 });
 
 const event = z.strictObject({
-  ...{ id: z.number(), scope: scope.nullable(), status: selection.status.unwrap(), at: time },
+  id: z.number(),
+  scope: scope.nullable(),
+  status: selection.status.unwrap(),
+  at: time,
   ...each(z.string(), "node", "step", "op"),
   ...each(optionalText, "threadId", "agentId", "runId", "detail", "memoryId", "category"),
   similarity: z.number().nullable(),
 });
 
 const job = z.strictObject({
-  ...{ id: z.string(), kind: jobKind, state: z.enum(jobStates), key: z.string(), scope },
-  ...{ ...each(optionalText, "threadId", "error"), attempts: z.number().nullable() },
+  id: z.string(),
+  kind: jobKind,
+  state: z.enum(jobStates),
+  key: z.string(),
+  scope,
+  ...each(optionalText, "threadId", "error"),
+  attempts: z.number().nullable(),
   ...each(time.nullable(), "givenUpAt", "dueAt"),
   worker: about(optionalText, "The process that took it, as host:pid."),
   since: about(time.nullable(), "When it was taken."),
@@ -101,7 +112,9 @@ export const serviceOperations = {
     does: "How much energy a tenant has now",
     input: z.strictObject({}),
     answer: z.strictObject({
-      ...{ level: z.number(), low: z.boolean(), ...each(z.number().nullable(), "units", "capacity") },
+      level: z.number(),
+      low: z.boolean(),
+      ...each(z.number().nullable(), "units", "capacity"),
     }),
     call: ({ memory, whose }) => memory.energy.level(whose),
   }),

@@ -20,10 +20,7 @@ import { operation } from "./operation.js";
 const thread = { threadId: z.string() };
 
 export const forgotten = z
-  .strictObject({
-    ...{ removed: counts, total: z.number(), complete: z.boolean() },
-    sharedThreads: z.array(z.string()),
-  })
+  .strictObject({ removed: counts, total: z.number(), complete: z.boolean(), sharedThreads: z.array(z.string()) })
   .register(described, { id: "Forgotten" });
 
 const summary = z
@@ -49,8 +46,14 @@ export const threadOperations = {
     answer: pageOf(
       "threads",
       z.strictObject({
-        ...{ ...thread, scope, messages: z.number(), cursor: z.string() },
-        ...{ createdAt: time, lastActivityAt: time, endedAt: time.nullable(), endedReason: optionalText },
+        ...thread,
+        scope,
+        messages: z.number(),
+        cursor: z.string(),
+        createdAt: time,
+        lastActivityAt: time,
+        endedAt: time.nullable(),
+        endedReason: optionalText,
       }),
     ),
     call({ memory, whose }, { cursor: after, ...listing }) {
@@ -68,7 +71,8 @@ export const threadOperations = {
     does: "Delete a conversation for good; what was learned there stays unless `memories=remove`",
     input: z.strictObject({
       ...thread,
-      ...{ memories: z.enum(["keep", "remove"]).optional(), dryRun: z.boolean().optional() },
+      memories: z.enum(["keep", "remove"]).optional(),
+      dryRun: z.boolean().optional(),
     }),
     answer: forgotten,
     call: ({ memory, whose, signal }, input) => memory.threads.delete({ ...whose, ...input, signal }),
@@ -79,12 +83,16 @@ export const threadOperations = {
     answer: pageOf(
       "turns",
       z.strictObject({
-        ...{ ...each(z.number(), "turn", "seq", "revision", "leftOut"), summaryId: z.number().nullable() },
-        ...{ messageId: z.string(), at: time },
+        ...each(z.number(), "turn", "seq", "revision", "leftOut"),
+        summaryId: z.number().nullable(),
+        messageId: z.string(),
+        at: time,
         memories: z.array(
           z.strictObject({
-            ...{ id: z.string(), part: z.enum(shownParts) },
-            ...{ text: optionalText, score: z.number().nullable() },
+            id: z.string(),
+            part: z.enum(shownParts),
+            text: optionalText,
+            score: z.number().nullable(),
           }),
         ),
       }),
@@ -99,9 +107,7 @@ export const threadOperations = {
     input: z.strictObject({ ...thread, ...numberedPage }),
     answer: pageOf(
       "turns",
-      z.strictObject({
-        ...{ ...each(z.number(), "turn", "seq"), ...callCosts, source: z.enum(["model", "estimate"]) },
-      }),
+      z.strictObject({ ...each(z.number(), "turn", "seq"), ...callCosts, source: z.enum(["model", "estimate"]) }),
     ).extend({
       total: z.strictObject(callCosts),
       background: z.array(
@@ -117,7 +123,9 @@ export const threadOperations = {
   threadMessages: operation("get", "/threads/:threadId/messages", "scope", {
     does: "What was said, in its order: the last messages, those before a seq, or those after one",
     input: z.strictObject({
-      ...{ ...thread, limit: page.limit, before: rowNumber.optional() },
+      ...thread,
+      limit: page.limit,
+      before: rowNumber.optional(),
       // -1: before the first.
       after: z.int().min(-1).optional(),
       mostCharacters: z.int().min(1).max(1_000_000_000).optional(),
@@ -125,8 +133,10 @@ export const threadOperations = {
     answer: z.strictObject({
       messages: z.array(
         z.strictObject({
-          ...{ ...each(z.number(), "seq", "characters"), ...each(z.string(), "messageId", "role", "text") },
-          ...{ ...each(optionalText, "actor", "agentId"), saidAt: time },
+          ...each(z.number(), "seq", "characters"),
+          ...each(z.string(), "messageId", "role", "text"),
+          ...each(optionalText, "actor", "agentId"),
+          saidAt: time,
         }),
       ),
     }),

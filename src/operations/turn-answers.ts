@@ -1,4 +1,4 @@
-import type { BaseMessage } from "@langchain/core/messages";
+import type { BaseMessage, MessageType } from "@langchain/core/messages";
 import { z } from "zod";
 import { memoryBlock, shownBy } from "../rounds/memory-block.js";
 import type { Recalled } from "../rounds/recalled.js";
@@ -38,7 +38,8 @@ export const recallAnswer = z.strictObject({
   ...each(z.array(chatMessage), "gap", "recent", "lastRound"),
   leftOut: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
   shortened: z.array(z.string()),
-  ...{ lastSeq: z.number(), lastMessageId: optionalText },
+  lastSeq: z.number(),
+  lastMessageId: optionalText,
   memories: z.strictObject({
     ...each(z.array(memoryItem), "profile", "related", "rest", "notes"),
     ...each(z.array(memoryHit), "relevant", "episodes"),
@@ -72,9 +73,13 @@ export function recallOf(recalled: Recalled) {
   };
 }
 
-const roles: Readonly<Record<string, z.output<typeof chatMessage>["role"]>> = {
-  ...{ human: "user", ai: "assistant", system: "system", developer: "system" },
-  ...{ tool: "tool", function: "tool" },
+const roles: Partial<Record<MessageType, z.output<typeof chatMessage>["role"]>> = {
+  human: "user",
+  ai: "assistant",
+  system: "system",
+  developer: "system",
+  tool: "tool",
+  function: "tool",
 };
 
 function chatMessageOf(message: BaseMessage): z.output<typeof chatMessage> {
@@ -110,7 +115,10 @@ const parts = [
 export const explanation = z
   .strictObject({
     question: z.strictObject({
-      ...{ text: z.string(), lexemes: z.array(z.string()), embedded: z.boolean(), broad: z.boolean() },
+      text: z.string(),
+      lexemes: z.array(z.string()),
+      embedded: z.boolean(),
+      broad: z.boolean(),
     }),
     floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),
     budgetTokens: z.number().nullable(),
@@ -122,7 +130,8 @@ export const explanation = z
           ...(["floor", "limit", "budget", "allowlist", "category"] as const),
           ...(["kind", "filter", "state", "expired"] as const),
         ]),
-        ...{ detail: z.string(), score: z.number().nullable() },
+        detail: z.string(),
+        score: z.number().nullable(),
       }),
     ),
   })
@@ -134,9 +143,13 @@ export const queryAnswer = z.strictObject({
       memoryHit,
       z
         .strictObject({
-          ...{ id: z.string().optional(), category: z.string().optional(), text: z.string() },
-          ...{ similarity: z.number().optional(), reason: z.string().optional() },
-          ...{ caution: z.string().optional(), related: z.array(z.string()).optional() },
+          id: z.string().optional(),
+          category: z.string().optional(),
+          text: z.string(),
+          similarity: z.number().optional(),
+          reason: z.string().optional(),
+          caution: z.string().optional(),
+          related: z.array(z.string()).optional(),
           metadata: z.looseObject({}).optional(),
         })
         .register(described, { id: "MemoryBullet" }),
@@ -149,7 +162,8 @@ export const transcriptAnswer = z.strictObject({
     z.strictObject({
       ...each(z.string(), "threadId", "messageId", "role", "text", "reason"),
       ...each(z.number(), "seq", "similarity", "score"),
-      ...{ actor: optionalText, saidAt: time },
+      actor: optionalText,
+      saidAt: time,
     }),
   ),
 });

@@ -34,7 +34,9 @@ const message = z
 const turn = z.strictObject({
   threadId: text,
   messages: z.array(message).max(10_000),
-  ...{ agentId: text.optional(), runId: text.optional(), saidAt: moment.optional() },
+  agentId: text.optional(),
+  runId: text.optional(),
+  saidAt: moment.optional(),
 });
 
 const filters = z
@@ -44,7 +46,8 @@ const filters = z
     "no filters as memory_query has them",
   )
   .register(described, {
-    ...{ type: "object", additionalProperties: true },
+    type: "object",
+    additionalProperties: true,
     description: "As the tool memory_query has them.",
   })
   .transform((value) => value as z.input<typeof memoryFilterSchema> | null);
@@ -53,7 +56,10 @@ export const turnOperations = {
   recall: operation("post", "/recall", "scope", {
     does: "What memory knows at the start of a turn",
     input: z.strictObject({
-      ...{ threadId: text, query: text.optional(), agent: text.optional(), timeZone: text.optional() },
+      threadId: text,
+      query: text.optional(),
+      agent: text.optional(),
+      timeZone: text.optional(),
       messageIds: z.array(text).optional(),
       mode: z.enum(["active", "passive"]).optional(),
     }),
@@ -83,9 +89,11 @@ export const turnOperations = {
       query: text,
       ...each(text.nullish(), "threadId", "agent", "timeZone"),
       filters: filters.optional(),
-      ...{ categories: z.array(text).nullish(), kinds: z.array(memoryKind).nullish() },
+      categories: z.array(text).nullish(),
+      kinds: z.array(memoryKind).nullish(),
       ...each(z.number().nullish(), "topK", "top_k", "threshold", "budgetTokens", "budget_tokens"),
-      ...{ return: z.enum(answerForms).nullish(), explain: z.boolean().optional() },
+      return: z.enum(answerForms).nullish(),
+      explain: z.boolean().optional(),
     }),
     answer: z.union([queryAnswer, explanation]),
     async call({ memory, whose }, { return: form, explain, ...query }) {
@@ -104,7 +112,8 @@ export const turnOperations = {
   searchTranscript: operation("post", "/transcript/search", "scope", {
     does: "What was said that fits a question, word for word, best first",
     input: z.strictObject({
-      ...{ query: text, ...each(text.optional(), "threadId", "timeZone") },
+      query: text,
+      ...each(text.optional(), "threadId", "timeZone"),
       ...each(z.number().optional(), "topK", "threshold"),
     }),
     answer: transcriptAnswer,
@@ -115,8 +124,10 @@ export const turnOperations = {
   writeProcedure: operation("post", "/procedures", "scope", {
     does: "Write down the steps by which a conversation reached its result",
     input: z.strictObject({
-      ...{ threadId: text, ...each(text.optional(), "title", "agentId", "runId") },
-      ...{ tags: z.array(text).optional(), pinned: z.boolean().optional() },
+      threadId: text,
+      ...each(text.optional(), "title", "agentId", "runId"),
+      tags: z.array(text).optional(),
+      pinned: z.boolean().optional(),
       ...each(z.number().optional(), "importance", "fromSeq", "toSeq"),
     }),
     answer: z.strictObject({ procedure: anyObject.nullable() }),

@@ -49,8 +49,14 @@ export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: (
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
   const surroundings = { schemaName, schema, language, now, prepare };
   const common: Omit<Database, keyof Statements | "patient"> = {
-    ...{ schemaName, schema, language, now, isEmbedded },
-    ...{ withClient: clients.use, status: watch.status, mayCrossTenants: clients.mayCrossTenants },
+    schemaName,
+    schema,
+    language,
+    now,
+    isEmbedded,
+    withClient: clients.use,
+    status: watch.status,
+    mayCrossTenants: clients.mayCrossTenants,
     close() {
       watch.stop();
       return clients.close();

@@ -39,7 +39,9 @@ export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
   const peers = loadPeers();
   const host = engineHost(options, peers);
   const pool = new pg.Pool({
-    ...{ Client: embeddedClient(host, peers), max: 1, idleTimeoutMillis: 0 },
+    Client: embeddedClient(host, peers),
+    max: 1,
+    idleTimeoutMillis: 0,
     onConnect: prepareSession(),
   } as pg.PoolConfig);
   embeddedPools.add(pool);

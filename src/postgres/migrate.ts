@@ -45,7 +45,8 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
       for (;;) {
         const migrateOnce = () => migrateInOne(client, database, options, shipped);
         const { done, concurrent } = await retryOn([], migrateOnce, {
-          ...{ most: lockTries, stepMs: 100 },
+          most: lockTries,
+          stepMs: 100,
           busy:
             `A table of schema "${schemaName}" stayed locked by another transaction (pg_stat_activity shows which), so it was ` +
             "not migrated and nothing was changed. Run it again when that has ended.",
@@ -58,7 +59,8 @@ export async function migrate(database: Database, options: MigrateOptions): Prom
             throw error;
           });
         await retryOn([], build, {
-          ...{ most: 5, stepMs: 200 },
+          most: 5,
+          stepMs: 200,
           busy: `Several processes migrate schema "${schemaName}" at once. Run \`npx mnemograph migrate\` once, and start them again.`,
         });
         applied.push(concurrent.name);

@@ -49,7 +49,8 @@ export async function migrationStatus(
       const counted = new Map(rows.map(({ table, rows }) => [table, rows < 0 ? null : rows]));
       return {
         sets: migrationSets.map((set) => ({
-          ...{ set, version: versions?.[set] ?? null },
+          set,
+          version: versions?.[set] ?? null,
           pending: pending.filter((migration) => migration.set === set).map(({ name }) => name),
         })),
         newer,

@@ -28,10 +28,7 @@ export async function retryOn<Result>(
     return result;
   };
   try {
-    return await retrying(once, {
-      ...{ most, when: isCollision },
-      waitMs: (failures) => Math.random() * stepMs * failures,
-    });
+    return await retrying(once, { most, when: isCollision, waitMs: (failures) => Math.random() * stepMs * failures });
   } catch (cause) {
     throw cause !== met && isCollision(cause) ? new MemoryError("BUSY", busy, { cause }) : cause;
   }

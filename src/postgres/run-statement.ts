@@ -29,7 +29,8 @@ export function statementsOn(
     throw toMemoryError(error, schemaName);
   };
   const statementOf = ({ text, values }: Sql, { prepare: isLarge = false }: QueryOptions) => ({
-    ...{ text, values: values.map(asParameter) },
+    text,
+    values: values.map(asParameter),
     ...(isLarge && prepare && { name: statementName(text) }),
   });
   return {

@@ -137,7 +137,14 @@ async function write(deps: ProceduresRuntime, input: ProcedureInput): Promise<Me
     scope,
     drafts: [
       {
-        ...{ text, kind: "procedure", origin: "worker", agentId, runId, tags, importance, pinned },
+        text,
+        kind: "procedure",
+        origin: "worker",
+        agentId,
+        runId,
+        tags,
+        importance,
+        pinned,
         ...(title !== null && { key: procedureKey(title, agentId) }),
         source: { threadId, seqs: material.flatMap(({ seq }) => seq ?? []) },
       },

@@ -98,7 +98,8 @@ export async function writeProcedure(
     instructions,
     input: [goal, previousBlock(input), messagesBlock(input)].filter(Boolean).join("\n"),
     timeoutMs,
-    ...{ charge, leaveOut },
+    charge,
+    leaveOut,
     ...(input.onDropped && { onDropped: input.onDropped }),
   });
   return { title: input.title ?? title, steps };

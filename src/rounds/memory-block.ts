@@ -30,7 +30,9 @@ export function standingBlock(recalled: Recalled): string | null {
   return blockOf({
     ...recalled,
     memories: { ...memories, relevant: [], episodes: [], related: [] },
-    ...{ changes: { ...changes, count: 0, top: [] }, consents: [], unread: [] },
+    changes: { ...changes, count: 0, top: [] },
+    consents: [],
+    unread: [],
   });
 }
 
@@ -123,7 +125,12 @@ function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) 
 
 function listedSections(shown: readonly ShownMemories[]) {
   const lines: Record<MemorySection, MemoryLine[]> = {
-    ...{ profile: [], unverified: [], context: [], rest: [], notes: [], operators: [] },
+    profile: [],
+    unverified: [],
+    context: [],
+    rest: [],
+    notes: [],
+    operators: [],
   };
   // The same words may be known of a user and of the user in an app.
   const written = new Set<string>();
@@ -216,11 +223,15 @@ export function shownBy(recalled: Recalled): ShownRound {
   const found = [...memories.relevant, ...memories.episodes];
   const recallMs = durationOf(recalled);
   return {
-    ...{ revision: changes.revision, memoryIds: Object.values(used).flat(), parts },
+    revision: changes.revision,
+    memoryIds: Object.values(used).flat(),
+    parts,
     scores: Object.fromEntries(found.map(({ memory: { id }, score }) => [id, score])),
     similarity: bestSimilarity(found),
     ...(recallMs !== undefined && { recallMs }),
-    ...{ summaryId: summary?.id ?? null, leftOut: memories.leftOut, readable: epoch.readable },
+    summaryId: summary?.id ?? null,
+    leftOut: memories.leftOut,
+    readable: epoch.readable,
     ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
   };
 }

@@ -87,7 +87,12 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   const held = new Map(state.flatMap((message) => (message.id ? [[message.id, message] as const] : [])));
   const { found, question, timedOut } = await findInTime(deps, {
     ...asks,
-    ...{ scope, threadId, query, categories, question: read, heldIds: [...held.keys()].filter(isStorable) },
+    scope,
+    threadId,
+    query,
+    categories,
+    question: read,
+    heldIds: [...held.keys()].filter(isStorable),
   });
   if (found.conversation === null) throw threadForbidden(threadId);
   // A task says all that its agent needs: earlier ones are others'.
@@ -204,8 +209,17 @@ const askedKinds = defaultKinds.filter((kind) => kind !== "note");
 /** Enough for the hits and episodes shown to be the best ones. */
 const candidateLimit = 30;
 const unseen: Conversation = {
-  ...{ summary: null, processing: null, gap: [], leftOut: null, recent: [], lastRound: [] },
-  ...{ lastSeq: -1, lastMessageId: null, epoch: null, firstSeq: 0, summarisedId: null },
+  summary: null,
+  processing: null,
+  gap: [],
+  leftOut: null,
+  recent: [],
+  lastRound: [],
+  lastSeq: -1,
+  lastMessageId: null,
+  epoch: null,
+  firstSeq: 0,
+  summarisedId: null,
 };
 
 async function findInTime(deps: RecallRuntime, asks: ReadRecall) {

@@ -110,7 +110,12 @@ export function durationOf(recalled: Recalled): number | undefined {
 }
 
 export const noMemories: RecalledMemories = {
-  ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
+  profile: [],
+  relevant: [],
+  episodes: [],
+  related: [],
+  rest: [],
+  notes: [],
   leftOut: 0,
 };
 
@@ -126,7 +131,12 @@ export function partOf(memories: ShownMemories, part: ShownPart): readonly Memor
 /** What an epoch shows before this turn: by part what its block has, and what each later turn added. */
 function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
   const block: Record<ShownPart, MemoryItem[]> = {
-    ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
+    profile: [],
+    relevant: [],
+    episodes: [],
+    related: [],
+    rest: [],
+    notes: [],
   };
   const added = new Map<string, Partial<Record<ShownPart, MemoryItem[]>>>();
   for (const [messageId, id, part] of found.conversation?.epoch?.lines ?? []) {
@@ -161,7 +171,7 @@ export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, 
   // They count against a category's length, and are said once.
   const { memories } = selectAnew(deps, question, { ...found, profile: before, rest: [], notes: [] });
   const { leftOut } = epoch;
-  return { memories: { ...memories, ...{ profile, rest, notes, leftOut } }, asked: [], earlier };
+  return { memories: { ...memories, profile, rest, notes, leftOut }, asked: [], earlier };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to what fits. */
@@ -215,8 +225,11 @@ function fittingHits(
 ): MemoryHit[] {
   const { retrieval } = runtime.config;
   const question = {
-    ...{ spans, names, now: timeOf(runtime) },
-    ...{ threshold: retrieval.threshold, unrelated: vector?.space.unrelated ?? null },
+    spans,
+    names,
+    now: timeOf(runtime),
+    threshold: retrieval.threshold,
+    unrelated: vector?.space.unrelated ?? null,
   };
   const isNear = ({ memory, similarity }: MemoryCandidate) =>
     vector !== null &&

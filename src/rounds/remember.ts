@@ -50,7 +50,8 @@ export async function remember(
     remembered: { recorded, lastSeq, summary },
     due: [...facts, ...due],
     // What was said in the owner's other threads waits no longer.
-    ...{ threadRef, isNewThread: thread.turns === 1 && recorded > 0 },
+    threadRef,
+    isNewThread: thread.turns === 1 && recorded > 0,
   });
   const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
   if (unmade) return ended({ started: false, reason: unmade });

@@ -107,7 +107,10 @@ export async function findHits(
 ) {
   const { candidates, important } = await searchMemories(deps.db, question, search);
   const ranking = {
-    ...{ ...question, threshold, floor, now: timeOf(deps) },
+    ...question,
+    threshold,
+    floor,
+    now: timeOf(deps),
     unrelated: question.vector?.space.unrelated ?? null,
   };
   const isBroad = important.length > 0;
@@ -125,11 +128,17 @@ export function readQuery({ config: { policy } }: SearchRuntime, input: MemoryQu
   const namesCategories = Boolean(asks.categories) || filter.category !== null;
   if (filter.category !== null) allowedCategories(policy, agent, [filter.category]);
   return {
-    ...{ text: asks.query, timeZone: asks.timeZone, agent, threshold: asks.threshold ?? undefined },
+    text: asks.query,
+    timeZone: asks.timeZone,
+    agent,
+    threshold: asks.threshold ?? undefined,
     // A model is shown no more by its own question than unasked.
     floor: asks.return ? shownFloor : defaultFloor,
     search: {
-      ...{ scope, categories, most, limit: Math.max(50, most * candidatesPerHit) },
+      scope,
+      categories,
+      most,
+      limit: Math.max(50, most * candidatesPerHit),
       kinds: asks.kinds ?? (namesCategories ? [...defaultKinds, "procedure"] : defaultKinds),
       filter: { ...filter, category: filter.category && requireCategory(policy, filter.category).name },
     },

@@ -111,8 +111,17 @@ export interface ScoreParts {
 }
 
 export const noParts: ScoreParts = {
-  ...{ words: 0, vector: 0, sourceMessage: 0, identifier: 0, relation: 0, date: 0, speaker: 0 },
-  ...{ importance: 0, recency: 0, insight: 0, pinned: 0 },
+  words: 0,
+  vector: 0,
+  sourceMessage: 0,
+  identifier: 0,
+  relation: 0,
+  date: 0,
+  speaker: 0,
+  importance: 0,
+  recency: 0,
+  insight: 0,
+  pinned: 0,
 };
 
 export type RankedHit = MemoryHit & { readonly parts: ScoreParts };

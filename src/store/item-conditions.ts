@@ -45,9 +45,7 @@ function fitsOne({ field, operator, operand }: FilterCondition): Sql {
   }
 }
 
-const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = {
-  ...{ $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" },
-};
+const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" };
 
 /** A number as text, with no more digits than PostgreSQL computes with. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;

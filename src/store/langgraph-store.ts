@@ -169,7 +169,10 @@ function addResult(results: Result[], operation: StoreOperation | undefined, row
 
 function itemOf({ namespace, key, value, created_at, updated_at }: FoundItem): Item {
   return {
-    ...{ namespace, key, value: value as Item["value"] },
-    ...{ createdAt: new Date(created_at), updatedAt: new Date(updated_at) },
+    namespace,
+    key,
+    value: value as Item["value"],
+    createdAt: new Date(created_at),
+    updatedAt: new Date(updated_at),
   };
 }

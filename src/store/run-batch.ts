@@ -35,7 +35,8 @@ export async function runBatch(
   // Batches that write and delete the same items in different orders may wait for each other.
   return asTenant(columns.tenantId, () =>
     retryOn(["40P01"], () => db.query<FoundItem>(statement), {
-      ...{ most: 10, stepMs: 10 },
+      most: 10,
+      stepMs: 10,
       busy: "Others kept writing the same items of the store each time it was tried; nothing was written. Try again.",
     }),
   );

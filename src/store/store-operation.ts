@@ -26,14 +26,18 @@ const paging = { limit: smallCount.nullish(), offset: smallCount.nullish() };
 const getSchema = z.strictObject({ namespace, key });
 
 const putSchema = z.strictObject({
-  ...{ namespace, key, value: z.unknown() },
+  namespace,
+  key,
+  value: z.unknown(),
   index: z.union([z.literal(false), indexFields]).nullish(),
   /** As PostgresStore has it. */
   options: z.strictObject({ ttl: ttlMinutes.nullish() }).nullish(),
 });
 
 const searchSchema = z.strictObject({
-  ...{ namespacePrefix: prefix, filter: z.unknown().optional(), query: storableText.nullish() },
+  namespacePrefix: prefix,
+  filter: z.unknown().optional(),
+  query: storableText.nullish(),
   ...paging,
 });
 
@@ -67,7 +71,10 @@ function parsePut(operation: PutOperation, options: StoreOptions) {
   const { value, index, ...parsed } = parseInput(putSchema, operation, "put of the store");
   const fields = index === false ? null : (index ?? allFields);
   return {
-    ...{ kind: "put" as const, namespace: parsed.namespace, path: pathOf(parsed.namespace), key: parsed.key },
+    kind: "put" as const,
+    namespace: parsed.namespace,
+    path: pathOf(parsed.namespace),
+    key: parsed.key,
     value: storableJson(value, `value of ${JSON.stringify(parsed.key)} (null deletes it)`),
     indexFields: fields,
     ttlMinutes: parsed.options?.ttl ?? options.ttlMinutes ?? null,
@@ -81,10 +88,13 @@ function parseSearch(operation: SearchOperation) {
   const parsed = parseInput(searchSchema, operation, "search of the store");
   const { namespacePrefix, filter, query, limit, offset } = parsed;
   return {
-    ...{ kind: "search" as const, namespace: namespacePrefix, path: pathOf(namespacePrefix) },
+    kind: "search" as const,
+    namespace: namespacePrefix,
+    path: pathOf(namespacePrefix),
     conditions: parseFilter(filter),
     query: query === undefined || query === null || query.trim() === "" ? null : query,
-    ...{ limit: limit ?? 10, offset: offset ?? 0 },
+    limit: limit ?? 10,
+    offset: offset ?? 0,
   };
 }
 
@@ -102,7 +112,12 @@ function parseList(operation: ListNamespacesOperation) {
   const any = labels.indexOf("*");
   const known = any === -1 ? labels : labels.slice(0, any);
   return {
-    ...{ kind: "list" as const, namespace: known, path: pathOf(known), matches },
-    ...{ maxDepth: parsed.maxDepth ?? null, limit: parsed.limit ?? 100, offset: parsed.offset ?? 0 },
+    kind: "list" as const,
+    namespace: known,
+    path: pathOf(known),
+    matches,
+    maxDepth: parsed.maxDepth ?? null,
+    limit: parsed.limit ?? 100,
+    offset: parsed.offset ?? 0,
   };
 }

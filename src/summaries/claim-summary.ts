@@ -167,7 +167,10 @@ export async function claimSummary(
     select made.id, made.start_seq, taken.id as work, taken.lease, taken.done_until as done from made cross join taken`);
   if (!row) return null;
   const claim = {
-    ...{ id: Number(row.work), ref: threadRef, lease: Number(row.lease), attempt: 1 },
+    id: Number(row.work),
+    ref: threadRef,
+    lease: Number(row.lease),
+    attempt: 1,
     doneUntil: Number(row.done),
   };
   return { summaryId: Number(row.id), claim, window: { startSeq: row.start_seq, endSeq: window.endSeq } };

@@ -21,8 +21,14 @@ export function defineSummaries(deps: SummaryRuntime) {
   const rowOf = ({ summaryId }: SummaryWork) => `Memory ${summaryId}`;
   return defineWork<"summaries", SummaryWork, Summarized>(
     {
-      ...{ kind: "summaries", of: "thread", from: -1, enabled: true, charge: "summary" },
-      ...{ name: "summarization", step: "summarize", doing: "Summarizing" },
+      kind: "summaries",
+      of: "thread",
+      from: -1,
+      enabled: true,
+      charge: "summary",
+      name: "summarization",
+      step: "summarize",
+      doing: "Summarizing",
       // A summary has as many tries whatever fails: the next round starts a fresh one.
       tries: { ...summaries, maxFailures: summaries.maxAttempts },
       heedsRequests: true,

@@ -157,7 +157,10 @@ export async function makeSummary(
     { items: work.added, budgetTokens, start: { previous: work.base, left: 0 }, between: betweenPieces },
     async ({ previous, left }, added, { isFirst, isLast }) => {
       const input = {
-        ...{ previous, added, startSeq, maxCharacters },
+        previous,
+        added,
+        startSeq,
+        maxCharacters,
         dropped: isFirst ? dropped : [],
         hasEarlier: hasEarlier && isLast,
       };

@@ -52,7 +52,10 @@ export async function startSummary(
   if (!claimed) return skipped(deps.logger, "already_running", threadId);
   const { summaryId } = claimed;
   deps.logger.debug(`Memory ${summaryId} status updated to processing`, {
-    ...{ threadId, step: "summarize", summaryId, ...claimed.window },
+    threadId,
+    step: "summarize",
+    summaryId,
+    ...claimed.window,
   });
   return { started: true, ...claimed };
 }

@@ -14,7 +14,11 @@ import { isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from
 
 /** The only messages ever constructed, by type, with what their class needs. Others become a `ChatMessage`. */
 const types = {
-  ...{ human: {}, ai: {}, system: {}, tool: { tool_call_id: "" }, function: { name: "" } },
+  human: {},
+  ai: {},
+  system: {},
+  tool: { tool_call_id: "" },
+  function: { name: "" },
   generic: { role: "generic" },
 } as const;
 
@@ -37,10 +41,19 @@ const content: Form = (value) => {
 };
 
 /** The kept fields, in the form that LangChain's classes take. Names first: no bound cuts them off. */
-const forms: Readonly<Record<string, Form>> = {
-  ...{ id: text, name: text, role: text, status: text, tool_call_id: text },
-  ...{ content, tool_calls: objects, invalid_tool_calls: objects },
-  ...{ usage_metadata: object, response_metadata: object, additional_kwargs: object, metadata: object },
+const forms: { readonly [field: string]: Form } = {
+  id: text,
+  name: text,
+  role: text,
+  status: text,
+  tool_call_id: text,
+  content,
+  tool_calls: objects,
+  invalid_tool_calls: objects,
+  usage_metadata: object,
+  response_metadata: object,
+  additional_kwargs: object,
+  metadata: object,
   artifact: (value) => value,
 };
 

@@ -39,18 +39,21 @@ function makePatterns() {
     "u",
   );
   return {
-    ...{
-      leave: anyOf(column(1), "gu"),
-      told,
-      which: anyOf(column(3)),
-      all: anyOf(column(4)),
-      order: anyOf(column(5)),
-    },
+    leave: anyOf(column(1), "gu"),
+    told,
+    which: anyOf(column(3)),
+    all: anyOf(column(4)),
+    order: anyOf(column(5)),
     opener: new RegExp(`(?:^|[,:()"'*>\\[\\]—–-]|${anyStem(data.openers)})\\s?$`, "u"),
-    ...{ names: anyOf(data.promptNames), show: anyOf(data.showWords), become: anyOf(data.becomeWords) },
-    ...{ hide, somebodys },
+    names: anyOf(data.promptNames),
+    show: anyOf(data.showWords),
+    become: anyOf(data.becomeWords),
+    hide,
+    somebodys,
     always: compiled(Object.values(data.always).flat()),
-    ...{ personas: compiled(data.personas), misuse: compiled(data.misuse), orders: compiled(data.orders) },
+    personas: compiled(data.personas),
+    misuse: compiled(data.misuse),
+    orders: compiled(data.orders),
     joined: compiled(data.joined),
   };
 }

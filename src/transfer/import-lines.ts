@@ -190,7 +190,9 @@ async function writeBatch(
   await insertEvents(tx, [
     { scope, step: "import", op: "create", status: "ok", detail: `${file}lines=${last.number}` },
     ...heldOf(lines).map(({ line: { id, category } }) => ({
-      ...{ scope, memoryId: id, category },
+      scope,
+      memoryId: id,
+      category,
       ...({ step: "import", op: "quarantine", status: "ok" } as const),
     })),
   ]);

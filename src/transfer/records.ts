@@ -172,7 +172,9 @@ export const records = {
     key: ["x.seq"],
     insert: {
       also: ({ serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>) => ({
-        ...{ ...toNewMessage(decodeMessage(serialised), threadId), messageId, serialised },
+        ...toNewMessage(decodeMessage(serialised), threadId),
+        messageId,
+        serialised,
       }),
       columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
       read: "terms text",
@@ -346,7 +348,8 @@ export const records = {
     insert: {
       whose: ["tenant_id", "user_id"],
       also: (line: Parameters<typeof itemTerms>[0] & { namespace: readonly string[] }) => ({
-        ...{ path: pathOf(line.namespace), terms: itemTerms(line) },
+        path: pathOf(line.namespace),
+        terms: itemTerms(line),
       }),
       columns: {
         path: column.text("path"),

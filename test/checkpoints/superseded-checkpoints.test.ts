@@ -6,8 +6,13 @@ const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
 /** Checkpoint `number` of the outermost graph. */
 function node(number: number, fields: Partial<CheckpointNode> = {}): CheckpointNode {
   return {
-    ...{ ns: "", id: idOf(number), parentId: number > 0 ? idOf(number - 1) : null },
-    ...{ forked: false, recent: false, format: 4, replayed: [] },
+    ns: "",
+    id: idOf(number),
+    parentId: number > 0 ? idOf(number - 1) : null,
+    forked: false,
+    recent: false,
+    format: 4,
+    replayed: [],
     ...fields,
   };
 }

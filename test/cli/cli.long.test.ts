@@ -89,8 +89,11 @@ describe.skipIf(onServer())("mnemograph on the embedded database (embedded only)
     });
 
     const memory = createMemory({
-      ...{ database: { dataDir: place }, model: new OfflineChatModel() },
-      ...{ jobs: "inline", logger: silentLogger, config: summariesOnly },
+      database: { dataDir: place },
+      model: new OfflineChatModel(),
+      jobs: "inline",
+      logger: silentLogger,
+      config: summariesOnly,
     });
     const messages = ["1", "2", "3"].flatMap(round);
     await memory.remember({ scope: { userId: "ana" }, threadId: "t", messages });
@@ -158,9 +161,15 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
         newer: false,
         locks: [],
       },
-      ...{ threads: 0, messages: 0, memories: [], deadLetters: [], work: [], expired: 0 },
+      threads: 0,
+      messages: 0,
+      memories: [],
+      deadLetters: [],
+      work: [],
+      expired: 0,
       summaries: { completed: 0, processing: 0, failed: 0 },
-      ...{ missingVectors: null, waiting: { consents: 0, quarantine: 0 } },
+      missingVectors: null,
+      waiting: { consents: 0, quarantine: 0 },
       energy: { units: 0, calls: 0 },
     });
 

@@ -72,9 +72,7 @@ describe("mnemograph reembed", () => {
     expect(before.code).toBe(1);
     expect(before.err).toMatch(/^mnemograph: .*`npx mnemograph migrate --vectors` once\.$/);
     expect((await run(["migrate", "--vectors"])).code).toBe(0);
-    expect(await run(command)).toEqual({
-      ...{ code: 0, out: "Embedded 2 texts in hashing-1 (32 dimensions).", err: "" },
-    });
+    expect(await run(command)).toEqual({ code: 0, out: "Embedded 2 texts in hashing-1 (32 dimensions).", err: "" });
     const again = await run([...command, "--json"]);
     expect(again.err).toBe("");
     expect(JSON.parse(again.out)).toEqual({ space: "hashing-1", dimensions: 32, embedded: 0, remaining: 0 });

@@ -32,7 +32,8 @@ const city = { category: "profile", key: "city", value: "Porto", text: "The user
 const goal = { category: "goals", text: "The user wants to run a marathon." };
 /** As a program brings what it heard the user say of themselves. */
 const stated = (draft: MemoryDraft, quote: string) => ({
-  ...{ ...draft, origin: "user" as const },
+  ...draft,
+  origin: "user" as const,
   source: { threadId: "t", seqs: [0], quote },
 });
 const porto = "I live in Porto.";
@@ -48,7 +49,10 @@ describe("where nobody can ask the user", () => {
     const [city] = (await memory.memories.list({ scope })).filter(({ key }) => key === "city");
     const trail = await memory.memories.history(city!.id, { scope });
     expect(trail.find(({ event }) => event === "CONSENT")?.new).toMatchObject({
-      ...{ decision: "approve", via: "said", key: "city", value: "Porto" },
+      decision: "approve",
+      via: "said",
+      key: "city",
+      value: "Porto",
       evidence: { quote: "I live in Porto", threadId },
     });
     expect(city).toMatchObject({ origin: "user", source: { quote: "I live in Porto" } });
@@ -68,7 +72,10 @@ describe("where nobody can ask the user", () => {
     ] as const;
     for (const [message, quote] of said) {
       const city = candidate("The user lives in Porto.", quote, {
-        ...{ category: "profile", key: "city", value: "Porto", stated_by_user: false },
+        category: "profile",
+        key: "city",
+        value: "Porto",
+        stated_by_user: false,
       });
       const model = taskModel({ fact_extraction: () => facts(city) });
       const { memory, model: agent, graph, thread } = agentWithMemory(db.memory({ model, config: extract }));

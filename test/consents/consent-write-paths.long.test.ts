@@ -24,7 +24,11 @@ const fields: [category: string, key: string][] = [
   ["profile", "name"],
 ];
 const draftOf = ([category, key]: [string, string], value: string): MemoryDraft => ({
-  ...{ category, key, value, text: `The user's ${key} is ${value}.`, importance: 5 },
+  category,
+  key,
+  value,
+  text: `The user's ${key} is ${value}.`,
+  importance: 5,
 });
 const isSensitive = (key: string | null) =>
   ["name", "preferred_name", "pronouns", "city", "language"].includes(key ?? "");
@@ -75,7 +79,10 @@ describe("a sensitive field", () => {
     expect(known.map(({ key, value }) => [key, value])).toEqual([["job", "baker"]]);
     expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([
       {
-        ...{ key: "city", value: "Porto", proposedBy: "worker:extract", status: "pending" },
+        key: "city",
+        value: "Porto",
+        proposedBy: "worker:extract",
+        status: "pending",
         source: { threadId: thread.threadId, seqs: [0], quote: "I live in Porto" },
       },
     ]);
@@ -126,7 +133,10 @@ describe("a sensitive field", () => {
     const said = (key: string, value: string) => (prompt: string) =>
       facts(
         candidate(`The user's ${key} is ${value}.`, value, {
-          ...{ category: "profile", key, value, confidence: 1, correction: true },
+          category: "profile",
+          key,
+          value,
+          confidence: 1,
           message: Number(/number="(\d+)"/.exec(prompt)?.[1] ?? 1),
         }),
       );

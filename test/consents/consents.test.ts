@@ -11,7 +11,11 @@ const newUser = () => ({ scope: { userId: randomUUID() } });
 type User = ReturnType<typeof newUser>;
 
 const city = (value: string, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
-  ...{ category: "profile", key: "City", value, text: `The user lives in ${value}.`, importance: 4 },
+  category: "profile",
+  key: "City",
+  value,
+  text: `The user lives in ${value}.`,
+  importance: 4,
   ...more,
 });
 const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Porto")) => {
@@ -30,9 +34,18 @@ describe("a proposal", () => {
     const [request, ...others] = await memory.consents.list({ scope: user.scope });
     expect(others).toEqual([]);
     expect(request).toMatchObject({
-      ...{ id, scope: user.scope, rule: "consent", category: "profile", key: "city", value: "Porto" },
-      ...{ text: "The user lives in Porto.", current: null, status: "pending", seenCount: 1 },
-      ...{ proposedBy: "agent", source: { threadId: "t", seqs: [3], quote: "in Porto" } },
+      id,
+      scope: user.scope,
+      rule: "consent",
+      category: "profile",
+      key: "city",
+      value: "Porto",
+      text: "The user lives in Porto.",
+      current: null,
+      status: "pending",
+      seenCount: 1,
+      proposedBy: "agent",
+      source: { threadId: "t", seqs: [3], quote: "in Porto" },
     });
     expect(request!.expiresAt.getTime() - request!.createdAt.getTime()).toBe(7 * 86_400_000);
     const { changes } = await memory.recall({ ...user, threadId: randomUUID() });
@@ -123,7 +136,11 @@ describe("a decision", () => {
     const evidence = { quote: "Yes, Porto", threadId: "t", messageId: "m" };
     const decided = await memory.consents.decide({
       ...user,
-      ...{ id, decision: "approve", actor: "ana", via: "code", evidence },
+      id,
+      decision: "approve",
+      actor: "ana",
+      via: "code",
+      evidence,
     });
     expect(decided).toMatchObject({ status: "approved", decidedBy: "ana", decidedVia: "code", evidence });
     const held = await memory.memories.list({ scope: user.scope, states: ["active", "superseded"] });
@@ -139,7 +156,12 @@ describe("a decision", () => {
       ["ADD", "ana"],
     ]);
     expect(history[0]!.new).toEqual({
-      ...{ decision: "approve", via: "code", request: id, key: "city", value: "Porto", evidence },
+      decision: "approve",
+      via: "code",
+      request: id,
+      key: "city",
+      value: "Porto",
+      evidence,
     });
     const [given] = await memory.memories
       .history(held[1]!.id, user)

@@ -45,7 +45,8 @@ describe("consolidating", () => {
     ]);
     const [entry, ...earlier] = await memory.memories.history(gone, { scope });
     expect(entry).toMatchObject({
-      ...{ event: "MERGE", actor: "worker:consolidate" },
+      event: "MERGE",
+      actor: "worker:consolidate",
       new: { supersededBy: kept?.id, verdict: "same", reason: "Because of pair 1." },
     });
     const { changes } = await memory.changes.since(2, { scope });

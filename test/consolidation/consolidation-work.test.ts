@@ -146,17 +146,18 @@ describe("energy", () => {
     const charged: UsageOf[] = [];
     const model = judgingModel(() => "same");
     const { graph } = defineConsolidation({
-      ...{ db: db.database, config: resolveConfig({}), logger: silentLogger, clock: () => new Date() },
-      ...{
-        embedder: null,
-        redactor: createRedactor(undefined),
-        screen: createScreen(undefined, () => {}),
-        hasModel: true,
-        modelHere: true,
-        consent: { ways: new Set(), reported: new Set() },
-        model: () => model,
-        onRetry() {},
-      },
+      db: db.database,
+      config: resolveConfig({}),
+      logger: silentLogger,
+      clock: () => new Date(),
+      embedder: null,
+      redactor: createRedactor(undefined),
+      screen: createScreen(undefined, () => {}),
+      hasModel: true,
+      modelHere: true,
+      consent: { ways: new Set(), reported: new Set() },
+      model: () => model,
+      onRetry() {},
       usage: {
         charging: (of) => {
           charged.push(of);

@@ -46,7 +46,8 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
 
 describe("memories near each other by their words", () => {
   const words = (ref: number, ...said: string[]) => ({
-    ...{ ref, group: "fact" },
+    ref,
+    group: "fact",
     words: Object.fromEntries(said.map((word) => [word, 1])),
   });
 

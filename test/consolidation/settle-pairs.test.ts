@@ -115,7 +115,10 @@ describe("two that cannot both hold", () => {
   it("the earlier holds on where it was said again since", () => {
     const again = { ...earlier, assertedAt: day(9) };
     expect(settle(again, later, "contradicts")).toMatchObject({
-      ...{ action: "close", kept: again, gone: later, validTo: day(9) },
+      action: "close",
+      kept: again,
+      gone: later,
+      validTo: day(9),
       split: { id: again.id, until: day(4), from: day(9) },
     });
     expect(settle({ ...again, rank: 1 }, later, "contradicts")).toEqual({ action: "none", why: "believed" });

@@ -10,7 +10,9 @@ export function stored(fields: Partial<StoredMemory> & { readonly ref: number })
   return {
     ...memoryItem(day(0), { confidence: 0.9, text: `The user said ${ref}.` }),
     id: `00000000-0000-4000-8000-${String(ref).padStart(12, "0")}`,
-    ...{ rank: 3, turn: 0, assertedAt: fields.validFrom ?? day(0) },
+    rank: 3,
+    turn: 0,
+    assertedAt: fields.validFrom ?? day(0),
     ...fields,
   };
 }
@@ -55,7 +57,9 @@ export const memories = (most: number) =>
           ...row,
           ref: ref + 1,
           scope: { userId: "ana", ...(appId && { appId }) },
-          ...{ validFrom: day(from), assertedAt: day(from + said), updatedAt: day(changed) },
+          validFrom: day(from),
+          assertedAt: day(from + said),
+          updatedAt: day(changed),
         }),
       ),
     );

@@ -137,10 +137,7 @@ describe("conversationContext", () => {
   ])("shows the last round to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
     const opensRound = (id: string) => id.startsWith("q");
     expect(
-      conversationContext({
-        ...{ gap, endId: summaryEndId, recent: [], state, idOf },
-        ...{ lastRound: ["q1", "a1"], opensRound },
-      }),
+      conversationContext({ gap, endId: summaryEndId, recent: [], state, idOf, lastRound: ["q1", "a1"], opensRound }),
     ).toEqual(expected);
   });
 
@@ -162,8 +159,12 @@ describe("conversationContext", () => {
   it("never takes one message without an id for another", () => {
     const [first, second, current] = [{ text: "1" }, { text: "2" }, { text: "q" }];
     const sources = {
-      ...{ gap: [first, second], state: [current], recent: [], lastRound: [] },
-      ...{ idOf: () => undefined, opensRound: () => true },
+      gap: [first, second],
+      state: [current],
+      recent: [],
+      lastRound: [],
+      idOf: () => undefined,
+      opensRound: () => true,
     };
     expect(conversationContext({ ...sources, endId: null })).toEqual([first, second, current]);
     expect(conversationContext({ ...sources, endId: "0" })).toEqual([first, second, current]);

@@ -118,7 +118,10 @@ export class Conversation {
     const covered = this.#transcript.slice(0, endSeq + 1);
     const asked = gap.some(isUser) ? covered.length : covered.findLastIndex(isUser);
     return conversationContext({
-      ...{ gap, state, endId: this.#endId(), recent: this.#recent() },
+      gap,
+      state,
+      endId: this.#endId(),
+      recent: this.#recent(),
       lastRound: asked < 0 ? [] : covered.slice(asked),
       idOf: (id) => id,
       opensRound: isUser,

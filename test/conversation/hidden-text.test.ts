@@ -33,7 +33,11 @@ describe("what people do not see", () => {
     );
     const [kept] = await memory.memories.list({ scope });
     expect(kept).toMatchObject({
-      ...{ key: "next_task", value: "kind", text: "The next task is kind.", tags: ["tag"], actorId: "Ana" },
+      key: "next_task",
+      value: "kind",
+      text: "The next task is kind.",
+      tags: ["tag"],
+      actorId: "Ana",
     });
     await memory.memories.update(
       kept!.id,

@@ -239,8 +239,15 @@ describe("the codec", () => {
 
   it("encodes anything, and gives a message of the same type, id and text", async () => {
     const odd = fc.anything({
-      ...{ withBigInt: true, withDate: true, withMap: true, withSet: true, withTypedArray: true },
-      ...{ withNullPrototype: true, withSparseArray: true, withBoxedValues: true, key },
+      withBigInt: true,
+      withDate: true,
+      withMap: true,
+      withSet: true,
+      withTypedArray: true,
+      withNullPrototype: true,
+      withSparseArray: true,
+      withBoxedValues: true,
+      key,
     });
     await fc.assert(
       fc.asyncProperty(fc.string(), odd, odd, async (text, one, other) => {

@@ -9,7 +9,8 @@ let memory: Memory;
 beforeAll(async () => {
   memory = db.memory();
   const messages = Array.from({ length: 25 }, (_, index) => ({
-    ...{ role: index % 2 === 0 ? "user" : "assistant", id: `m${index}` },
+    role: index % 2 === 0 ? "user" : "assistant",
+    id: `m${index}`,
     content: `Message ${index}${index === 24 ? ` ${"😀".repeat(5_000)}` : ""}`,
   }));
   await memory.record({ ...thread, messages });

@@ -54,7 +54,8 @@ describe("threads.list", () => {
         messages: 3,
         createdAt: new Date("2030-01-01T10:00:00Z"),
         lastActivityAt: new Date("2030-01-02T10:00:00.123Z"),
-        ...{ endedAt: null, endedReason: null },
+        endedAt: null,
+        endedReason: null,
         cursor: expect.stringContaining("2030-01-02T10:00:00.123000Z/"),
       },
     ]);

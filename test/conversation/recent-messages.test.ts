@@ -11,7 +11,8 @@ const asks = (id: string, content = "why?") => new HumanMessage({ id, content })
 const says = (id: string, content = "because") => new AIMessage({ id, content });
 const calls = (id: string, ...ids: string[]) =>
   new AIMessage({
-    ...{ id, content: "" },
+    id,
+    content: "",
     tool_calls: ids.map((call) => ({ type: "tool_call", name: "look", args: {}, id: call })),
   });
 const result = (call: string, content = "seen") => new ToolMessage({ id: `r-${call}`, tool_call_id: call, content });

@@ -173,7 +173,9 @@ describe("compression", () => {
     await play(memory, thread, 1, 19);
     await memory.memories.add(
       {
-        ...{ kind: "episode", text: "They planned.", turns: { start: 1, end: 10 } },
+        kind: "episode",
+        text: "They planned.",
+        turns: { start: 1, end: 10 },
         source: { threadId: thread.threadId, seqs: [0] },
       },
       thread,

@@ -26,21 +26,24 @@ describe("a conversation of 100 turns", () => {
     });
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
     const facts: Record<number, string> = {
-      ...{
-        1: "My name is Alex.",
-        4: "What about vector databases like FAISS and pgvector?",
-        7: "I prefer Python.",
-      },
-      ...{
-        9: "I live in Oslo.",
-        12: "My timezone is CET.",
-        18: "I am allergic to peanuts.",
-        25: "I work as a baker.",
-      },
-      ...{ 28: "I like rye bread.", 33: "Always answer briefly.", 39: "I love jazz.", 44: "I hate raisins." },
-      ...{ 51: "My favourite colour is blue.", 58: "I don't eat meat.", 66: "My goal is to run a marathon." },
+      1: "My name is Alex.",
+      4: "What about vector databases like FAISS and pgvector?",
+      7: "I prefer Python.",
+      9: "I live in Oslo.",
+      12: "My timezone is CET.",
+      18: "I am allergic to peanuts.",
+      25: "I work as a baker.",
+      28: "I like rye bread.",
+      33: "Always answer briefly.",
+      39: "I love jazz.",
+      44: "I hate raisins.",
+      51: "My favourite colour is blue.",
+      58: "I don't eat meat.",
+      66: "My goal is to run a marathon.",
       // A goal counts once it was said twice.
-      ...{ 72: "Never use emojis.", 81: "I enjoy chess.", 84: "My goal is to run a marathon." },
+      72: "Never use emojis.",
+      81: "I enjoy chess.",
+      84: "My goal is to run a marathon.",
     };
     for (let turn = 1; turn <= 100; turn++) {
       const says = facts[turn] ?? `Let us talk about topic ${turn}.`;

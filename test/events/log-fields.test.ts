@@ -18,7 +18,8 @@ describe("log lines", () => {
   it("have fields to search by, of what was learned its ids, and no word that was said", async () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({
-      ...{ model: new OfflineChatModel(), logger: fieldsFirst(logger) },
+      model: new OfflineChatModel(),
+      logger: fieldsFirst(logger),
       config: { memories: { extract: true, episodes: false } },
     });
     const scope = { userId: "ana" };
@@ -42,7 +43,9 @@ describe("log lines", () => {
     const memory = db.memory({ logger: fieldsFirst(logger) });
     const { MemoryError } = await import("../../src/errors.js");
     await wayIn(memory).reportError({
-      ...{ scope: { userId: "ben" }, threadId: "b", node: "recall" },
+      scope: { userId: "ben" },
+      threadId: "b",
+      node: "recall",
       error: new MemoryError("DATABASE_TIMEOUT", "too late"),
     });
     expect(logger.lines).toMatchObject([

@@ -69,7 +69,9 @@ describe("words of a conversation", () => {
   it("are there neither when the model answers with them instead of what was asked", async () => {
     const rambling = () => ({ structured: { [marker]: marker, facts: [{ text: marker, category: 7 }] } });
     const model = taskModel({
-      ...{ conversation_summary: rambling, fact_extraction: rambling, episode_summary: () => `${marker} {` },
+      conversation_summary: rambling,
+      fact_extraction: rambling,
+      episode_summary: () => `${marker} {`,
     });
     const { lines } = await converse({ model });
     expect(lines.join("\n")).toMatch(/not a valid fact_extraction/);

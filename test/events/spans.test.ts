@@ -79,11 +79,14 @@ describe("spans", () => {
       "mnemograph.summarized": false,
     });
     expect(attributesOf("mnemograph.remember")).toMatchObject({
-      ...{ "mnemograph.status": "ok", "mnemograph.recorded": 2, "mnemograph.round_trips": 2 },
+      "mnemograph.status": "ok",
+      "mnemograph.recorded": 2,
+      "mnemograph.round_trips": 2,
     });
     expect(attributesOf("mnemograph.extract")).toMatchObject({ "mnemograph.outcome": "completed" });
     expect(attributesOf("mnemograph.summarize")).toMatchObject({
-      ...{ "mnemograph.status": "error", "mnemograph.outcome": "failed" },
+      "mnemograph.status": "error",
+      "mnemograph.outcome": "failed",
     });
   });
 

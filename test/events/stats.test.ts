@@ -17,25 +17,29 @@ const word = () => `day${randomUUID().replaceAll("-", "")}`;
 const days = ["2026-11-18", "2026-11-19", "2026-11-20"];
 
 const nothing = {
-  ...{
-    memories: {},
-    writes: {},
-    firstPassRate: null,
-    written: 0,
-    rejected: 0,
-    deadLetters: 0,
-    recallToolShare: null,
-  },
-  ...{
-    recalls: 0,
-    recallsWithMemory: 0,
-    recallLatencyMs: null,
-    conversations: 0,
-    conversationsWithNotesShare: null,
-  },
-  ...{ notesCreated: 0, notesCreatedPerHour: 0, compactions: 0, compactionsPerDay: 0 },
-  ...{ energyUnits: 0, notesEnergyUnits: 0, since: expect.any(Date) },
-  ...{ backlog: 0, oldestDueAt: null, stuck: 0, givenUp: 0 },
+  memories: {},
+  writes: {},
+  firstPassRate: null,
+  written: 0,
+  rejected: 0,
+  deadLetters: 0,
+  recallToolShare: null,
+  recalls: 0,
+  recallsWithMemory: 0,
+  recallLatencyMs: null,
+  conversations: 0,
+  conversationsWithNotesShare: null,
+  notesCreated: 0,
+  notesCreatedPerHour: 0,
+  compactions: 0,
+  compactionsPerDay: 0,
+  energyUnits: 0,
+  notesEnergyUnits: 0,
+  since: expect.any(Date),
+  backlog: 0,
+  oldestDueAt: null,
+  stuck: 0,
+  givenUp: 0,
   energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] },
 };
 
@@ -212,25 +216,32 @@ describe("the statistics of apps", () => {
     const stats = await memory.stats({ by: "app", tenantId, days: 2 });
     expect(stats.rows).toEqual([
       expect.objectContaining({
-        ...{
-          scope: shop,
-          memories: { note: 3 },
-          notesCreated: 2,
-          notesCreatedPerHour: 2 / 48,
-          compactions: 0,
-        },
-        ...{ conversations: 1, conversationsWithNotesShare: 1, notesEnergyUnits: 0 },
+        scope: shop,
+        memories: { note: 3 },
+        notesCreated: 2,
+        notesCreatedPerHour: 2 / 48,
+        compactions: 0,
+        conversations: 1,
+        conversationsWithNotesShare: 1,
+        notesEnergyUnits: 0,
       }),
       expect.objectContaining({
-        ...{ scope: desk, memories: { note: 1 }, notesCreated: 1 },
-        ...{ conversations: 2, conversationsWithNotesShare: 1 / 2 },
+        scope: desk,
+        memories: { note: 1 },
+        notesCreated: 1,
+        conversations: 2,
+        conversationsWithNotesShare: 1 / 2,
       }),
       expect.objectContaining({ scope: idle, memories: { fact: 1 }, conversationsWithNotesShare: null }),
     ]);
     const { rows: _, ...together } = stats;
     expect(together).toMatchObject({
-      ...{ appsWithNotesShare: 2 / 3, memories: { note: 4 }, notesCreated: 3 },
-      ...{ notesCreatedPerHour: 3 / 48, conversations: 3, conversationsWithNotesShare: 2 / 3 },
+      appsWithNotesShare: 2 / 3,
+      memories: { note: 4 },
+      notesCreated: 3,
+      notesCreatedPerHour: 3 / 48,
+      conversations: 3,
+      conversationsWithNotesShare: 2 / 3,
     });
 
     const [alone] = (await memory.stats({ by: "app", scope: shop! })).rows;
@@ -278,7 +289,9 @@ describe("the statistics of apps", () => {
   it("are empty where there is nothing, and refuse what they cannot mean", async () => {
     const memory = db.memory();
     expect(await memory.stats({ by: "app", tenantId: randomUUID() })).toMatchObject({
-      ...{ appsWithNotesShare: null, conversationsWithNotesShare: null, rows: [] },
+      appsWithNotesShare: null,
+      conversationsWithNotesShare: null,
+      rows: [],
     });
     const refused = [
       { by: "user" },

@@ -33,8 +33,11 @@ async function historyOf(graph: ReturnType<typeof askingGraph>, configurable: Re
   for await (const snapshot of graph.getStateHistory({ configurable })) {
     const { values, next, metadata, config, parentConfig, tasks } = snapshot;
     history.push({
-      ...{ texts: textsOf({ messages: [], ...(values as object) }), next, step: metadata?.step },
-      ...{ id: config.configurable?.checkpoint_id, parent: parentConfig?.configurable?.checkpoint_id },
+      texts: textsOf({ messages: [], ...(values as object) }),
+      next,
+      step: metadata?.step,
+      id: config.configurable?.checkpoint_id,
+      parent: parentConfig?.configurable?.checkpoint_id,
       interrupts: tasks.map((task) => task.interrupts.map(({ value }) => value)),
     });
   }

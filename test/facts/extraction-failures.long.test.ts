@@ -33,7 +33,9 @@ describe("output that cannot be used", () => {
     await say(memory, thread, "poison here");
     expect(await deadLettersOf(db, thread)).toEqual([
       {
-        ...{ kind: "facts", start_seq: 0, end_seq: 0 },
+        kind: "facts",
+        start_seq: 0,
+        end_seq: 0,
         output: '[{"facts":[{"text":"The user is \\u0000 bad."}]}]',
         error: expect.stringContaining("twice gave an answer that is not a valid fact_extraction"),
       },
@@ -250,7 +252,10 @@ describe("an error that nobody expected", () => {
     const thread = newAddress();
     await without("history", "actor", () => say(memory, thread, "I am Ana."));
     expect(await taskOf(db, thread, "facts")).toMatchObject({
-      ...{ lease_until: null, done_until: -1, attempts: 1, retry_at: expect.any(Date) },
+      lease_until: null,
+      done_until: -1,
+      attempts: 1,
+      retry_at: expect.any(Date),
       error: expect.stringContaining("out of date"),
     });
     expect(logger.lines.filter((line) => line.startsWith('warn: Work "facts"'))).toHaveLength(1);

@@ -125,10 +125,14 @@ describe("conflicts over a slot", () => {
     ],
   ])("are none with %s, whatever number the model gives it", async (_, fields) => {
     const job = candidate("The user works as an engineer.", "engineer", {
-      ...{ category: "identity", key: "Occupation", value: "engineer" },
+      category: "identity",
+      key: "Occupation",
+      value: "engineer",
     });
     const also = candidate("The user is also a volunteer firefighter.", "volunteer firefighter", {
-      ...{ relation: "updates", target: 1, ...fields },
+      relation: "updates",
+      target: 1,
+      ...fields,
     });
     const memory = learning({ "as an engineer": [job], "a volunteer": [also] });
     const thread = newAddress();
@@ -143,7 +147,11 @@ describe("conflicts over a slot", () => {
   it("stay within the slot that the model named by its number, if code agrees", async () => {
     const to = (key: string, value: string, quote: string) =>
       candidate(`The user's ${key} is ${value}.`, quote, {
-        ...{ category: "profile", key, value, relation: "updates", target: 1 },
+        category: "profile",
+        key,
+        value,
+        relation: "updates",
+        target: 1,
       });
     const memory = db.memory({
       model: taskModel({
@@ -222,7 +230,8 @@ describe("caps", () => {
     expect(model.calls).toHaveLength(2);
     expect((await eventsOf(db, thread, "extract")).at(-1)).toBe("create skipped daily_cap");
     expect(await taskOf(db, thread, "facts")).toMatchObject({
-      ...{ done_until: 0, attempts: 0 },
+      done_until: 0,
+      attempts: 0,
       retry_at: new Date("2030-05-02T10:00:00Z"),
     });
 

@@ -20,7 +20,11 @@ describe("what a user says", () => {
 
     const [preference, name] = await memory.memories.list({ scope: thread.scope });
     expect(name).toMatchObject({
-      ...{ kind: "fact", category: "profile", key: "name", value: "Ana", text: "The user's name is Ana." },
+      kind: "fact",
+      category: "profile",
+      key: "name",
+      value: "Ana",
+      text: "The user's name is Ana.",
       source: { threadId: thread.threadId, seqs: [2], quote: "My name is Ana" },
       role: "user",
     });
@@ -39,7 +43,10 @@ describe("what a user says", () => {
     const { memories } = await memory.recall({ ...thread, query: "Hi" });
     expect(memories.profile.map(({ value }) => value)).toContain("Ana");
     expect(await taskOf(db, thread, "facts")).toMatchObject({
-      ...{ done_until: 2, attempts: 0, lease_until: null, retry_at: null },
+      done_until: 2,
+      attempts: 0,
+      lease_until: null,
+      retry_at: null,
     });
     expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created", "classify ok created"]);
   });
@@ -61,7 +68,8 @@ describe("what a user says", () => {
     };
     const memory = db.memory({
       model: new OfflineChatModel({ latencyMs: 2 }),
-      ...{ jobs: "background", logger },
+      jobs: "background",
+      logger,
       config: {
         ...settings,
         memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 },

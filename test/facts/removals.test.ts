@@ -50,7 +50,9 @@ describe("what a user asks to forget", () => {
     const { id } = before.find((each) => each.text === text)!;
     const [last] = await memory.memories.history(id, thread);
     expect(last).toMatchObject({
-      ...{ event: "DELETE", actor: "worker:extract", old: { text } },
+      event: "DELETE",
+      actor: "worker:extract",
+      old: { text },
       new: { state: "soft_deleted", evidence: { quote: said, threadId: thread.threadId, seq: 0 } },
     });
     const { changes } = await memory.recall(thread);
@@ -88,7 +90,9 @@ describe("what a user asks to forget", () => {
     expect(await memory.consents.list({ scope: other.scope })).toHaveLength(1);
     const [refused] = await memory.consents.list({ scope: thread.scope, status: ["refused"] });
     expect(refused).toMatchObject({
-      ...{ id: request?.id, decidedBy: "worker:extract", decidedVia: "said" },
+      id: request?.id,
+      decidedBy: "worker:extract",
+      decidedVia: "said",
       evidence: { quote: "Forget where I live", threadId: thread.threadId },
     });
     const [again] = await memory.memories.add([city!], { scope: thread.scope });

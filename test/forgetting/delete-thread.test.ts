@@ -64,7 +64,9 @@ describe("threads.delete", () => {
       const stop = new AbortController();
       const steps: number[] = [];
       const deleting = memory.threads.delete({
-        ...{ ...first, batchSize: 10, signal: stop.signal },
+        ...first,
+        batchSize: 10,
+        signal: stop.signal,
         onProgress: ({ done }) => steps.push(done) > 1 && done > 0 && stop.abort(),
       });
       stops += await deleting.then(

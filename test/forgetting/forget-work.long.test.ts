@@ -151,9 +151,7 @@ describe("a person's change under way while its user is forgotten writes nothing
       { scope, consent: "given" },
     );
     const [proposed] = await memory.memories.add(city, { scope });
-    const ids = {
-      ...{ plain: plain!.id!, suspect: suspect!.id!, pronouns: pronouns!.id!, consent: proposed!.consentId! },
-    };
+    const ids = { plain: plain!.id!, suspect: suspect!.id!, pronouns: pronouns!.id!, consent: proposed!.consentId! };
     // The proposal that a refused change becomes is embedded as well.
     passing.calls = what === "a proposal" ? 1 : 0;
     gate.close();

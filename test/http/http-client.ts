@@ -32,7 +32,8 @@ export function httpClients<Name extends string>(
   const token = (name: string) => `token-of-${name}-000000000000`;
   const tokens = Object.fromEntries(Object.entries(callers).map(([name, caller]) => [token(name), caller]));
   const app = createMemoryApp(memory, {
-    ...{ logger: silentLogger, authenticate: bearerTokens(tokens as Record<string, Caller>) },
+    logger: silentLogger,
+    authenticate: bearerTokens(tokens as Record<string, Caller>),
     ...options,
   });
   const callAs =

@@ -24,7 +24,9 @@ function inspected() {
   const ask = async (path: string, init: RequestInit = {}) => serve(new Request(origin + path, init));
   const exchange = (token: string, headers: Record<string, string> = {}, body?: ReadableStream) =>
     ask("/inspector/session", {
-      ...{ method: "POST", headers: { authorization: `Bearer ${token}`, ...headers }, duplex: "half" },
+      method: "POST",
+      headers: { authorization: `Bearer ${token}`, ...headers },
+      duplex: "half",
       ...(body && { body }),
     } as RequestInit);
   const opened = async (headers: Record<string, string> = {}) => {
@@ -111,7 +113,8 @@ describe("the session of `mnemograph inspect`", () => {
     const { cookie, authorization } = await opened({ origin, "sec-fetch-site": "same-origin" });
     for (const headers of foreign) {
       const refused = await ask("/forget?userId=ana", {
-        ...{ method: "POST", headers: { ...headers, cookie, authorization } },
+        method: "POST",
+        headers: { ...headers, cookie, authorization },
       });
       expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, "FORBIDDEN"]);
     }

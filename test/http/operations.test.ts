@@ -46,7 +46,8 @@ describe.each(operationList)("%s", (name, operation) => {
     for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
       const { path, method } = operation;
       const response = await api.app.request(path, {
-        ...{ method: method.toUpperCase(), headers: authorization === null ? {} : { authorization } },
+        method: method.toUpperCase(),
+        headers: authorization === null ? {} : { authorization },
       });
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toBe("Bearer");

@@ -193,7 +193,9 @@ describe("what is wrong with a request", () => {
     const { app, token } = httpClients(memory, callers, { timeoutMs: 50 });
     const never = new ReadableStream({ pull: () => new Promise(() => {}) });
     const response = await app.request("/query", {
-      ...{ method: "POST", body: never as unknown as NonNullable<RequestInit["body"]>, duplex: "half" },
+      method: "POST",
+      body: never as unknown as NonNullable<RequestInit["body"]>,
+      duplex: "half",
       headers: { authorization: `Bearer ${token("ana")}`, "content-type": "application/json" },
     } as RequestInit);
     expect(response.status).toBe(503);

@@ -107,7 +107,10 @@ describe("an app's memories", () => {
       expect.objectContaining({ type: "memory", kind: "note", category: expect.any(String) }),
     );
     expect((await api.operator("DELETE", "/apps/shop?purgeMemories=true")).body).toEqual({
-      ...{ endedThreads: 0, deletedCount: 1, hiddenCount: 0, deletedItems: 0 },
+      endedThreads: 0,
+      deletedCount: 1,
+      hiddenCount: 0,
+      deletedItems: 0,
     });
   });
 });

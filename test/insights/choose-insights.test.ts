@@ -6,12 +6,21 @@ import { isStorable } from "../../src/text/storable-text.js";
 
 const sources: InsightSource[] = ["The user drinks tea.", "They spoke of a trip.", "The user runs."].map(
   (text, index) => ({
-    ...{ id: `m${index + 1}`, kind: index === 1 ? "episode" : "fact", category: "knowledge", text },
-    ...{ saidAt: new Date(0), threadId: null },
+    id: `m${index + 1}`,
+    kind: index === 1 ? "episode" : "fact",
+    category: "knowledge",
+    text,
+    saidAt: new Date(0),
+    threadId: null,
   }),
 );
 const insight = (summary: string, fields: Partial<InsightCandidate> = {}): InsightCandidate => ({
-  ...{ summary, tags: ["trust"], importance: 2, confidence: 0.6, category: "", evidence: [1] },
+  summary,
+  tags: ["trust"],
+  importance: 2,
+  confidence: 0.6,
+  category: "",
+  evidence: [1],
   ...fields,
 });
 const choose = (...candidates: InsightCandidate[]) =>

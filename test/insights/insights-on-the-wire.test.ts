@@ -27,7 +27,9 @@ async function run(options: Parameters<typeof openai.model>[1], ...script: StubB
   const state = await memory.graphs().insights.invoke({ scope });
   return {
     ...state,
-    ...{ model, memory, scope },
+    model,
+    memory,
+    scope,
     insights: await listed(memory.memories.list({ scope, kinds: ["insight"] })),
   };
 }

@@ -69,15 +69,15 @@ describe("insights into a user", () => {
     const [insight, ...others] = await insightsOf(memory, thread);
     expect(others).toEqual([]);
     expect(insight).toMatchObject({
-      ...{ kind: "insight", category: "relationship_dynamic", text: "The user is careful with health." },
-      ...{
-        importance: 2,
-        pinned: false,
-        origin: "worker",
-        trust: "agent",
-        tags: ["health"],
-        state: "active",
-      },
+      kind: "insight",
+      category: "relationship_dynamic",
+      text: "The user is careful with health.",
+      importance: 2,
+      pinned: false,
+      origin: "worker",
+      trust: "agent",
+      tags: ["health"],
+      state: "active",
       source: { threadId: thread.threadId, seqs: [] },
     });
     const learned = await memory.memories.list({ scope: thread.scope, kinds: ["fact"] });
@@ -97,10 +97,7 @@ describe("insights into a user", () => {
     expect(history[0]?.new).toMatchObject({ evidence: expect.arrayContaining(ids) });
     const [hit] = await memory.query({ scope: thread.scope, query: "careful health" });
     expect([hit?.memory.id, hit?.memory.metadata]).toEqual([insight?.id, insight?.metadata]);
-    const found = await memory.query({
-      ...{ scope: thread.scope, query: "" },
-      filters: { metadata: { evidence: [ids[0]] } },
-    });
+    const found = await memory.query({ scope: thread.scope, query: "", filters: { metadata: { evidence: [ids[0]] } } });
     expect(found.map(({ memory }) => memory.id)).toEqual([insight?.id]);
 
     const [prompt, ...more] = model.prompts("user_insights");

@@ -74,7 +74,8 @@ describe("an insight", () => {
     const id = await idOf(memory, first, careful);
     const [last] = await memory.memories.history(id, first);
     expect(last).toMatchObject({
-      ...{ event: "DELETE", old: { text: careful, state: "active" } },
+      event: "DELETE",
+      old: { text: careful, state: "active" },
       new: { state: "soft_deleted", restedOn: await idOf(memory, first, coffee) },
     });
     const { changes } = await memory.changes.since(before.revision, { scope: first.scope });

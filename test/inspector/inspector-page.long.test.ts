@@ -194,8 +194,14 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
 
   it("lists work that was given up", async () => {
     const job = {
-      ...{ id: "7", kind: "facts", state: "failed", key: "ana/sailing", attempts: 3 },
-      ...{ error: "MODEL_FAILED", createdAt: "2026-11-01T10:00:00Z", dueAt: null },
+      id: "7",
+      kind: "facts",
+      state: "failed",
+      key: "ana/sailing",
+      attempts: 3,
+      error: "MODEL_FAILED",
+      createdAt: "2026-11-01T10:00:00Z",
+      dueAt: null,
     };
     // Of queues, which the embedded database does not have.
     await page.route(

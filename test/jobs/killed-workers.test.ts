@@ -47,12 +47,10 @@ describe("work whose worker stands still in the middle", () => {
       await upkeep();
       expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
         {
-          ...{
-            state: "running",
-            attempts: 1,
-            worker: `${hostname()}:${process.pid}`,
-            since: expect.any(Date),
-          },
+          state: "running",
+          attempts: 1,
+          worker: `${hostname()}:${process.pid}`,
+          since: expect.any(Date),
           leaseUntil: new Date(now.getTime() + 1),
         },
       ]);

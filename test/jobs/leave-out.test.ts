@@ -26,26 +26,27 @@ const makers: readonly {
   readonly kept: (memory: Memory, talk: Talk) => Promise<(string | null)[]>;
 }[] = [
   {
-    ...{
-      task: "episode_summary",
-      config: { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0 } },
-    },
+    task: "episode_summary",
+    config: { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0 } },
     answer: (summary) => ({ summary }),
     kept: (memory, talk) => textsOf(memory, talk.scope, "episode"),
   },
   {
-    ...{ task: "conversation_summary", config: { summaries: { everyMessages: 7 } } },
+    task: "conversation_summary",
+    config: { summaries: { everyMessages: 7 } },
     answer: (summary) => ({ summary }),
     kept: async (memory, talk) => (await memory.summaries.list(talk)).map(({ text }) => text),
   },
   {
-    ...{ task: "app_note", config: {} },
+    task: "app_note",
+    config: {},
     answer: (note) => ({ note, importance: 3, tags: [] }),
     end: (memory, talk) => memory.threads.end(talk),
     kept: (memory, { scope: { appId } }) => textsOf(memory, { appId }, "note"),
   },
   {
-    ...{ task: "user_insights", config: { insights: { enabled: true } } },
+    task: "user_insights",
+    config: { insights: { enabled: true } },
     answer: (summary) => ({ insights: [{ summary, evidence: [1] }] }),
     end: (memory) => memory.upkeep(),
     kept: (memory, { scope: { userId } }) => textsOf(memory, { userId }, "insight"),

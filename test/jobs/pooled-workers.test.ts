@@ -77,7 +77,12 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
     const open = () => {
       const pgBoss = { schema: queue, ...(ownPool && { connectionString: url, max: 3 }) };
       const memory = createTestMemory({
-        ...{ database: url, schema: place.schema, model, logger, config, jobs: { pgBoss } },
+        database: url,
+        schema: place.schema,
+        model,
+        logger,
+        config,
+        jobs: { pgBoss },
         ...(isolation && { isolation }),
       });
       memories.push(memory);

@@ -34,7 +34,8 @@ afterAll(async () => {
 /** Runs a statement on tables that workers use meanwhile: of a deadlock it may be the one that has to give way. */
 const whileInUse = (text: string) =>
   retrying(() => db.pool.query(text), {
-    ...{ most: 20, waitMs: (failures: number) => 10 * failures },
+    most: 20,
+    waitMs: (failures: number) => 10 * failures,
     when: (error) => errorCodeOf(error) === "40P01",
   });
 
@@ -107,7 +108,8 @@ describe.runIf(onServer())("queued jobs", () => {
   it("make a summary of a round that another process recorded", async () => {
     const queue = queueSchemaOf("summary");
     const config: TestConfig = {
-      ...{ summaries: { everyMessages: 2 }, jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 } },
+      summaries: { everyMessages: 2 },
+      jobs: { sweepIntervalMs: 60_000, pollIntervalMs: 100 },
       memories: { extract: false, episodes: false },
     };
     const web = memoryWith({ jobs: { pgBoss: { schema: queue } }, config });

@@ -112,9 +112,7 @@ describe("work that was given up is done when it is tried again", () => {
       expect((await api.neighbour("POST", `/jobs/${id}/retry`)).status).toBe(404);
       const listed = await api.operator("GET", "/jobs?state=failed");
       expect(listed.body.jobs).toMatchObject([{ id, kind: each.kind }]);
-      expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({
-        ...{ status: 200, body: { retried: 1 } },
-      });
+      expect(await api.operator("POST", `/jobs/${id}/retry`)).toMatchObject({ status: 200, body: { retried: 1 } });
     }),
   );
 });

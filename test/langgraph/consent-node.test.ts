@@ -10,7 +10,11 @@ const database = useTestDatabase();
 const config = { consent: { ask: "interrupt" as const } };
 
 const slot = (key: string, value: string): MemoryDraft => ({
-  ...{ category: "profile", key, value, importance: 4, text: `The user's ${key} is ${value}.` },
+  category: "profile",
+  key,
+  value,
+  importance: 4,
+  text: `The user's ${key} is ${value}.`,
 });
 async function propose(memory: Memory, thread: ReturnType<typeof newThread>, ...drafts: MemoryDraft[]) {
   const outcomes = await memory.memories.add(drafts, { ...addressOf(thread), actor: "agent" });

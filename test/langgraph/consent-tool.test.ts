@@ -78,7 +78,8 @@ describe("the consent tool", () => {
     expect(await known(memory, thread)).toEqual(["Porto"]);
     const [approved] = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved"] });
     expect(approved).toMatchObject({
-      ...{ decidedVia: "chat", decidedBy: thread.configurable.user_id },
+      decidedVia: "chat",
+      decidedBy: thread.configurable.user_id,
       evidence: {
         quote: "Oh yes,  remember Porto!",
         message: "It rains. Oh yes,  remember Porto!",

@@ -26,7 +26,11 @@ export function addressOf({ configurable }: ReturnType<typeof newThread>) {
 
 /** What is known of the user of `knownThread`. */
 export const favouriteDish: MemoryDraft = {
-  ...{ category: "profile", key: "dish", value: "zanzibar", importance: 5, origin: "user" },
+  category: "profile",
+  key: "dish",
+  value: "zanzibar",
+  importance: 5,
+  origin: "user",
   text: "The user's favourite dish is zanzibar.",
 };
 

@@ -39,7 +39,10 @@ describe("a supervisor", () => {
     const executor = scripted({ toolCalls: [{ name: "deploy", args: {} }] }, "It runs.");
     const deploy = plainTool("deploy", () => `answer: ${interrupt("Deploy now?")}`);
     const graph = await supervise({
-      ...{ memory, model, planner: { model: planner }, executor: { model: executor, tools: [deploy] } },
+      memory,
+      model,
+      planner: { model: planner },
+      executor: { model: executor, tools: [deploy] },
       checkpointer: kind === "saver in memory" ? new MemorySaver() : memory.checkpointer(),
     });
 

@@ -92,7 +92,9 @@ describe("memory of a supervisor", () => {
       .compile();
     const model = scripted(delegates(["planner", "Go."], ["executor", "Go."], ["reader", "Go."]), "Ok.");
     const graph = await supervise({
-      ...{ memory: db.memory(), model, planner: { model: planner } },
+      memory: db.memory(),
+      model,
+      planner: { model: planner },
       executor: { model: executor, tools: [own] },
       agents: [{ name: "reader", description: "Reads.", agent: reader }],
     });

@@ -31,7 +31,9 @@ describe("a supervisor", () => {
     const runSql = { toolCalls: [{ name: "run_sql", args: {} }], text: "private thought" };
     const executor = scripted(runSql, "Table created.");
     const graph = await supervise({
-      ...{ memory, model, planner: { model: planner, prompt: "You plan." } },
+      memory,
+      model,
+      planner: { model: planner, prompt: "You plan." },
       executor: { model: executor, tools: [plainTool("run_sql", () => "secret rows")] },
     });
     const { messages } = await graph.invoke(says("I am Ana. Build me a shop."), config);
@@ -103,8 +105,11 @@ describe("a supervisor", () => {
     const model = scripted({ toolCalls: [...toolCalls, { name: "clock", args: {} }] }, "All done.");
     const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
     const graph = await supervise({
-      ...{ memory: db.memory(), model, tools: [plainTool("clock", () => "noon")] },
-      ...{ planner: { model: scripted("the plan") }, executor: { model: executor } },
+      memory: db.memory(),
+      model,
+      tools: [plainTool("clock", () => "noon")],
+      planner: { model: scripted("the plan") },
+      executor: { model: executor },
     });
     const { messages } = await graph.invoke(says("Go."), newThread().config);
 

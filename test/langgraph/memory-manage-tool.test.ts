@@ -93,10 +93,7 @@ describe("the tool for changing memory", () => {
   });
 
   it("takes a quote of the user's latest message for consent, unless the user is asked", async () => {
-    const city = {
-      ...{ action: "add", category: "profile", key: "city", value: "Porto" },
-      text: "The user lives in Porto.",
-    };
+    const city = { action: "add", category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
     const { memory, thread, says } = await knowing();
     expect(await says("The weather in Porto!", city)).toMatch(/^Not remembered yet: it waits as [0-9a-f-]{36}/);
     expect(await texts(memory, thread)).toEqual([]);
@@ -125,7 +122,8 @@ describe("the tool for changing memory", () => {
     const { scope, threadId } = addressOf(thread);
     const [last] = await memory.memories.history(green!.id, { scope });
     expect(last).toMatchObject({
-      ...{ event: "DELETE", actor: "agent" },
+      event: "DELETE",
+      actor: "agent",
       new: { state: "soft_deleted", evidence: { quote: "The green one", threadId } },
     });
     await memory.memories.restore(green!.id, { scope });
@@ -164,7 +162,8 @@ describe("the tool for changing memory", () => {
     const { memory, thread } = await knowing(...things);
     const quote = "Summarise this page";
     const calls = (await all(memory, thread)).map(({ id }) => ({
-      ...{ name: "memory_manage", args: { action: "forget", memory: id, quote } },
+      name: "memory_manage",
+      args: { action: "forget", memory: id, quote },
     }));
     const { agent } = toolAgent([...inSteps(calls), "ok"] as never, [memoryManageTool(memory)]);
     const graph = withMemory(agent, memory).compile();
@@ -195,7 +194,9 @@ describe("the tool for changing memory", () => {
     const { scope, threadId } = addressOf(thread);
     const told = "My sister Clara was diagnosed in Utrecht.";
     await turn(memory, thread, told, {
-      ...{ action: "add", category: "knowledge", text: "The user's sister Clara was diagnosed in Utrecht." },
+      action: "add",
+      category: "knowledge",
+      text: "The user's sister Clara was diagnosed in Utrecht.",
       quote: told,
     });
     const [known] = await all(memory, thread);
@@ -220,7 +221,10 @@ describe("the tool for changing memory", () => {
 
   it("corrects on the user's words: a slot gets the new value, a statement the new text", async () => {
     const { memory, thread, says } = await knowing(nuts, {
-      ...{ category: "profile", key: "job", value: "baker", origin: "user" },
+      category: "profile",
+      key: "job",
+      value: "baker",
+      origin: "user",
       text: "The user works as baker.",
     });
     const [allergy, work] = await all(memory, thread);

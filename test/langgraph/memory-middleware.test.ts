@@ -46,7 +46,9 @@ describe("memoryMiddleware", () => {
     });
     const memory = database.memory();
     const agent = createAgent({
-      ...{ model: answering(), tools: [], middleware: [memoryMiddleware(memory), watcher] },
+      model: answering(),
+      tools: [],
+      middleware: [memoryMiddleware(memory), watcher],
       checkpointer: memory.checkpointer(),
     });
     const thread = newThread();

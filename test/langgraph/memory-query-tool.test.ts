@@ -138,12 +138,24 @@ describe("memory.query", () => {
 
   it("takes the request as it was specified, and null for what is not set", async () => {
     const request = {
-      ...{ agent: "planner", query: "deployment plan context", categories: ["tasks", "projects"] },
+      agent: "planner",
+      query: "deployment plan context",
+      categories: ["tasks", "projects"],
       filters: {
-        ...{ user_id: "ana", agent_id: "planner", run_id: null, actor_id: null, role: null, pinned: false },
-        ...{ importance_min: 1, importance_max: 5, updated_after: "2025-07-01", updated_before: null },
+        user_id: "ana",
+        agent_id: "planner",
+        run_id: null,
+        actor_id: null,
+        role: null,
+        pinned: false,
+        importance_min: 1,
+        importance_max: 5,
+        updated_after: "2025-07-01",
+        updated_before: null,
       },
-      ...{ top_k: 3, return: "bullets", budget_tokens: 512 },
+      top_k: 3,
+      return: "bullets",
+      budget_tokens: 512,
     };
     expect(JSON.parse(await ask("planner", request))).toMatchObject([{ text: expect.stringContaining("Phoenix") }]);
     const unset = {
@@ -196,7 +208,9 @@ describe("a token budget of", () => {
   beforeAll(async () => {
     const drafts = ["😀", "a", "語", "word ", '"\\\n'].map((part, index) => ({
       text: `Robots ${part.repeat(130)}`.slice(0, 270),
-      ...{ category: "tasks", key: `robot ${index}`, value: part.repeat(400) },
+      category: "tasks",
+      key: `robot ${index}`,
+      value: part.repeat(400),
       tags: Array.from({ length: 20 }, (_, tag) => `tag ${tag}`),
       source: { threadId: "somewhere", seqs: [1], quote: part.repeat(3_000) },
     }));

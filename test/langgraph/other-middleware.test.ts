@@ -23,7 +23,8 @@ function learning() {
 const summarization = () =>
   summarizationMiddleware({
     model: new ScriptedChatModel({ replies: () => "The user is vegan." }),
-    ...{ trigger: { messages: 5 }, keep: { messages: 2 } },
+    trigger: { messages: 5 },
+    keep: { messages: 2 },
   } as never);
 
 const startsWithAnswer = ({ messages }: { messages: BaseMessage[] }) =>

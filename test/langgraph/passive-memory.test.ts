@@ -71,7 +71,12 @@ describe("a passive turn", () => {
     });
     const recalled = await memory.recall({ ...addressOf(thread), query: "zanzibar", mode: "passive" });
     expect(recalled.memories).toEqual({
-      ...{ profile: [], relevant: [], episodes: [], related: [], rest: [], notes: [] },
+      profile: [],
+      relevant: [],
+      episodes: [],
+      related: [],
+      rest: [],
+      notes: [],
       leftOut: 0,
     });
   });

@@ -27,9 +27,7 @@ async function throughProxy() {
   const proxy = await silentProxy(inject("databaseUrl") ?? "");
   const logger = recordingLogger();
   // Sweeps in the background have no deadline, and may keep some clients.
-  const pool = new pg.Pool({
-    ...{ connectionString: proxy.url, max: 8, connectionTimeoutMillis: deadlineMs },
-  });
+  const pool = new pg.Pool({ connectionString: proxy.url, max: 8, connectionTimeoutMillis: deadlineMs });
   pool.on("error", () => {});
   const config = {
     database: { statementTimeoutMs: deadlineMs },

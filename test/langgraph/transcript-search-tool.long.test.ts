@@ -70,7 +70,9 @@ describe("a tool that searches what was said", () => {
       expect.arrayContaining([
         { role: "user", said_at: expect.any(String), text: "The harbour fee is 12 euros." },
         {
-          ...{ role: "user", said_at: expect.any(String), text: "The harbour fee is 15 euros." },
+          role: "user",
+          said_at: expect.any(String),
+          text: "The harbour fee is 15 euros.",
           conversation: there.threadId,
         },
       ]),

@@ -26,10 +26,7 @@ function ageing(options: MemoryOptions = {}) {
   };
 }
 
-const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({
-  ...{ text, importance: 2 },
-  ...fields,
-});
+const minor = (text: string, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({ text, importance: 2, ...fields });
 
 async function add(memory: Memory, { scope }: Pick<Address, "scope">, ...drafts: MemoryDraft[]): Promise<string[]> {
   const outcomes = await memory.memories.add(drafts, { scope });
@@ -262,9 +259,7 @@ describe("news of changes", () => {
     const left = await memory.changes.since(0, user);
     expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
     expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
-    expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({
-      ...{ since: 2, revision: 3, count: 1 },
-    });
+    expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({ since: 2, revision: 3, count: 1 });
     expect(await memory.memories.history(first!, user)).toHaveLength(1);
     expect(await broken()).toEqual([]);
 

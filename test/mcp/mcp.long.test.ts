@@ -209,7 +209,8 @@ it.skipIf(onServer())("operators M6: ends at the start, with who has the folder 
     await memory.energy.level();
     for (const command of ["mcp", "inspect", "serve"])
       expect(await cli.run([command, ...(command === "mcp" ? ["--user", "ana"] : [])], {})).toMatchObject({
-        ...{ code: 1, out: "" },
+        code: 1,
+        out: "",
         err: expect.stringMatching(`is open in process ${process.pid} on .*Close it there, choose another`),
       });
   });
@@ -220,7 +221,9 @@ it("works over standard input and output, for the user that it was started for",
   const { command, args } = { command: process.execPath, args: [...briefly, compiled("src/cli/main")] };
   const client = await connect(
     new StdioClientTransport({
-      ...{ command, cwd: cli.folder, stderr: "pipe" },
+      command,
+      cwd: cli.folder,
+      stderr: "pipe",
       args: [...args, "mcp", "--user", "ana", ...cli.target()],
       env: { PATH: process.env.PATH ?? "" },
     }),

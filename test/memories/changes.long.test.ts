@@ -56,8 +56,12 @@ describe("revisions", () => {
     expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }], nextCursor: 3 });
     const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
     expect(last).toEqual({
-      ...{ rev: 4, event: "soft_deleted", memoryId: first!.id, category: "knowledge" },
-      ...{ line: "[Knowledge] (no longer kept)", at: expect.any(Date) },
+      rev: 4,
+      event: "soft_deleted",
+      memoryId: first!.id,
+      category: "knowledge",
+      line: "[Knowledge] (no longer kept)",
+      at: expect.any(Date),
     });
     expect(await memory.changes.since(2, { scope, limit: 2 })).toMatchObject({ nextCursor: null });
     expect((await memory.changes.since(0, { scope: { ...scope, tenantId: "other" } })).revision).toBe(0);

@@ -10,13 +10,26 @@ import {
 import { contentHash } from "../../src/text/normal-value.js";
 
 const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
-  ...{ rule: "consent", kind: "fact", key: "city", normalValue: "porto", contentHash: "h", confidence: 1 },
-  ...{ text: "The user lives in Porto.", validFrom: null, signals: [{ turn: 5 }] },
+  rule: "consent",
+  kind: "fact",
+  key: "city",
+  normalValue: "porto",
+  contentHash: "h",
+  confidence: 1,
+  text: "The user lives in Porto.",
+  validFrom: null,
+  signals: [{ turn: 5 }],
   ...fields,
 });
 const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
-  ...{ id: "known", status: "pending", expired: false, normalValue: "porto", contentHash: "g" },
-  ...{ text: "The user is at home in Porto.", validFrom: null, signals: [{ turn: 1 }] },
+  id: "known",
+  status: "pending",
+  expired: false,
+  normalValue: "porto",
+  contentHash: "g",
+  text: "The user is at home in Porto.",
+  validFrom: null,
+  signals: [{ turn: 1 }],
   ...fields,
 });
 const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others);

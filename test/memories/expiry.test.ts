@@ -14,7 +14,8 @@ function timed(userId: string, options: Parameters<typeof db.memory>[0] = {}) {
   let now = Date.parse("2026-03-01T12:00:00Z");
   const memory = db.memory({ ...options, clock: () => new Date(now) });
   return {
-    ...{ memory, scope: { scope: { userId } } },
+    memory,
+    scope: { scope: { userId } },
     inMinutes: (minutes: number) => new Date(now + minutes * minute),
     wait: (minutes: number) => {
       now += minutes * minute;
@@ -95,7 +96,11 @@ describe("a memory that expires", () => {
   it("holds no slot, and stands for nothing that is said anew", async () => {
     const { memory, scope, inMinutes, wait } = timed("dana");
     const slot = (value: string, fields: object = {}) => ({
-      ...{ category: "preferences", key: "drink", value, text: `Dana drinks ${value}.`, ...fields },
+      category: "preferences",
+      key: "drink",
+      value,
+      text: `Dana drinks ${value}.`,
+      ...fields,
     });
     const sure = { origin: "operator", confidence: 1 } as const;
     const [wine] = await memory.memories.add(slot("wine", { ...sure, expiresAt: inMinutes(5) }), scope);

@@ -135,7 +135,11 @@ describe.each(wordNames)("words in the field %s", (name) => {
 });
 
 const changes: Readonly<Record<string, unknown>> = {
-  ...{ text: "Other words.", "text[]": ["other"], real: 1, boolean: true, jsonb: { other: 1 } },
+  text: "Other words.",
+  "text[]": ["other"],
+  real: 1,
+  boolean: true,
+  jsonb: { other: 1 },
   timestamptz: new Date("2999-01-01"),
 };
 

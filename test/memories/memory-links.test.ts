@@ -93,7 +93,8 @@ describe.each([
 
   it("are as many as may be, and none where none may be, in one call too", async () => {
     const drafts = Array.from({ length: 12 }, (_, place) => ({
-      ...{ text: `The user drinks green tea in room ${place} every morning.`, tags: [`${place}`] },
+      text: `The user drinks green tea in room ${place} every morning.`,
+      tags: [`${place}`],
     }));
     for (const [links, most] of [
       [2, 2],
@@ -114,7 +115,10 @@ describe.each([
     await memory.setup();
     const user = newAddress();
     const boat = (colour: string) => ({
-      ...{ category: "knowledge", key: "boat_colour", value: colour, tags: [colour] },
+      category: "knowledge",
+      key: "boat_colour",
+      value: colour,
+      tags: [colour],
       text: `The sailing boat in Hamburg harbour is ${colour}.`,
     });
     await memory.memories.add([boat("red")], user);

@@ -135,9 +135,7 @@ describe("updates of who the user is", () => {
   it("count as said twice only when they are the same words", async () => {
     const memory = db.memory();
     const user = newUser();
-    const goal = (text: string, seq: number) => ({
-      ...{ category: "goals", text, source: { threadId: "t", seqs: [seq] } },
-    });
+    const goal = (text: string, seq: number) => ({ category: "goals", text, source: { threadId: "t", seqs: [seq] } });
     const outcomes = [];
     for (const [seq, text] of [
       "The user's goal is to open a small bakery near the harbour.",

@@ -83,8 +83,13 @@ it("what is undone is not told", async () => {
   const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
   const [waiting] = await watch.memory.memories.add(field, { scope });
   const approval = watch.memory.consents.decide({
-    ...{ id: waiting!.consentId!, scope, decision: "approve", via: "code", actor: "Olga" },
-    ...{ value: "Porto", text: attack },
+    id: waiting!.consentId!,
+    scope,
+    decision: "approve",
+    via: "code",
+    actor: "Olga",
+    value: "Porto",
+    text: attack,
   });
   await expect(approval).rejects.toMatchObject({
     message: expect.stringContaining("cannot be a memory: instruction"),

@@ -128,7 +128,8 @@ describe("text that reads as instructions", () => {
     );
     const id = held!.id!;
     await expect(memory.memories.approve(id, { scope, actor: "Olga" })).rejects.toMatchObject({
-      ...{ code: "CONSENT_REQUIRED", message: expect.stringContaining('Pass `consent: "given"`') },
+      code: "CONSENT_REQUIRED",
+      message: expect.stringContaining('Pass `consent: "given"`'),
     });
     // It waits as it did: the user is not asked about what only an operator may see.
     expect(await memory.memories.list({ scope, states: ["quarantined"] })).toMatchObject([{ id, seenCount: 1 }]);

@@ -23,12 +23,19 @@ describe("a version of a memory", () => {
     const before = (await memory.changes.since(0, { scope: user.scope })).revision;
     const reverted = await memory.memories.revert(id, { ...user, to: first!.id, actor: "Olga" });
     expect(reverted).toMatchObject({
-      ...{ id, text: "The user sails on Mondays.", category: "knowledge", importance: 4, confidence: 0.9 },
-      ...{ tags: ["sport"], state: "active" },
+      id,
+      text: "The user sails on Mondays.",
+      category: "knowledge",
+      importance: 4,
+      confidence: 0.9,
+      tags: ["sport"],
+      state: "active",
     });
     const [entry] = await memory.memories.history(id, user);
     expect(entry).toMatchObject({
-      ...{ event: "UPDATE", actor: "Olga", old: { text: "The user rows on Sundays.", category: "goals" } },
+      event: "UPDATE",
+      actor: "Olga",
+      old: { text: "The user rows on Sundays.", category: "goals" },
       new: { text: "The user sails on Mondays.", revertOf: first!.id },
     });
     expect(await memory.changes.since(before, { scope: user.scope })).toMatchObject({

@@ -24,7 +24,9 @@ describe("a memory's revision", () => {
     expect(item.revision).toBe(1);
     await added(memory, user, { text: "The user climbs." });
     await memory.record({
-      ...{ scope: user.scope, threadId: newAddress().threadId, messages: [new HumanMessage("tea?")] },
+      scope: user.scope,
+      threadId: newAddress().threadId,
+      messages: [new HumanMessage("tea?")],
       shown: { revision: 0, memoryIds: [item.id] },
     });
     expect((await memory.memories.get(item.id, user))?.revision).toBe(1);
@@ -111,9 +113,7 @@ describe("a memory's revision", () => {
     await memory.memories.add(city, { scope });
     const [now] = await memory.consents.list({ scope });
     const decide = (ifRevision: number | undefined) =>
-      memory.consents.decide({
-        ...{ scope, id: seen?.id ?? "", decision: "approve", actor: "ana", ifRevision },
-      });
+      memory.consents.decide({ scope, id: seen?.id ?? "", decision: "approve", actor: "ana", ifRevision });
     const error = await rejection(decide(seen?.revision));
     expect(error).toMatchObject({ code: "STALE_REVISION", details: { current: now } });
     expect(await decide(now?.revision)).toMatchObject({ status: "approved" });

@@ -10,7 +10,10 @@ import {
 } from "../../src/memories/slot/slot-conflict.rule.js";
 
 const claim = (confidence: number, turn: number, fields: { rank?: number; correction?: boolean } = {}) => ({
-  ...{ confidence, turn, rank: 3, correction: false },
+  confidence,
+  turn,
+  rank: 3,
+  correction: false,
   ...fields,
 });
 
@@ -42,7 +45,14 @@ describe("whose word counts", () => {
 
   it("more: an operator's, then the user's, then what was given, then what was inferred or imported", () => {
     expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual({
-      ...{ operator: 4, user: 3, unknown: 2, tool: 2, document: 2, assistant: 1, worker: 1, import: 1 },
+      operator: 4,
+      user: 3,
+      unknown: 2,
+      tool: 2,
+      document: 2,
+      assistant: 1,
+      worker: 1,
+      import: 1,
     });
     expect(rankOf("user", "untrusted")).toBe(1);
     expect(rankOf("assistant", "user")).toBe(3);

@@ -12,7 +12,11 @@ type User = ReturnType<typeof newUser>;
 
 const day = (n: number) => new Date(Date.UTC(2020, 0, n));
 const job = (value: string, on?: number, fields: Partial<MemoryDraft> = {}): MemoryDraft => ({
-  ...{ category: "profile", key: "job", value, text: `The user works as a ${value}.`, origin: "user" },
+  category: "profile",
+  key: "job",
+  value,
+  text: `The user works as a ${value}.`,
+  origin: "user",
   ...(on !== undefined && { validFrom: day(on) }),
   ...fields,
 });

@@ -9,7 +9,10 @@ const newUser = () => ({ scope: { userId: randomUUID() } });
 const year = (number: number) => new Date(Date.UTC(number, 0, 1));
 
 const lunch = (value: string, since: number) => ({
-  ...{ category: "preferences", key: "lunch", value, text: `The user has ${value} for lunch.` },
+  category: "preferences",
+  key: "lunch",
+  value,
+  text: `The user has ${value} for lunch.`,
   validFrom: year(since),
 });
 

@@ -13,7 +13,10 @@ const newUser = () => ({ scope: { userId: randomUUID() } });
 type User = ReturnType<typeof newUser>;
 
 const name = (value: string, confidence = 1): MemoryDraft => ({
-  ...{ category: "profile", key: "stage_name", value, confidence },
+  category: "profile",
+  key: "stage_name",
+  value,
+  confidence,
   text: `The user's stage name is ${value}.`,
 });
 const everything = (memory: Memory, { scope }: User) =>
@@ -90,7 +93,9 @@ describe("concurrent writers", () => {
     const shown = { revision: 1, memoryIds: [tea!.id!] };
     const rounds = Array.from({ length: 20 }, (_, round) =>
       memory.remember({
-        ...{ ...user, threadId: `${user.scope.userId}-${round % 3}`, shown },
+        ...user,
+        threadId: `${user.scope.userId}-${round % 3}`,
+        shown,
         messages: [new HumanMessage({ id: `${round}`, content: "Hi" })],
       }),
     );
@@ -235,7 +240,10 @@ describe("a statement that a slot says word for word", () => {
     const memory = db.memory();
     const user = newUser();
     const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
-      ...{ category: "profile", key: "job", value, text },
+      category: "profile",
+      key: "job",
+      value,
+      text,
     });
     for (const value of ["cook", "baker"]) {
       await memory.memories.add({ text: `The user works as a ${value}.` }, user);

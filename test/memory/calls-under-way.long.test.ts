@@ -38,8 +38,11 @@ async function memoryOfOwn() {
   const schema = `closing_${randomUUID().slice(0, 8)}`;
   made.push(schema);
   const memory = createMemory({
-    ...{ database, schema, logger: silentLogger, model: new OfflineChatModel() },
-    ...{ config: { insights: { enabled: false }, consolidation: { enabled: false } } },
+    database,
+    schema,
+    logger: silentLogger,
+    model: new OfflineChatModel(),
+    config: { insights: { enabled: false }, consolidation: { enabled: false } },
   });
   await memory.setup();
   return memory;

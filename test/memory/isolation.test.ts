@@ -279,7 +279,9 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const search = ["search", "tea", "--user", "ana", "--schema", isolated.schema];
     const app = ["--database", isolated.connectionString("app")];
     expect(await run([...search, "--tenant", tenantId, ...app])).toMatchObject({
-      ...{ code: 0, err: "", out: expect.stringContaining(tenantId) },
+      code: 0,
+      err: "",
+      out: expect.stringContaining(tenantId),
     });
     expect(await run([...search, "--tenant", "other", ...app])).toMatchObject({ out: "Nothing fits." });
     const status = ["status", "--json", "--schema", isolated.schema];

@@ -45,8 +45,11 @@ it("the statements of docs/sql.md say what the API says", async () => {
   const latest = [...chain, ...others].sort((one, other) => other.id - one.id);
   expect(await ask("How the windows move")).toEqual(
     latest.slice(0, 20).map(({ threadId, startSeq, endSeq, generationTimeMs }) => ({
-      ...{ thread_id: threadId, start_seq: startSeq, end_seq: endSeq },
-      ...{ window_messages: endSeq - startSeq + 1, generation_time_ms: generationTimeMs },
+      thread_id: threadId,
+      start_seq: startSeq,
+      end_seq: endSeq,
+      window_messages: endSeq - startSeq + 1,
+      generation_time_ms: generationTimeMs,
     })),
   );
   expect(await ask("Work that hangs")).toEqual([]);

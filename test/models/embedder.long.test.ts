@@ -48,7 +48,8 @@ async function memoryOn(provider: Provider, options: TestOptions = {}): Promise<
 
 const say = (memory: Memory, threadId: string) =>
   memory.remember({
-    ...{ scope, threadId },
+    scope,
+    threadId,
     messages: [
       { role: "user", content: "I love chess." },
       { role: "assistant", content: "Noted." },
@@ -81,7 +82,8 @@ describe("embeddings of documents that are never answered", () => {
   it("keep background work from nobody else: it is tried again, and idle and close resolve", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider, {
-      ...{ jobs: "background", model: new OfflineChatModel() },
+      jobs: "background",
+      model: new OfflineChatModel(),
       config: { memories: { extract: true }, jobs: { concurrency: 1 } },
     });
     provider.hangs = true;

@@ -159,7 +159,8 @@ describe("an answer", () => {
     const read = (given: unknown) => fitAnswer(steps, { steps: given });
     expect(read("1. Open it.\n\n2. Close it.")?.value).toEqual({ steps: ["1. Open it.", "2. Close it."] });
     expect(read([{ step: 1, text: "Open it." }, null, "Close it."])).toEqual({
-      ...{ value: { steps: ["Open it.", "Close it."] }, dropped: 1 },
+      value: { steps: ["Open it.", "Close it."] },
+      dropped: 1,
     });
   });
 });

@@ -10,7 +10,9 @@ const reply = (usage_metadata: unknown) => Object.assign(new AIMessage("four fiv
 describe("what a call took", () => {
   it("is what the model says, cached input included", () => {
     const said = reply({
-      ...{ input_tokens: 1_200, output_tokens: 34, total_tokens: 1_234 },
+      input_tokens: 1_200,
+      output_tokens: 34,
+      total_tokens: 1_234,
       input_token_details: { cache_read: 1_000 },
     });
     expect(tokenUsage(said, counted)).toEqual({ inputTokens: 1_200, outputTokens: 34 });
@@ -29,7 +31,8 @@ describe("what a call took", () => {
 
   it("is counted in the part alone that the model does not say", () => {
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
-      ...{ inputTokens: 50, outputTokens: 3 },
+      inputTokens: 50,
+      outputTokens: 3,
     });
   });
 

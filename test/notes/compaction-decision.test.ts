@@ -51,7 +51,8 @@ describe("a decision", () => {
 
 it("a merge that says a figure that neither note has is invalid", () => {
   const all = ["Version 2 ships on 2026-03-05.", "Two customers asked for it."].map((text, at) => ({
-    ...{ ...note(at, false), text },
+    ...note(at, false),
+    text,
   }));
   const merge = (text: string) =>
     readDecision({ action: "edit", target: 1, with: 2, text, reason: "One subject." }, all);

@@ -44,7 +44,8 @@ describe("the eleventh note of an app", () => {
     expect(gone).toMatchObject({ text: texts(2)[1], state: "soft_deleted", purgeAt: expect.any(Date) });
     const [entry] = await memory.memories.history(gone!.id, { scope });
     expect(entry).toMatchObject({
-      ...{ event: "DELETE", actor: "worker:compact" },
+      event: "DELETE",
+      actor: "worker:compact",
       old: { text: texts(2)[1] },
       new: { state: "soft_deleted", reason, by: "model" },
     });
@@ -136,7 +137,7 @@ describe("the eleventh note of an app", () => {
   });
 
   it("attacks S2: touches no note of an operator, whatever the model decides", async () => {
-    const says = { ...{ target: 1, with: 2 }, text: "The customer asked for flights." };
+    const says = { target: 1, with: 2, text: "The customer asked for flights." };
     for (const action of ["delete", "edit"]) {
       const model = noteModel({ note_compaction: () => decided({ action, ...says }) });
       const memory = db.memory({ model, config: { notes: { limit: 3 } } });
@@ -167,7 +168,9 @@ describe("the eleventh note of an app", () => {
     expect(memories.notes[0]?.id).toBe(given);
     const [gone] = await removedOf(memory, appOf(talk));
     expect((await memory.memories.history(gone!.id, { scope: appOf(talk) }))[0]).toMatchObject({
-      ...{ event: "DELETE", actor: "worker:note", new: { by: "share" } },
+      event: "DELETE",
+      actor: "worker:note",
+      new: { by: "share" },
     });
   });
 

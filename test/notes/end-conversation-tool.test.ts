@@ -31,7 +31,9 @@ const ways: readonly [string, (memory: Memory) => unknown][] = [
     "the middleware, with a saver of its own",
     (memory) =>
       createAgent({
-        ...{ model: chat(), tools: [endConversationTool(memory)], middleware: [memoryMiddleware(memory)] },
+        model: chat(),
+        tools: [endConversationTool(memory)],
+        middleware: [memoryMiddleware(memory)],
         checkpointer: new MemorySaver(),
       }),
   ],

@@ -38,7 +38,10 @@ describe("forgetting a user", () => {
     const model = quoting({
       note_compaction: () =>
         decided({
-          ...{ action: "edit", target: 2, with: 1, text: "Users like pears and quinces." },
+          action: "edit",
+          target: 2,
+          with: 1,
+          text: "Users like pears and quinces.",
           reason: "Both are about quinces and pears.",
         }),
     });

@@ -34,8 +34,13 @@ describe("Memory Feature", () => {
     const [note, ...others] = await memory.memories.list({ scope: appOf(talk), kinds: ["note"] });
     expect(others).toEqual([]);
     expect(note).toMatchObject({
-      ...{ text: "The user said: I prefer meetings after 2pm on weekdays.", scope: appOf(talk) },
-      ...{ kind: "note", importance: 3, state: "active", origin: "worker", trust: "agent" },
+      text: "The user said: I prefer meetings after 2pm on weekdays.",
+      scope: appOf(talk),
+      kind: "note",
+      importance: 3,
+      state: "active",
+      origin: "worker",
+      trust: "agent",
     });
     const { appId } = talk.scope;
     expect(logger.lines).toContain(`info: 📝 Created memory for app ${appId} from conversation ${talk.threadId}`);

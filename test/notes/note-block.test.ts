@@ -3,8 +3,10 @@ import { describe, expect, it } from "vitest";
 import { noteBlock, type ShownNote } from "../../src/notes/note-block.rule.js";
 
 const note = (text: string, day: string): ShownNote => ({
-  ...{ text, createdAt: new Date(`${day}T12:00:00Z`) },
-  ...{ origin: "worker", trust: "agent" },
+  text,
+  createdAt: new Date(`${day}T12:00:00Z`),
+  origin: "worker",
+  trust: "agent",
 });
 
 describe("the block of an app's notes", () => {

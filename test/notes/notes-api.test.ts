@@ -103,7 +103,8 @@ describe("memory.notes.remove", () => {
     expect(await memory.notes.count({ scope })).toBe(2);
     const [last] = await memory.memories.history(id, { scope });
     expect(last).toMatchObject({
-      ...{ event: "DELETE", actor: "admin" },
+      event: "DELETE",
+      actor: "admin",
       new: { state: "soft_deleted", reason: "[name] asked for it" },
     });
     await expect(memory.notes.remove(id, { scope })).rejects.toMatchObject({ code: "WRONG_STATE" });

@@ -109,7 +109,12 @@ async function bundled(format: "esm" | "cjs", peers: "external" | "bundled"): Pr
   const name = `app.${format === "esm" ? "mjs" : "cjs"}`;
   const built = join(project, "build", name);
   await build({
-    ...{ entryPoints: [entry], outfile: built, bundle: true, platform: "node", format, logLevel: "silent" },
+    entryPoints: [entry],
+    outfile: built,
+    bundle: true,
+    platform: "node",
+    format,
+    logLevel: "silent",
     preserveSymlinks: true,
     external: peers === "external" ? ["@langchain/*", "langchain", "pg", "@opentelemetry/*"] : ["pg-native"],
     // What esbuild asks for where CommonJS packages are bundled into an ES module.

@@ -101,7 +101,10 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 1200 ms/)]);
     expect(logger.lines.join()).not.toContain("garden");
     expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject({
-      ...{ op: "search", status: "error", detail: "timeout", threadId },
+      op: "search",
+      status: "error",
+      detail: "timeout",
+      threadId,
     });
     expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Went to a garden in Rome."]);
   });

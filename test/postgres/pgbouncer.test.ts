@@ -45,7 +45,11 @@ function open(database: string | pg.Pool, options: TestOptions = {}) {
   const config = typeof options.config === "object" ? options.config : {};
   const logger = recordingLogger();
   const memory = createTestMemory({
-    ...{ database, schema: db.schema, logger, jobs: "inline", ...options },
+    database,
+    schema: db.schema,
+    logger,
+    jobs: "inline",
+    ...options,
     config: {
       memories: { extract: false, episodes: false },
       ...config,

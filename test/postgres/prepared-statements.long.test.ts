@@ -45,7 +45,8 @@ describe("statements that a session keeps", () => {
     const scope = pick(scopes, n);
     const query = pick(queries, n);
     await memory.query({
-      ...{ scope, query },
+      scope,
+      query,
       filters: Object.fromEntries(set.map((name) => [name, filters[name]])),
       ...(n % 7 === 0 && { categories: ["knowledge", "goals"].slice(n % 2) }),
       ...(n % 11 === 0 && { kinds: ["fact"] as const }),
@@ -53,10 +54,7 @@ describe("statements that a session keeps", () => {
     });
     if (n % 16 > 0) return;
     const threadId = `thread ${n % 5}`;
-    await memory.recall({
-      ...{ scope, threadId, query },
-      ...(n % 3 === 0 && { messageIds: ["m"] }),
-    });
+    await memory.recall({ scope, threadId, query, ...(n % 3 === 0 && { messageIds: ["m"] }) });
     await memory.transcript.search({ scope, query, ...(n % 32 === 0 && { threadId }) });
     const own = `${JSON.stringify(scope)} ${threadId}`;
     await memory.record({ scope, threadId: own, messages: [new HumanMessage(`hello ${n}`)] });

@@ -30,14 +30,12 @@ describe("a procedure", () => {
       tags: ["ops"],
     });
     expect(written).toMatchObject({
-      ...{
-        kind: "procedure",
-        category: "procedural",
-        agentId: "executor",
-        importance: 4,
-        tags: ["ops"],
-        key: null,
-      },
+      kind: "procedure",
+      category: "procedural",
+      agentId: "executor",
+      importance: 4,
+      tags: ["ops"],
+      key: null,
       text: "Deploy:\n1. Build the image.\n2. Push it.\n3. Restart",
       source: { threadId: thread.threadId, seqs: [1, 2, 3, 4] },
     });

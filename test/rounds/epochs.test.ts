@@ -22,14 +22,19 @@ function talk(
   jobs: "inline" | "background" = "inline",
 ) {
   const memory = db.memory({
-    ...{ model: new OfflineChatModel(), clock, jobs },
+    model: new OfflineChatModel(),
+    clock,
+    jobs,
     config: { ...config, preset: "ledger", context: { tailTokens: 300, ...config.context } },
   });
   const model = new ScriptedChatModel({
     replies: () => "That is a long story, and I tell it gladly. ".repeat(3),
   });
   const agent = createAgent({
-    ...{ model, tools: [], systemPrompt: "Be kind.", checkpointer: memory.checkpointer() },
+    model,
+    tools: [],
+    systemPrompt: "Be kind.",
+    checkpointer: memory.checkpointer(),
     middleware: [memoryMiddleware(memory, { session })],
   });
   const userId = `user ${users++}`;
@@ -76,7 +81,9 @@ const made = {
     }),
   deepagents: (memory: Memory, model: ScriptedChatModel) =>
     createDeepAgent({
-      ...{ model, systemPrompt: "Be kind.", checkpointer: memory.checkpointer() },
+      model,
+      systemPrompt: "Be kind.",
+      checkpointer: memory.checkpointer(),
       middleware: [memoryMiddleware(memory)],
     }),
 } satisfies Record<string, (memory: Memory, model: ScriptedChatModel) => unknown>;
@@ -86,7 +93,8 @@ describe("a ledger", () => {
     "prompt 1: only grows by %s too, with one system message",
     async (way) => {
       const memory = db.memory({
-        ...{ model: new OfflineChatModel(), jobs: "inline" },
+        model: new OfflineChatModel(),
+        jobs: "inline",
         config: { preset: "ledger", context: { tailTokens: 300 } },
       });
       const model = new ScriptedChatModel({

@@ -75,11 +75,11 @@ describe("what is known and fits no question", () => {
       { category: "preferences", key: "coffee", value: "black", text: "The user drinks black coffee." },
       { text: "The user plays chess with Rex on Fridays.", importance: 1 },
       ...Array.from({ length: 60 }, (_, index) => ({
-        ...{ category: "constraints", key: `hours_${index}`, importance: 5 },
-        ...{
-          value: `no work on project ${index} before noon`,
-          text: `The user has limits on project ${index}.`,
-        },
+        category: "constraints",
+        key: `hours_${index}`,
+        importance: 5,
+        value: `no work on project ${index} before noon`,
+        text: `The user has limits on project ${index}.`,
       })),
     ]);
     const asked = async (query: string) => {
@@ -121,7 +121,9 @@ describe("what is known and fits no question", () => {
     const memory = db.memory({ config: { categories } });
     const { scope, threadId } = newAddress();
     const recipes = Array.from({ length: 130 }, (_, index) => ({
-      ...{ text: `Recipe ${index} takes ${index + 3} eggs.`, category: "recipes", importance: 5 },
+      text: `Recipe ${index} takes ${index + 3} eggs.`,
+      category: "recipes",
+      importance: 5,
       ...(index % 2 === 0 && { key: `recipe ${index}`, value: `${index} eggs` }),
     }));
     await added(memory, scope, recipes);
@@ -144,8 +146,11 @@ describe("what is known and fits no question", () => {
       memory,
       scope,
       Array.from({ length: count }, (_, index) => ({
-        ...{ category: "preferences", key: `colour ${index}`, value: `blue ${index}` },
-        ...{ text: `The user's colour ${index} is blue ${index}.`, importance: 1 + (index % 5) },
+        category: "preferences",
+        key: `colour ${index}`,
+        value: `blue ${index}`,
+        text: `The user's colour ${index} is blue ${index}.`,
+        importance: 1 + (index % 5),
       })),
     );
     const recalled = await memory.recall({ scope, threadId, query: "Hello" });
@@ -178,7 +183,10 @@ describe("slots of categories that are always shown", () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 3_000 } } });
     const { scope, threadId } = newAddress();
     const slots = Array.from({ length: 70 }, (_, index) => ({
-      ...{ category: "profile", key: `fact ${index}`, value: `${index}`, importance: 1 },
+      category: "profile",
+      key: `fact ${index}`,
+      value: `${index}`,
+      importance: 1,
       text: `The user's fact ${index} is ${index}.`,
     }));
     await added(memory, scope, slots);

@@ -59,13 +59,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
     // The same words may be known of a user and of the user in an app.
     again: fc.boolean(),
     summary: fc.option(
-      fc.constant({
-        ...{ id: 1, startSeq: 0, endSeq: 1 },
-        endMessageId: "1",
-        startTurn: 1,
-        endTurn: 4,
-        text: "They met.",
-      }),
+      fc.constant({ id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startTurn: 1, endTurn: 4, text: "They met." }),
     ),
     leftOut: fc.option(fc.constant({ messages: 12 } as NonNullable<Recalled["leftOut"]>)),
     consents: many(
@@ -81,22 +75,20 @@ const recalled: fc.Arbitrary<Recalled> = fc
     ),
   })
   .map(({ memories, top, consents, again, summary, leftOut }) => ({
-    ...{
-      mode: "active",
-      epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
-      memories: again ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] } : memories,
-      consents,
-      summary,
-      processing: null,
-      gap: [],
-      unread: [],
-      lastRound: [],
-      leftOut,
-      recent: [],
-      shortened: [],
-      lastSeq: 1,
-      lastMessageId: "1",
-    },
+    mode: "active",
+    epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
+    memories: again ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] } : memories,
+    consents,
+    summary,
+    processing: null,
+    gap: [],
+    unread: [],
+    lastRound: [],
+    leftOut,
+    recent: [],
+    shortened: [],
+    lastSeq: 1,
+    lastMessageId: "1",
     changes: { since: 1, revision: 9, count: top.length, top },
   }));
 

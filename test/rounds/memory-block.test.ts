@@ -24,7 +24,11 @@ describe("the memory block", () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const slot = (key: string, value: string) => ({
-      ...{ category: "preferences", key, value, importance: 5, text: `The user's ${key} is ${value}.` },
+      category: "preferences",
+      key,
+      value,
+      importance: 5,
+      text: `The user's ${key} is ${value}.`,
     });
     await memory.memories.add(
       [
@@ -82,7 +86,9 @@ describe("the memory block", () => {
           origin: "user",
         },
         {
-          ...{ kind: "episode", turns: { start: 1, end: 10 }, origin: "user" },
+          kind: "episode",
+          turns: { start: 1, end: 10 },
+          origin: "user",
           text: `They talked about the cello ${"and bows ".repeat(20)}at length.`,
         },
       ],
@@ -233,17 +239,31 @@ describe("the memory block", () => {
     fc.assert(
       fc.property(text, text, text, fc.boolean(), (one, two, three, trusted) => {
         const item = {
-          ...{ kind: "fact", category: one || "c", key: two || "k", value: three, text: one },
-          ...{ origin: trusted ? "user" : "tool", trust: trusted ? "user" : "untrusted", turns: null },
-          ...{ createdAt: new Date(0), validFrom: new Date(-1e12), earlier: two, scope: { appId: two } },
+          kind: "fact",
+          category: one || "c",
+          key: two || "k",
+          value: three,
+          text: one,
+          origin: trusted ? "user" : "tool",
+          trust: trusted ? "user" : "untrusted",
+          turns: null,
+          createdAt: new Date(0),
+          validFrom: new Date(-1e12),
+          earlier: two,
+          scope: { appId: two },
         } as unknown as MemoryItem;
         const hit = { memory: item } as Recalled["memories"]["relevant"][number];
         const block = memoryBlock({
           ...nothing,
           summary: { ...aSummary, text: two },
           memories: {
-            ...{ profile: [item], relevant: [hit], episodes: [hit], related: [item], notes: [item] },
-            ...{ rest: [item], leftOut: 3 },
+            profile: [item],
+            relevant: [hit],
+            episodes: [hit],
+            related: [item],
+            notes: [item],
+            rest: [item],
+            leftOut: 3,
           },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [{ id: "12345678", category: one, key: two || null, value: three, text: one, current: two }],

@@ -36,10 +36,7 @@ describe("a memory of an app", () => {
   it("tells its users neither whose thread it is from nor what was said there, nor by whom", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "notes");
-    const note = {
-      ...{ text: "Deploys fail on Fridays.", kind: "note" as const, source },
-      ...{ actorId: ana.userId, role: "user" },
-    };
+    const note = { text: "Deploys fail on Fridays.", kind: "note" as const, source, actorId: ana.userId, role: "user" };
     const [added] = await memory.memories.add(note, { scope: ana, actor: ana.userId });
     expect(added).toMatchObject({ outcome: "created" });
     for (const scope of [ben, { appId }]) {

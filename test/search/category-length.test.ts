@@ -17,7 +17,9 @@ it.each([
   const scope = { userId: `cook ${length}` };
   await memory.memories.add(
     numbers.map((n) => ({
-      ...{ text: `Recipe ${n} needs saffron and pot${n}.`, category: "recipes", importance: 4 },
+      text: `Recipe ${n} needs saffron and pot${n}.`,
+      category: "recipes",
+      importance: 4,
       ...(n % 2 === 0 && { key: `recipe_${n}`, value: `saffron and pot${n}` }),
     })),
     { scope },

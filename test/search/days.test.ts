@@ -19,7 +19,8 @@ describe("users: of twelve days with four facts each", () => {
     for (const day of days) {
       const threadId = `${scope.userId} ${day}`;
       const visits = [8, 12, 16, 21].map((hour, index) => ({
-        ...{ hour, text: `visited the ${places[(day * 3 + index) % 8]} ${day * 10 + index}` },
+        hour,
+        text: `visited the ${places[(day * 3 + index) % 8]} ${day * 10 + index}`,
       }));
       for (const [index, { hour, text }] of visits.entries()) {
         const said = [
@@ -29,7 +30,9 @@ describe("users: of twelve days with four facts each", () => {
         await memory.record({ scope, threadId, messages: said, saidAt: at(day, hour) });
       }
       const drafts = visits.map(({ hour, text }, index) => ({
-        ...{ text: `The user ${text}.`, category: "event", validFrom: at(day, hour) },
+        text: `The user ${text}.`,
+        category: "event",
+        validFrom: at(day, hour),
         source: { threadId, seqs: [2 * index], quote: `I ${text}.` },
       }));
       await memory.memories.add(drafts, { scope });

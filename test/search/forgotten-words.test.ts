@@ -34,7 +34,8 @@ async function told(memory: Memory, thread: Address): Promise<Map<string, string
   await memory.setup();
   await memory.record({ ...thread, messages, saidAt: new Date("2024-03-10T09:00Z") });
   const drafts: MemoryDraft[] = facts.map(([text, message]) => ({
-    ...{ text, source: { threadId: thread.threadId, seqs: [2 * message] } },
+    text,
+    source: { threadId: thread.threadId, seqs: [2 * message] },
   }));
   const added = await memory.memories.add(drafts, { scope: thread.scope, consent: "given" });
   return new Map(added.map(({ id }, n) => [facts[n]![0], id!]));

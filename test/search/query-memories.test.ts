@@ -129,7 +129,11 @@ describe("memory.query", () => {
 
   it("answers the request of the tool as the tool does", async () => {
     const request = {
-      ...{ scope, agent: null, query: "raw tomatoes", categories: ["preferences"], top_k: 1 },
+      scope,
+      agent: null,
+      query: "raw tomatoes",
+      categories: ["preferences"],
+      top_k: 1,
       filters: { user_id: "ana", actor_id: "Ana", role: "user", pinned: true, updated_before: null },
       budget_tokens: 512,
     };

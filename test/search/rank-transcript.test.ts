@@ -3,8 +3,15 @@ import { describe, expect, it } from "vitest";
 import { rankTranscript, type TranscriptCandidate } from "../../src/search/search-transcript.js";
 
 const said = (fields: Partial<TranscriptCandidate>): TranscriptCandidate => ({
-  ...{ threadId: "t", seq: 0, messageId: "m", role: "user", actor: "Ana", text: "It was a good day." },
-  ...{ saidAt: new Date("2024-03-01T12:00Z"), fit: 0.5, ownFit: 0.4 },
+  threadId: "t",
+  seq: 0,
+  messageId: "m",
+  role: "user",
+  actor: "Ana",
+  text: "It was a good day.",
+  saidAt: new Date("2024-03-01T12:00Z"),
+  fit: 0.5,
+  ownFit: 0.4,
   ...fields,
 });
 const question = { spans: [], names: () => false };

@@ -107,7 +107,8 @@ describe("transcript search", () => {
     const chat = { userId: "chat" };
     const words = "The ferry to Naxos leaves at nine.";
     await memory.record({
-      ...{ scope: chat, threadId: "chat" },
+      scope: chat,
+      threadId: "chat",
       messages: [new HumanMessage({ id: "asks", content: words }), new AIMessage({ id: "answers", content: words })],
     });
     const hits = await memory.transcript.search({ scope: chat, query: "ferry to Naxos" });

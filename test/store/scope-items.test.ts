@@ -42,7 +42,9 @@ describe("what is done to a scope reaches its items", () => {
     expect(await memory.import(lines, { scope: { userId: to } })).toMatchObject({ total: 0 });
     const copy = memory.store({ scope: { userId: to, appId: "notes" } });
     expect((await copy.search([], { query: "tea" }))[0]).toMatchObject({
-      ...{ namespace: ["a", "b,c"], key: "k", value: { text: "green tea", n: [1, null] } },
+      namespace: ["a", "b,c"],
+      key: "k",
+      value: { text: "green tea", n: [1, null] },
       createdAt: (await store.get(["a", "b,c"], "k"))?.createdAt,
     });
   });

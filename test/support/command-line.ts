@@ -123,7 +123,8 @@ function useLastingCommands(cwd: string) {
   return (args: readonly string[], env: Readonly<Record<string, string>>): ChildProcess => {
     const program = [...briefly, compiled("src/cli/main")];
     const child = spawn(process.execPath, [...program, ...args], {
-      ...{ cwd, env: { PATH: process.env.PATH ?? "", ...env } },
+      cwd,
+      env: { PATH: process.env.PATH ?? "", ...env },
     });
     running.add(child);
     child.once("close", () => running.delete(child));

@@ -4,7 +4,9 @@ import type { Memory, Scope } from "../../src/index.js";
 export async function consolidateNow(memory: Memory, { scope }: { readonly scope: Scope }) {
   const { status, calls, tokens, settled } = await memory.graphs().consolidation.invoke({ scope });
   const pairs = settled.map(({ vote: { verdict, reason }, effect }) => ({
-    ...{ verdict, reason, action: effect.action },
+    verdict,
+    reason,
+    action: effect.action,
     refused: effect.action === "none" ? effect.why : null,
   }));
   return { status, calls, tokens, pairs };

@@ -30,8 +30,11 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
   });
   const configurable = {
     thread_id: threadId,
-    ...{ tenant_id: tenantId, user_id: userId, app_id: appId },
-    ...{ agent_id: word, run_id: word },
+    tenant_id: tenantId,
+    user_id: userId,
+    app_id: appId,
+    agent_id: word,
+    run_id: word,
   };
   for (const round of [1, 2, 3]) {
     const messages = [new HumanMessage({ content: `Round ${round} about ${word}`, name: word })];

@@ -37,7 +37,8 @@ export async function fillInspectorSample(memory: Memory): Promise<void> {
     { scope: ana, actor: "planner" },
   );
   await memory.record({
-    ...{ scope: ana, threadId: "hostile" },
+    scope: ana,
+    threadId: "hostile",
     messages: [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)].map(
       (content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content, id: `hostile-${index}` }),
     ),
@@ -108,7 +109,8 @@ async function talk(
   for (const [turn, [question, answer]] of said.entries()) {
     const recalled = await memory.recall({ scope: ana, threadId, query: question.slice(0, 1_000) });
     await memory.remember({
-      ...{ scope: ana, threadId },
+      scope: ana,
+      threadId,
       messages: [
         { role: "user", content: question, id: `${threadId}-u${turn}` },
         { role: "assistant", content: answer, id: `${threadId}-a${turn}` },

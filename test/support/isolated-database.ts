@@ -35,7 +35,11 @@ export function useIsolatedDatabase(db: TestDatabase): IsolatedDatabase {
   };
   const memory: IsolatedDatabase["memory"] = ({ role = "app", config, ...options } = {}) => {
     const made = createTestMemory({
-      ...{ database: connectionString(role), schema, isolation: "rls", jobs: "inline", logger: silentLogger },
+      database: connectionString(role),
+      schema,
+      isolation: "rls",
+      jobs: "inline",
+      logger: silentLogger,
       ...options,
       config: typeof config === "string" ? config : { preset: "every-round", ...config },
     });

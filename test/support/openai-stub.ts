@@ -108,7 +108,10 @@ export function useOpenAI() {
       await stub?.close();
       stub = await startOpenAIStub(...script);
       return new ChatOpenAI({
-        ...{ model: "gpt-4.1-mini", apiKey: "x", maxRetries: 0, ...options },
+        model: "gpt-4.1-mini",
+        apiKey: "x",
+        maxRetries: 0,
+        ...options,
         configuration: { baseURL: stub.baseURL },
       });
     },

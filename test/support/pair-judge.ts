@@ -21,7 +21,9 @@ export function judgingModel(judge: (pair: ShownTexts, call: number) => PairVerd
   const reply = (prompt: string, call: number): ScriptedReply => ({
     structured: {
       verdicts: pairsOf(prompt).map((pair, index) => ({
-        ...{ pair: index + 1, reason: `Because of pair ${index + 1}.`, verdict: judge(pair, call) },
+        pair: index + 1,
+        reason: `Because of pair ${index + 1}.`,
+        verdict: judge(pair, call),
       })),
     },
   });

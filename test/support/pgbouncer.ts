@@ -34,9 +34,14 @@ export async function startPgbouncer(
   writeFileSync(join(folder, "users"), list.join("\n"));
   const listenPort = await freePort();
   const settings = {
-    ...{ listen_addr: "127.0.0.1", listen_port: listenPort, unix_socket_dir: "" },
-    ...{ auth_type: "trust", auth_file: join(folder, "users") },
-    ...{ pool_mode: "transaction", default_pool_size: 4, max_client_conn: 200 },
+    listen_addr: "127.0.0.1",
+    listen_port: listenPort,
+    unix_socket_dir: "",
+    auth_type: "trust",
+    auth_file: join(folder, "users"),
+    pool_mode: "transaction",
+    default_pool_size: 4,
+    max_client_conn: 200,
   };
   const lines = Object.entries(settings).map(([name, value]) => `${name} = ${value}`);
   const file = join(folder, "pgbouncer.ini");

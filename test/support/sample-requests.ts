@@ -48,9 +48,15 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
   const lines: string[] = [];
   for await (const line of memory.export({ userId: `${userId} who is new` })) lines.push(JSON.stringify(line));
   return {
-    ...{ threadId, id, removedId: removed?.id ?? "", suspectId: suspect?.id ?? "" },
-    ...{ consentId: proposed?.consentId ?? "", appId, memoryId: note?.id ?? "" },
-    ...{ entry: entry?.id ?? 0, exported: `${lines.join("\n")}\n` },
+    threadId,
+    id,
+    removedId: removed?.id ?? "",
+    suspectId: suspect?.id ?? "",
+    consentId: proposed?.consentId ?? "",
+    appId,
+    memoryId: note?.id ?? "",
+    entry: entry?.id ?? 0,
+    exported: `${lines.join("\n")}\n`,
   };
 }
 

@@ -61,9 +61,20 @@ export function candidate(
   }> = {},
 ) {
   return {
-    ...{ category: "knowledge", key: null, value: null, importance: 3, confidence: 0.9 },
-    ...{ text, message: 1, quote, relation: "new", target: null, stated_by_user: true, personal: "none" },
-    ...{ since: null, ...fields },
+    category: "knowledge",
+    key: null,
+    value: null,
+    importance: 3,
+    confidence: 0.9,
+    text,
+    message: 1,
+    quote,
+    relation: "new",
+    target: null,
+    stated_by_user: true,
+    personal: "none",
+    since: null,
+    ...fields,
   };
 }
 

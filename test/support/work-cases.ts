@@ -31,7 +31,9 @@ const userOf = ({ scope: { appId: _, ...user } }: AppAddress) => user;
 /** Every kind of work that a model does. */
 export const workCases: readonly WorkCase[] = [
   {
-    ...{ kind: "summaries", task: "conversation_summary", config: { summaries: { everyMessages: 2 } } },
+    kind: "summaries",
+    task: "conversation_summary",
+    config: { summaries: { everyMessages: 2 } },
     reply: () => ({ structured: { reasoning: "", summary: "They spoke of bees." } }),
     begin: (memory, talk) => memory.remember({ ...talk, messages: ["1", "2", "3"].flatMap(round) }),
     done: ["0-5 They spoke of bees."],
@@ -41,14 +43,17 @@ export const workCases: readonly WorkCase[] = [
         .map(({ startSeq, endSeq, text }) => `${startSeq}-${endSeq} ${text}`),
   },
   {
-    ...{ kind: "facts", task: "fact_extraction", config: { memories: { extract: true } } },
+    kind: "facts",
+    task: "fact_extraction",
+    config: { memories: { extract: true } },
     reply: () => bees,
     begin: (memory, talk) => say(memory, talk, "I keep bees."),
     done: ["The user keeps bees."],
     effects: (memory, talk) => textsOf(memory, userOf(talk), "fact"),
   },
   {
-    ...{ kind: "episodes", task: "episode_summary" },
+    kind: "episodes",
+    task: "episode_summary",
     config: { memories: { episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } },
     reply: () => ({ structured: { reasoning: "", summary: "They spoke of bees." } }),
     async begin(memory, talk) {
@@ -62,14 +67,18 @@ export const workCases: readonly WorkCase[] = [
       ),
   },
   {
-    ...{ kind: "notes", task: "app_note", config: { notes: { limit: 10 } } },
+    kind: "notes",
+    task: "app_note",
+    config: { notes: { limit: 10 } },
     reply: () => noted("The customer keeps bees."),
     begin: (memory, talk) => talkAndEnd(memory, talk, "I keep bees."),
     done: ["The customer keeps bees."],
     effects: (memory, talk) => textsOf(memory, appOf(talk), "note"),
   },
   {
-    ...{ kind: "compaction", task: "note_compaction", config: { notes: { limit: 2 } } },
+    kind: "compaction",
+    task: "note_compaction",
+    config: { notes: { limit: 2 } },
     reply: () => decided({ target: 2 }),
     async begin(memory, talk) {
       await addNotes(memory, appOf(talk), ["Asked for Oslo.", "Asked for Lima."]);
@@ -79,7 +88,8 @@ export const workCases: readonly WorkCase[] = [
     effects: (memory, talk) => textsOf(memory, appOf(talk), "note"),
   },
   {
-    ...{ kind: "insights", task: "user_insights" },
+    kind: "insights",
+    task: "user_insights",
     config: { memories: { extract: true }, insights: { enabled: true } },
     reply: () => ({ structured: { insights: [{ summary: "The user is calm.", evidence: [1] }] } }),
     async begin(memory, talk) {
@@ -91,7 +101,9 @@ export const workCases: readonly WorkCase[] = [
     effects: (memory, talk) => textsOf(memory, userOf(talk), "insight"),
   },
   {
-    ...{ kind: "consolidation", task: "memory_pairs", config: { consolidation: { enabled: true } } },
+    kind: "consolidation",
+    task: "memory_pairs",
+    config: { consolidation: { enabled: true } },
     reply: judgingModel(() => "same").reply,
     async begin(memory, talk) {
       const texts = [

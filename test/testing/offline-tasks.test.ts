@@ -14,7 +14,9 @@ const extract = (texts: readonly string[], known: Parameters<typeof extractFacts
     model,
     {
       messages: texts.map((text) => ({ text, actor: null, saidAt, before: "My name is Bot." })),
-      ...{ known, categories: ["profile"], candidatesPerTurn: 5 },
+      known,
+      categories: ["profile"],
+      candidatesPerTurn: 5,
     },
     1_000,
   ).then(({ candidates }) => candidates);
@@ -94,7 +96,11 @@ test("an episode is what the user said, and goes on in the next piece", async ()
 
 test("no two memories are the same, and nobody is seen through", async () => {
   const alike = ["A dog & a cat.", "A cat & a dog."].map((text) => ({
-    ...{ category: "knowledge", key: null, value: null, validFrom: saidAt, text },
+    category: "knowledge",
+    key: null,
+    value: null,
+    validFrom: saidAt,
+    text,
   })) as unknown as ShownPair;
   const { votes } = await judgePairs(model, [alike], { timeoutMs: 1_000, charge: async () => {} });
   expect(votes.map(({ verdict }) => verdict)).toEqual(["unrelated"]);
@@ -104,7 +110,8 @@ test("steps are what was asked for", async () => {
   const steps = (messages: ReturnType<typeof turn>[], title: string | null = null) =>
     writeProcedure(model, { title, previous: null, messages }, 1_000);
   expect(await steps([turn("user", "Build it."), turn("user", "Push it.")], "Ship")).toEqual({
-    ...{ title: "Ship", steps: ["Build it.", "Push it."] },
+    title: "Ship",
+    steps: ["Build it.", "Push it."],
   });
   expect((await steps([turn("user", "Deploy & test it.")]))?.title).toBe("Deploy & test it");
 });

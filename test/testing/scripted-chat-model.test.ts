@@ -113,8 +113,10 @@ describe("what it records", () => {
     expect([call?.tools, call?.toolNames]).toEqual([[weather], ["weather"]]);
     expect(call?.options.tags).toEqual(expect.arrayContaining(["bound", "outer"]));
     expect(call?.options).toMatchObject({
-      ...{ metadata: { a: 1 }, configurable: { thread_id: "t1" } },
-      ...{ stop: ["."], tool_choice: "auto" },
+      metadata: { a: 1 },
+      configurable: { thread_id: "t1" },
+      stop: ["."],
+      tool_choice: "auto",
     });
   });
 

@@ -237,18 +237,23 @@ describe("export and import", () => {
     };
     const thread = {
       type: "thread",
-      ...{
-        threadId: "t",
-        revSeen: 0,
-        createdAt: header.exportedAt,
-        lastActivityAt: header.exportedAt,
-        ...{ appId: null, endedAt: null, endedReason: null },
-      },
+      threadId: "t",
+      revSeen: 0,
+      createdAt: header.exportedAt,
+      lastActivityAt: header.exportedAt,
+      appId: null,
+      endedAt: null,
+      endedReason: null,
     };
     const message = {
       type: "message",
-      ...{ threadId: "t", seq: 0, messageId: "m", saidAt: header.exportedAt, createdAt: header.exportedAt },
-      ...{ agentId: null, runId: null },
+      threadId: "t",
+      seq: 0,
+      messageId: "m",
+      saidAt: header.exportedAt,
+      createdAt: header.exportedAt,
+      agentId: null,
+      runId: null,
       serialised: JSON.stringify({ type: "os", data: {} }),
     };
     const hello = encodeMessage(new HumanMessage({ id: "m", content: "Hello." }));

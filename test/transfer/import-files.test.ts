@@ -8,7 +8,10 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const now = new Date().toISOString();
 const headerOf = (userId: string) => ({
-  ...{ type: "header", format: "mnemograph", version: 1, exportedAt: now },
+  type: "header",
+  format: "mnemograph",
+  version: 1,
+  exportedAt: now,
   scope: { userId },
 });
 const deep = (levels: number) => `${"[".repeat(levels)}${"]".repeat(levels)}`;

@@ -27,7 +27,9 @@ const leaky = () =>
 function redacting(options: TestOptions = {}) {
   const model = leaky();
   const memory = db.memory({
-    ...{ redact, model, embeddings: new HashingEmbeddings() },
+    redact,
+    model,
+    embeddings: new HashingEmbeddings(),
     config: {
       memories: { extract: true, episodes: true, episodeEveryTurns: 2 },
       summaries: { afterSeq: 1 },
@@ -83,7 +85,11 @@ describe("what is to be redacted", () => {
       await memory.remember({ ...thread, messages: round });
     }
     const draft = {
-      ...{ text: `The code is ${secret}.`, key: secret, value: secret, tags: [secret], actorId: secret },
+      text: `The code is ${secret}.`,
+      key: secret,
+      value: secret,
+      tags: [secret],
+      actorId: secret,
       source: { threadId: thread.threadId, seqs: [0], quote: `my card ${secret}` },
     };
     const [added] = await memory.memories.add([{ ...draft, category: "tasks" }], access);

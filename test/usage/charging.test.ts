@@ -62,7 +62,8 @@ describe("background calls", () => {
       const { calls, ...took } = by.get(kind) ?? { calls: 0 };
       expect(calls).toBeGreaterThan(0);
       expect(took).toEqual({
-        ...{ inputTokens: calls * input, outputTokens: calls * output },
+        inputTokens: calls * input,
+        outputTokens: calls * output,
         units: (calls * (input + output)) / 100,
       });
     }

@@ -33,7 +33,12 @@ function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
   const memory = db.memory({ clock, config: { energy } });
   const user = (userId = "ana"): Scope => ({ tenantId, userId });
   return {
-    ...{ memory, usage, database, tenantId, user, lines: logger.lines },
+    memory,
+    usage,
+    database,
+    tenantId,
+    user,
+    lines: logger.lines,
     passed(hours: number) {
       nowMs = startMs + hours * hourMs;
     },

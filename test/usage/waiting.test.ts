@@ -21,15 +21,19 @@ function workshop() {
     memory_pairs: judgingModel(() => "same").reply,
   });
   const memory = db.memory({
-    ...{ model, clock: () => now },
+    model,
+    clock: () => now,
     config: {
       memories: { extract: true },
-      ...{ insights: { enabled: true }, consolidation: { enabled: true } },
+      insights: { enabled: true },
+      consolidation: { enabled: true },
       energy: { capacityUnits: 1_000 },
     },
   });
   return {
-    ...{ memory, model, said },
+    memory,
+    model,
+    said,
     passed(hours: number) {
       now = new Date(now.getTime() + hours * 3_600_000);
     },

@@ -155,7 +155,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
     await this.#write({
       place,
       writes: dumped.map(([, , , task, idx, channel, type, value]) => ({
-        ...{ ns, id, task, path: taskPath, idx, channel, type, value, replaces },
+        ns,
+        id,
+        task,
+        path: taskPath,
+        idx,
+        channel,
+        type,
+        value,
+        replaces,
       })),
     });
   }

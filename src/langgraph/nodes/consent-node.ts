@@ -135,7 +135,9 @@ function questionOf(requests: readonly ConsentRequest[], problem: string | null)
   const proposals = requests.map((request) => ({
     id: request.id,
     proposal: consentLine(request),
-    ...{ text: request.text, value: request.value, current: request.current },
+    text: request.text,
+    value: request.value,
+    current: request.current,
     quote: request.source?.quote ?? null,
     expiresAt: request.expiresAt.toISOString(),
   }));

@@ -72,9 +72,7 @@ export function recalling(
     await continueOnError(memory, { node: "recall", onError }, config, async () => {
       const identity = turnIdentity(config, memory, messages, agent);
       const mode = runMode(config) ?? memoryMode;
-      const recalled = await recallForState(memory, identity, messages, {
-        ...{ agent, mode, timeZone: runTimeZone(config) },
-      });
+      const recalled = await recallForState(memory, identity, messages, { agent, mode, timeZone: runTimeZone(config) });
       // Memory's own checkpointer has claimed the thread that the run names.
       const isClaimed = () =>
         config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
@@ -123,9 +121,14 @@ function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): vo
   const { summary, recent, gap, leftOut, memories, changes } = recalled;
   const hits = [...memories.relevant, ...memories.episodes];
   streamEvent(config, "recall", "ok", {
-    ...{ summaryId: summary?.id ?? null, recentMessages: recent.length, gapMessages: gap.length },
-    ...{ leftOutMessages: leftOut?.messages ?? 0, changes: changes.count },
-    ...{ hits: hits.length, similarity: bestSimilarity(hits), leftOut: memories.leftOut },
+    summaryId: summary?.id ?? null,
+    recentMessages: recent.length,
+    gapMessages: gap.length,
+    leftOutMessages: leftOut?.messages ?? 0,
+    changes: changes.count,
+    hits: hits.length,
+    similarity: bestSimilarity(hits),
+    leftOut: memories.leftOut,
     ...(memories.timedOut && { detail: "timeout" }),
   });
 }

@@ -121,7 +121,8 @@ async function forget(call: Call, input: Arguments): Promise<string> {
   const { id, text, revision } = known;
   const messageId = said && (said.messageId ?? contentHash(said.text));
   await call.memory.memories.remove(id, {
-    ...{ ...access(call, said?.quote ?? null), ifRevision: revision },
+    ...access(call, said?.quote ?? null),
+    ifRevision: revision,
     ...(messageId && { messageId }),
   });
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;

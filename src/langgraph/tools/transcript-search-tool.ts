@@ -51,7 +51,11 @@ export function transcriptSearchTool(
       const within = this_conversation ? { threadId: place.threadId ?? "" } : {};
       const most = top_k ?? 5;
       const found = await memory.transcript.search({
-        ...{ scope, query, topK: most * 2, timeZone: runTimeZone(config), ...within },
+        scope,
+        query,
+        topK: most * 2,
+        timeZone: runTimeZone(config),
+        ...within,
       });
       const hits = found.filter(isSaid).slice(0, most);
       await wayIn(memory).emit({ ...place, scope, step: "tool", op: "search", status: "ok" });

@@ -128,7 +128,10 @@ export async function editMemory(
       const told = because === null ? edit : { ...edit, new: { ...(edit.new as object), ...because } };
       const changes = [changeOf(after, told), ...(edit.also ?? []), ...approved];
       await recordChanges(tx, {
-        ...{ ownerRef: owner.ref, scope, actor, step },
+        ownerRef: owner.ref,
+        scope,
+        actor,
+        step,
         changes: changes.map((change) => ({ ...change, threadId })),
       });
       return after;

@@ -35,7 +35,10 @@ export async function rejectMemory(deps: WriteRuntime, input: ChangeInput): Prom
     const old = { ...versionOf(memory), state };
     const change = { memoryId: id, event: "DELETE", old, new: { state: "rejected", ...because } } as const;
     await recordChanges(tx, {
-      ...{ ownerRef, scope, actor: input.actor, step },
+      ownerRef,
+      scope,
+      actor: input.actor,
+      step,
       changes: [{ ...change, category, news: null, similarity: null }],
     });
     await purgeMemories(tx, { ownerRef, ids: [id] });

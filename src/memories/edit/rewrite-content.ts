@@ -42,8 +42,16 @@ export async function rewriteContent(
   await rewriteMemory(tx, {
     ...place,
     rewrite: {
-      ...{ ...memory, ...setFields(memory), id, vector, links, heldSince, state: "active" },
-      ...{ origin: how.origin, trust: how.trust, expiresAt: memory.expiresAt?.toISOString() ?? null },
+      ...memory,
+      ...setFields(memory),
+      id,
+      vector,
+      links,
+      heldSince,
+      state: "active",
+      origin: how.origin,
+      trust: how.trust,
+      expiresAt: memory.expiresAt?.toISOString() ?? null,
     },
   });
   if (next.kind === "note" && before.state !== "active") {

@@ -78,16 +78,22 @@ export const memoryFields = {
   appId: { column: column.text("app_id") },
   kind: { column: column.text("kind", z.enum(memoryKinds)), set: z.enum(memoryKinds), initial: "fact" },
   category: {
-    ...{ column: column.text("category", nonBlank), set: z.string(), change: true },
+    column: column.text("category", nonBlank),
+    set: z.string(),
+    change: true,
     agents: "One of the configured categories.",
   },
   key: {
-    ...{ column: orNull(column.text("key", nonBlank)), words: "ranked" },
+    column: orNull(column.text("key", nonBlank)),
+    words: "ranked",
     set: storableText.trim().min(1).max(200).transform(visibleText),
     agents: "With a key there is one value: a new one takes the old one's place.",
   },
   value: {
-    ...{ column: orNull(column.text("value")), words: "contains", set: shownText(2_000), change: true },
+    column: orNull(column.text("value")),
+    words: "contains",
+    set: shownText(2_000),
+    change: true,
     agents: "With a key, the value alone.",
   },
   text: {
@@ -100,7 +106,10 @@ export const memoryFields = {
   },
   contentHash: { column: column.text("content_hash") },
   importance: {
-    ...{ column: column.real("importance"), set: z.number().min(1).max(5), initial: 3, change: true },
+    column: column.real("importance"),
+    set: z.number().min(1).max(5),
+    initial: 3,
+    change: true,
     agents: "1 (trivia) to 5 (vital).",
   },
   confidence: { column: column.real("confidence"), set: z.number().min(0).max(1), change: true },
@@ -110,27 +119,32 @@ export const memoryFields = {
   trust: { column: column.text("trust", z.enum(memoryTrusts)) },
   // Enough to sort memories by; a tag is a word or a few.
   tags: {
-    ...{ column: column.texts("tags"), words: "contains", set: z.array(shownText(100)).max(32), initial: [] },
+    column: column.texts("tags"),
+    words: "contains",
+    set: z.array(shownText(100)).max(32),
+    initial: [],
     change: true,
   },
   metadata: {
-    ...{ column: column.json("metadata", metadataField), words: "filter", set: metadataField, initial: {} },
-    ...{ change: true, unscreened: "no model is shown it" },
+    column: column.json("metadata", metadataField),
+    words: "filter",
+    set: metadataField,
+    initial: {},
+    change: true,
+    unscreened: "no model is shown it",
   },
   expiresAt: { column: orNull(column.time("expires_at")), set: momentField, change: "orNull" },
   agentId: { column: orNull(column.text("agent_id", nameText)), words: "filter", set: nameText },
   runId: { column: orNull(column.text("run_id", nameText)), words: "filter", set: nameText },
-  actorId: {
-    ...{ column: orNull(column.text("actor_id", nameText)), words: "filter" },
-    set: nameText.transform(visibleText),
-  },
+  actorId: { column: orNull(column.text("actor_id", nameText)), words: "filter", set: nameText.transform(visibleText) },
   role: { column: orNull(column.text("role", nameText)), words: "filter", set: nameText },
   /** The thread's own id. Statements map it to and from the thread's ref. */
   threadId: { column: orNull(column.text("thread_ref")) },
   sourceSeqs: { column: column.integers("source_seqs") },
   /** The quote of a `MemorySource`. */
   evidence: {
-    ...{ column: orNull(column.text("evidence")), words: "contains" },
+    column: orNull(column.text("evidence")),
+    words: "contains",
     unscreened: "it is what somebody said: a model is shown none that reads as instructions",
   },
   turnStart: { column: orNull(column.integer("turn_start")) },

@@ -34,7 +34,10 @@ export function memoryOf(row: MemoryJson): MemoryItem {
 }
 
 const sortedBy: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
-  ...{ newest: "ref", updated: "updated_at", used: "last_accessed_at", importance: "importance" },
+  newest: "ref",
+  updated: "updated_at",
+  used: "last_accessed_at",
+  importance: "importance",
 };
 
 export interface MemoryListing {
@@ -94,7 +97,10 @@ function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined):
 }
 
 const bookmark = ({ schema }: Connection, after: string | undefined): PageBookmark => ({
-  ...{ table: sql`${schema}.memory`, alias: raw("m"), after, what: "a memory" },
+  table: sql`${schema}.memory`,
+  alias: raw("m"),
+  after,
+  what: "a memory",
 });
 
 export interface QuarantineListing extends Pick<MemoryListing, "limit" | "after"> {

@@ -84,9 +84,13 @@ export async function splitIntervals(
 ): Promise<void> {
   for (const { id, copyId, until, from, supersededBy } of splits) {
     const closed = {
-      ...{ id: sql`${copyId}`, state: sql`'superseded'` },
-      ...{ validTo: sql`${until.toISOString()}`, supersededBy: sql`${supersededBy}` },
-      ...{ lastAccessedAt: tx.now(), createdAt: tx.now(), updatedAt: tx.now() },
+      id: sql`${copyId}`,
+      state: sql`'superseded'`,
+      validTo: sql`${until.toISOString()}`,
+      supersededBy: sql`${supersededBy}`,
+      lastAccessedAt: tx.now(),
+      createdAt: tx.now(),
+      updatedAt: tx.now(),
     };
     await tx.query(sql`
       with whole as materialized (

@@ -140,9 +140,18 @@ function madeNow(made: NewMemory): KnownMemory {
   const { expiresAt, validFrom, assertedTurn, key } = made;
   const since = new Date(validFrom);
   return {
-    ...{ ...made, ref: null, relation: "near", similarity: 1, keyed: key !== null, rank: sourceRank(made) },
-    ...{ turn: assertedTurn, validFrom: since, validTo: null, assertedAt: since },
-    ...{ expiresAt: expiresAt === null ? null : new Date(expiresAt), expired: false },
+    ...made,
+    ref: null,
+    relation: "near",
+    similarity: 1,
+    keyed: key !== null,
+    rank: sourceRank(made),
+    turn: assertedTurn,
+    validFrom: since,
+    validTo: null,
+    assertedAt: since,
+    expiresAt: expiresAt === null ? null : new Date(expiresAt),
+    expired: false,
   };
 }
 
@@ -152,12 +161,16 @@ function seenNow(known: KnownMemory, seen: Sighting): KnownMemory {
   const word = { kind, origin: seen.origin ?? origin, trust: seen.trust ?? trust };
   const saidAt = new Date(seen.assertedAt ?? assertedAt);
   return {
-    ...{ ...known, ...word, rank: sourceRank(word), seenCount: known.seenCount + seen.times },
+    ...known,
+    ...word,
+    rank: sourceRank(word),
+    seenCount: known.seenCount + seen.times,
     confidence: Math.max(known.confidence, seen.confidence),
     importance: Math.max(known.importance, seen.importance),
     turn: Math.max(known.turn, seen.assertedTurn),
     assertedAt: saidAt > assertedAt ? saidAt : assertedAt,
-    ...{ metadata: seen.metadata, expiresAt: seen.expiresAt },
+    metadata: seen.metadata,
+    expiresAt: seen.expiresAt,
   };
 }
 

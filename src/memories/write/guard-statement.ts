@@ -151,7 +151,12 @@ function newRequest(
   return {
     ...scopeColumns(memory.scope),
     id: newId(),
-    ...{ rule, category: memory.category, key, normalValue, contentHash, signals },
+    rule,
+    category: memory.category,
+    key,
+    normalValue,
+    contentHash,
+    signals,
     slot: key === null ? `statement:${contentHash}` : `key:${key}`,
     draft: draftOf(memory),
     seenCount: 1,
@@ -183,7 +188,10 @@ function lapsed(
 ): Pick<ConsentPlan, "settled" | "events"> {
   return {
     settled: requests.map(({ id, expired }) => ({
-      ...{ id, via: null, evidence: null, memoryId: null },
+      id,
+      via: null,
+      evidence: null,
+      memoryId: null,
       ...(expired ? { status: "expired", actor: null } : { status: "superseded", actor }),
     })),
     events: requests

@@ -72,11 +72,12 @@ export async function hideMemories(
   const gone = { state, supersededBy: null, validTo: null, purgeAfterMs } as const;
   await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...gone, id })) });
   return memories.map((memory) => ({
-    ...{ memoryId: memory.id, event, category: memory.category, similarity: null },
-    ...{
-      old: { ...versionOf(memory), state: "active" },
-      new: { state, ...learnedFrom(memory), ...detailsOf(memory) },
-    },
+    memoryId: memory.id,
+    event,
+    category: memory.category,
+    similarity: null,
+    old: { ...versionOf(memory), state: "active" },
+    new: { state, ...learnedFrom(memory), ...detailsOf(memory) },
     news: { event: state, line: changeLine(state, memory), importance: memory.importance },
   }));
 }

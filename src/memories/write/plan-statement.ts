@@ -163,9 +163,17 @@ function planUpdate(
     ...memory,
     // A field that is not set now stays.
     ...(Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion),
-    ...{ category, pinned, tags, importance, confidence: Math.max(old.confidence, memory.confidence) },
-    ...{ metadata: noted.metadata, expiresAt: noted.expiresAt?.toISOString() ?? null },
-    ...{ id, vector, links, state: "active" as const },
+    category,
+    pinned,
+    tags,
+    importance,
+    confidence: Math.max(old.confidence, memory.confidence),
+    metadata: noted.metadata,
+    expiresAt: noted.expiresAt?.toISOString() ?? null,
+    id,
+    vector,
+    links,
+    state: "active" as const,
   };
   return {
     outcome: { outcome: "updated", id, problems: [] },
@@ -176,10 +184,7 @@ function planUpdate(
       rewrites: [rewrite],
       changes: [
         ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
-        {
-          ...{ ...updated, similarity },
-          news: { ...newsOf("updated", { ...memory, category }, times), importance },
-        },
+        { ...updated, similarity, news: { ...newsOf("updated", { ...memory, category }, times), importance } },
         ...linkChanges(old, links),
       ],
     },
@@ -222,7 +227,10 @@ function sightingOf({ memory }: ToldStatement, known: KnownMemory): Sighting {
   const assertedAt = heldSince(memory, known).toISOString();
   const vouchesNow = rank === known.rank && trust === "operator" && known.trust === "untrusted";
   return {
-    ...{ id: known.id, times: 1, importance, rank },
+    id: known.id,
+    times: 1,
+    importance,
+    rank,
     ...notedOf(memory, known),
     ...(rank < known.rank
       ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }

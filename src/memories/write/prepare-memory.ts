@@ -80,15 +80,20 @@ export function prepareMemory(
     ...fields,
     // All users of an app see what one user's conversation taught it: not whose it was, nor in which words.
     ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
-    ...{ text: trimmed, key, origin, quarantined: false },
+    text: trimmed,
+    key,
+    origin,
+    quarantined: false,
     ...(fields.kind === "insight" && { importance: draft.importance ?? insightImportance }),
     trust: believed,
     confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
     category: category.name,
     scope: whose,
     contentHash: memoryHash({
-      ...{ kind: fields.kind, text: trimmed },
-      ...{ threadId: fields.source?.threadId, turnStart: fields.turns?.start },
+      kind: fields.kind,
+      text: trimmed,
+      threadId: fields.source?.threadId,
+      turnStart: fields.turns?.start,
     }),
     terms: memoryTerms({ key, text: trimmed }),
   };

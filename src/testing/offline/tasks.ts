@@ -123,8 +123,13 @@ const personalKeys: ReadonlySet<string> = new Set(["preferred_name", "pronouns",
 
 function factsIn(sentence: string) {
   const fact = (quote: string, category: string, key: string | null, value: string, text: string) => ({
-    ...{ quote, category, key, value: key === null ? null : value, text: text.replace("{}", () => value) },
-    ...{ importance: importances[category] ?? 3, confidence: 0.9 },
+    quote,
+    category,
+    key,
+    value: key === null ? null : value,
+    text: text.replace("{}", () => value),
+    importance: importances[category] ?? 3,
+    confidence: 0.9,
   });
   const found = rules.flatMap(([says, category, key, text]) => {
     const [quote, value] = says.exec(sentence) ?? [];
@@ -150,7 +155,8 @@ function compactNotes(prompt: string): Record<string, unknown> {
   const notes = promptBlocks(prompt, "note")
     .filter(({ attributes }) => attributes.stays === undefined)
     .map(({ attributes: { number, importance }, text }) => ({
-      ...{ number: Number(number), importance: Number(importance) },
+      number: Number(number),
+      importance: Number(importance),
       words: [...new Set(wordsOf(text))].sort().join(" "),
     }));
   const double = notes.find(({ words }, at) => notes.slice(at + 1).some((other) => other.words === words));

@@ -31,9 +31,13 @@ const oneTo = (max: number) => fc.integer({ min: 1, max });
 /** Each kind of step takes of the rest what it needs. Of a run, one node may ask first and one may overwrite. */
 const stepFields = fc.record({
   kind: fc.constantFrom(..."run run fork fork edit amend resume replay prune prune".split(" ")),
-  ...{ at: fc.nat(30), keepLast: oneTo(6), durability: fc.constantFrom("async" as const, "sync", "exit") },
+  at: fc.nat(30),
+  keepLast: oneTo(6),
+  durability: fc.constantFrom("async" as const, "sync", "exit"),
   plan: fc.record({
-    ...{ name: fc.stringMatching(/^[a-z]{1,3}$/), sends: fc.nat(2), asks: fc.boolean() },
+    name: fc.stringMatching(/^[a-z]{1,3}$/),
+    sends: fc.nat(2),
+    asks: fc.boolean(),
     resets: fc.nat(4).map((chance) => chance === 0),
   }),
 });

@@ -88,7 +88,9 @@ it("leaves no conversation of people, models and tools to the slow way", async (
     new SystemMessage("Be brief."),
     new HumanMessage({ content: [{ type: "text", text: "Hi" }], id: "1" }),
     new AIMessage({
-      ...{ content: "", id: "2", additional_kwargs: { refusal: undefined } },
+      content: "",
+      id: "2",
+      additional_kwargs: { refusal: undefined },
       tool_calls: [{ name: "look", args: { for_whom: "me" }, id: "c", type: "tool_call" }],
       usage_metadata: { input_tokens: 1, output_tokens: 2, total_tokens: 3 },
     } as never),

@@ -98,8 +98,12 @@ describe.skipIf(!onServer())("a connection that is lost under the checkpointer (
     const { saver } = cut;
     const configurable = { thread_id: randomUUID(), checkpoint_ns: "" };
     const checkpoint = {
-      ...{ v: 4, id: "1ef4f797-8335-6428-8001-8a1503f9b875", ts: new Date().toISOString() },
-      ...{ channel_values: { said: "hello" }, channel_versions: { said: 1 }, versions_seen: {} },
+      v: 4,
+      id: "1ef4f797-8335-6428-8001-8a1503f9b875",
+      ts: new Date().toISOString(),
+      channel_values: { said: "hello" },
+      channel_versions: { said: 1 },
+      versions_seen: {},
     };
     const metadata = { source: "loop" as const, step: 1, parents: {} };
     const at = await cutAt(cut, { table: "checkpoints" }, () =>

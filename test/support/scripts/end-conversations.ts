@@ -28,7 +28,10 @@ const model = new ScriptedChatModel({
         },
 });
 const memory = createMemory({
-  ...{ database, schema, model, logger: silentLogger },
+  database,
+  schema,
+  model,
+  logger: silentLogger,
   config: { memories: { extract: false, episodes: false } },
 });
 const talks = Array.from({ length: Number(count) }, (_, index) => ({

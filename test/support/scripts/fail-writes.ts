@@ -20,7 +20,10 @@ const proxy = how === "away" ? await silentProxy(database) : null;
 // As it comes: without listeners.
 const pool = proxy && new pg.Pool({ connectionString: proxy.url, connectionTimeoutMillis: 1_000 });
 const memory = createMemory({
-  ...{ database: pool ?? database, schema, jobs: "inline", logger: silentLogger },
+  database: pool ?? database,
+  schema,
+  jobs: "inline",
+  logger: silentLogger,
   config: { memories: { extract: false, episodes: false }, database: { statementTimeoutMs } },
 });
 await memory.setup();

@@ -21,7 +21,10 @@ class SlowModel extends OfflineChatModel {
 }
 
 const memory = createTestMemory({
-  ...{ database, schema, model: new SlowModel({ structured: instantAnswers }), logger: silentLogger },
+  database,
+  schema,
+  model: new SlowModel({ structured: instantAnswers }),
+  logger: silentLogger,
   ...(isolation === "rls" && { isolation }),
   jobs: { pgBoss: { schema: queueSchema } },
   config: {

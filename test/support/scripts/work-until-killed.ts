@@ -16,7 +16,9 @@ const { config, ...options } = optionsOf(work, () => {
   return "never";
 });
 const memory = createTestMemory({
-  ...{ database, schema, ...options },
+  database,
+  schema,
+  ...options,
   config: { ...(config as object), upkeep: { leaseMs: Number(leaseMs) } },
 });
 await work.begin(memory, { scope: { tenantId, userId, appId }, threadId });
