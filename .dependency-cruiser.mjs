@@ -1,5 +1,5 @@
 /**
- * Who may import whom. Imports go one way: foundations, then capabilities, then rounds, then the ways in. To add a
+ * Who may import whom. Imports go one way: foundations, then capabilities, then turns, then the ways in. To add a
  * capability, add its folder and one line here.
  */
 
@@ -77,16 +77,16 @@ const mayImport = {
     ...["memories/item", "memories/changes", "memories/guard", "memories/write", "summaries", "store"],
   ],
   owners: ["text", "postgres", "scope", "conversation", "jobs", "forgetting", "memories/item"],
-  rounds: [
+  turns: [
     ...["text", "postgres", "scope", "events", "conversation", "jobs"],
     ...["memories/item", "memories/changes", "consents", "search", "summaries", "episodes"],
     ...["models", "notes"],
   ],
   // Ways in: they know what `Memory` says, and the types and pure rules that it speaks of.
-  "langgraph/run": ["text", "scope", "events", "search", "rounds"],
+  "langgraph/run": ["text", "scope", "events", "search", "turns"],
   "langgraph/checkpointer": ["text", "postgres", "scope", "conversation", "langgraph/run"],
   "langgraph/nodes": [
-    ...["text", "scope", "conversation", "memories/item", "memories/guard", "consents", "search", "rounds"],
+    ...["text", "scope", "conversation", "memories/item", "memories/guard", "consents", "search", "turns"],
     ...["langgraph/run", "langgraph/checkpointer"],
   ],
   "langgraph/tools": [
@@ -94,13 +94,13 @@ const mayImport = {
     ...["langgraph/run", "langgraph/nodes"],
   ],
   "langgraph/wrap": [
-    ...["text", "conversation", "search", "rounds"],
+    ...["text", "conversation", "search", "turns"],
     ...["langgraph/run", "langgraph/checkpointer", "langgraph/nodes"],
   ],
   "langgraph/supervisor": ["text", "langgraph/run", "langgraph/tools", "langgraph/wrap"],
   // Their one list: what ways in for programs elsewhere are made from.
   operations: [
-    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "rounds"],
+    ...["text", "scope", "events", "conversation", "memories/item", "memories/guard", "search", "turns"],
     ...["transfer", "jobs"],
   ],
   "http/inspector": ["http", "operations"],
@@ -182,7 +182,7 @@ export default {
       name: "contract-only",
       severity: "error",
       from: { path: "^src/(langgraph|operations|http|mcp)/" },
-      to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/(memory|way-in)\\.ts$"] },
+      to: { path: "^src/[^/]+\\.ts$", pathNot: [everywhere, "^src/(memory|internal-api)\\.ts$"] },
     },
     {
       name: "operations-know-no-protocol",

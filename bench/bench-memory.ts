@@ -9,7 +9,7 @@ export interface ThreadPlace {
   readonly threadId: string;
 }
 
-/** What a user and the agent say in one round. */
+/** What a user and the agent say in one turn. */
 export type Round = readonly [user: string, agent: string];
 
 /** A memory that has only what the benchmark writes: nothing is extracted, and no episodes are made. */
@@ -39,7 +39,7 @@ export async function openBenchMemory(
 const roundsEach = 100;
 
 /** Appends `said` to `thread`, and throws unless every message is new to it. */
-export async function recordRounds(memory: Memory, thread: ThreadPlace, said: readonly Round[]): Promise<void> {
+export async function recordTurns(memory: Memory, thread: ThreadPlace, said: readonly Round[]): Promise<void> {
   for (let start = 0; start < said.length; start += roundsEach) {
     const messages = said.slice(start, start + roundsEach).flatMap(messagesOf);
     const { recorded } = await memory.record({ ...thread, messages });
@@ -49,7 +49,7 @@ export async function recordRounds(memory: Memory, thread: ThreadPlace, said: re
   }
 }
 
-/** The two messages of a round. */
+/** The two messages of a turn. */
 export function messagesOf([user, agent]: Round): [HumanMessage, AIMessage] {
   return [new HumanMessage(user), new AIMessage(agent)];
 }

@@ -1,6 +1,6 @@
 import { printTable } from "./report.js";
 
-/** Does something once and says how many milliseconds it took; `round` counts from 0. */
+/** Does something once and says how many milliseconds it took; `turn` counts from 0. */
 export type Timed = (round: number) => Promise<number>;
 
 /** How long something took, over `n` timings. */
@@ -10,7 +10,7 @@ export interface Timing {
   readonly p95: number;
 }
 
-/** How often each contestant is timed, and how many rounds before that warm caches and plans. */
+/** How often each contestant is timed, and how many turns before that warm caches and plans. */
 export interface Rounds {
   readonly rounds: number;
   readonly warmUps: number;
@@ -53,7 +53,7 @@ export async function timeInTurns<Contestants extends Readonly<Record<string, Ti
   return timings as { [Name in keyof Contestants]: Timing };
 }
 
-/** `items`, beginning with another one in each round. */
+/** `items`, beginning with another one in each turn. */
 export function inTurn<Item>(items: readonly Item[], round: number): Item[] {
   const first = round % items.length;
   return [...items.slice(first), ...items.slice(0, first)];

@@ -82,7 +82,7 @@ function messagesAt(turn: number): [HumanMessage, AIMessage] {
   return messages;
 }
 
-/** One checkpoint with one changed channel, as a node that adds a round to `messages` makes it. */
+/** One checkpoint with one changed channel, as a node that adds a turn to `messages` makes it. */
 async function put(saver: PostgresSaver, turn: number): Promise<void> {
   const versions = { messages: turn + 1 };
   const checkpoint = {

@@ -1,7 +1,7 @@
 import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { entrypoint, type LangGraphRunnableConfig, task } from "@langchain/langgraph";
 import { initChatModel } from "langchain";
-import { createMemory, modelView, type ShownRound, shownBy, type ThreadAddress } from "mnemograph";
+import { createMemory, modelView, type ShownContext, shownBy, type ThreadAddress } from "mnemograph";
 import { OfflineChatModel } from "mnemograph/testing";
 
 // LangGraph's functional API: an entrypoint that recalls, calls the model in a task, and remembers.
@@ -15,7 +15,7 @@ await memory.setup();
 
 interface Answered {
   readonly said: BaseMessage;
-  readonly shown: ShownRound;
+  readonly shown: ShownContext;
 }
 
 // What a task gives back is kept in checkpoints. So recall is within it: what was recalled stays out of them, but for its ids.

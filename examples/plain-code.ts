@@ -16,7 +16,7 @@ await memory.setup();
 const scope = { userId: `ana-${Date.now()}` };
 
 /**
- * One round of a conversation. Its messages need be kept nowhere else: recall brings those that are shown. What was
+ * One turn of a conversation. Its messages need be kept nowhere else: recall brings those that are shown. What was
  * shown counts as used, and news is told once, when `remember` is told what that was.
  */
 async function chat(threadId: string, text: string): Promise<string> {
@@ -35,7 +35,7 @@ async function say(thread: string, text: string): Promise<void> {
 
 await say("monday", "My favourite tea is sencha.");
 await say("monday", "The boat is called Gaivota.");
-// The same conversation: the round before is in its transcript.
+// The same conversation: the turn before is in its transcript.
 await say("monday", "What is the boat called?");
 // Another one: what was learned of the user.
 await say("tuesday", "What is my favourite tea?");

@@ -90,7 +90,7 @@ export interface ShownTurn {
   readonly at: string;
   readonly summaryId: number | null;
   readonly memories: readonly ShownMemory[];
-  readonly leftOut: number;
+  readonly omitted: number;
 }
 
 export type CallCosts = Readonly<Record<"promptTokens" | "sharedTokens" | "cachedTokens", number | null>>;
@@ -157,7 +157,7 @@ export interface Explained {
   readonly floor: number | { readonly best: number; readonly each: number };
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];
-  readonly leftOut: readonly {
+  readonly omitted: readonly {
     readonly memory: Memory;
     readonly reason: string;
     readonly detail: string;

@@ -15,6 +15,7 @@ import { insertEvent, type MemoryEvent, recordExhausted } from "./events/event-l
 import { createEventsApi } from "./events/events.js";
 import { createStats } from "./events/stats.js";
 import { deleteThread, forget } from "./forgetting/forget.js";
+import { type InternalApi, internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
 import { isolatedMemory } from "./isolated-memory.js";
 import { createJobsApi } from "./jobs/jobs-api.js";
 import { otherThreads } from "./jobs/work-table.js";
@@ -42,10 +43,6 @@ import { migrate } from "./postgres/migrate.js";
 import { openDatabase, reportUndefined } from "./postgres/open-database.js";
 import type { Outage } from "./postgres/outage.js";
 import { createProceduresApi } from "./procedures/procedures-api.js";
-import { createObserve, type Observe, reportHits, reportRecalled, reportRemembered, spans } from "./rounds/observe.js";
-import { recall } from "./rounds/recall.js";
-import { remember } from "./rounds/remember.js";
-import { threadCost } from "./rounds/thread-cost.js";
 import type { Runtime } from "./runtime.js";
 import { nobody, parseScope, type Scope, type ThreadRef, threadForbidden } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
@@ -60,9 +57,12 @@ import { createScreen } from "./text/reads-as-instruction.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
+import { createObserve, type Observe, reportHits, reportRecalled, reportRemembered, spans } from "./turns/observe.js";
+import { recall } from "./turns/recall.js";
+import { remember } from "./turns/remember.js";
+import { threadCost } from "./turns/thread-cost.js";
 import { createEnergyApi } from "./usage/energy.js";
 import { createUsage, type ProcessUsage } from "./usage/usage.js";
-import { type MemoryWithWayIn, type WayIn, wayInKey } from "./way-in.js";
 
 /**
  * A memory on `options.database`. Nothing is opened before the first call.
@@ -83,7 +83,7 @@ export function createMemoryWith(options: MemoryOptions, constants: ChangedConst
   return closeAfterCalls(openMemory(options, constants));
 }
 
-function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithWayIn {
+function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithInternalApi {
   const defaultScope = parseDefaultScope(options);
   const runtime = createRuntime(options, constants, (...when) => runner.wakeIn(...when));
   const { db, config } = runtime;
@@ -97,14 +97,14 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
   let saver: PostgresSaver | undefined;
   let closing: Promise<void> | undefined;
 
-  const memory: MemoryWithWayIn = {
+  const memory: MemoryWithInternalApi = {
     setup: () =>
       migrate(db, {
         vectors: options.embeddings !== undefined,
         isolation: options.isolation === "rls",
         also: (client) => setUpCheckpointer(client, db.schemaName),
       }),
-    ...createRounds(runtime, observe, maintenance),
+    ...createTurns(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
@@ -139,7 +139,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
     import: (lines, how) => importLines(patient, lines, how),
     policy: config.policy,
     databaseStatus: db.status,
-    [wayInKey]: createWayIn(runtime, defaultScope),
+    [internalApiKey]: createWayIn(runtime, defaultScope),
     idle: maintenance.idle,
     close() {
       closing ??= (async () => {
@@ -149,7 +149,7 @@ function openMemory(options: MemoryOptions, constants: ChangedConstants): Memory
       return closing;
     },
   };
-  return options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithWayIn) : memory;
+  return options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithInternalApi) : memory;
 }
 
 /** Copies, since LangGraph's server sets its own checkpointer on what it is given. */
@@ -219,7 +219,7 @@ async function keepOutage(db: Database, { durationMs, refused }: Outage, logger:
   });
 }
 
-function createRounds(
+function createTurns(
   runtime: Runtime<ResolvedConfig>,
   observe: Observe,
   { runner, start, hasten }: Maintenance,
@@ -287,7 +287,7 @@ function createThreads(
 function createWayIn(
   { db, config, logger, screen, consent }: Runtime<ResolvedConfig>,
   defaultScope: Scope | null,
-): WayIn {
+): InternalApi {
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
     try {

@@ -1,11 +1,11 @@
 import { MemoryError } from "./errors.js";
+import { internalApiKey, type MemoryWithInternalApi } from "./internal-api.js";
 import type { Memory } from "./memory.js";
 import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import type { Scope } from "./scope/scope.js";
-import { type MemoryWithWayIn, wayInKey } from "./way-in.js";
 
 /** The compiler asks for every member; a call that can name a scope is never across tenants by default. */
-const reaches: Reaches<MemoryWithWayIn> = {
+const reaches: Reaches<MemoryWithInternalApi> = {
   setup: "itself",
   record: "0.scope",
   recall: "0.scope",
@@ -57,7 +57,7 @@ const reaches: Reaches<MemoryWithWayIn> = {
   import: "itself",
   policy: "data",
   databaseStatus: "itself",
-  [wayInKey]: {
+  [internalApiKey]: {
     emit: "0.scope",
     reportError: "0.scope",
     claim: "0.scope",

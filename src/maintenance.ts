@@ -18,11 +18,11 @@ import { compactNotes, defineCompaction } from "./notes/define-compaction.js";
 import { defineNotes } from "./notes/define-notes.js";
 import type { ResolvedConfig } from "./options.js";
 import { keepTenancy } from "./postgres/isolation.js";
-import { type Observe, reportWork } from "./rounds/observe.js";
-import type { DueJob } from "./rounds/remember.js";
 import type { Runtime } from "./runtime.js";
 import { sweepItems } from "./store/sweep-items.js";
 import { defineSummaries } from "./summaries/define-summaries.js";
+import { type Observe, reportWork } from "./turns/observe.js";
+import type { DueJob } from "./turns/remember.js";
 import { trimRecords } from "./usage/usage-statements.js";
 
 type Works = ReturnType<typeof defineWorks>;

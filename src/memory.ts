@@ -27,10 +27,6 @@ import type { NotesApi } from "./notes/notes-api.js";
 import type { AppsApi, UsersApi } from "./owners/users-api.js";
 import type { DatabaseStatus } from "./postgres/outage.js";
 import type { ProceduresApi } from "./procedures/procedures-api.js";
-import type { RecallInput } from "./rounds/recall.js";
-import type { Recalled } from "./rounds/recalled.js";
-import type { Remembered } from "./rounds/remember.js";
-import type { ThreadCost } from "./rounds/thread-cost.js";
 import type { Scope } from "./scope/scope.js";
 import type { MemoryBullet } from "./search/answer-query.js";
 import type { Explanation } from "./search/explain-query.js";
@@ -42,6 +38,10 @@ import type { defineSummaries } from "./summaries/define-summaries.js";
 import type { SummariesApi } from "./summaries/summaries-api.js";
 import type { ExportLine } from "./transfer/export-line.js";
 import type { Imported, ImportOptions } from "./transfer/import-lines.js";
+import type { RecallInput } from "./turns/recall.js";
+import type { Recalled } from "./turns/recalled.js";
+import type { Remembered } from "./turns/remember.js";
+import type { ThreadCost } from "./turns/thread-cost.js";
 import type { EnergyApi } from "./usage/energy.js";
 
 /**
@@ -57,7 +57,7 @@ export interface Memory {
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
-   * What memory knows at the start of a round. One round trip, after the embedding of the question.
+   * What memory knows at the start of a turn. One round trip, after the embedding of the question.
    * @example
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
@@ -66,8 +66,8 @@ export interface Memory {
    */
   recall(input: RecallInput): Promise<Recalled>;
   /**
-   * Ends a round: records its messages and starts what is due: a summary, the extraction of facts, the compression
-   * of older turns. With `shown: shownBy(recalled)`, what the round was shown counts as used and as seen.
+   * Ends a turn: records its messages and starts what is due: a summary, the extraction of facts, the compression
+   * of older turns. With `shown: shownBy(recalled)`, what the turn was shown counts as used and as seen.
    * @example
    * ```ts
    * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
@@ -108,8 +108,8 @@ export interface Memory {
    * For people who look: it takes four round trips, and shows memories that the agent may not read.
    * @example
    * ```ts
-   * const { hits, leftOut } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
-   * for (const { memory, reason, detail } of leftOut) console.log(memory.text, reason, detail);
+   * const { hits, omitted } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
+   * for (const { memory, reason, detail } of omitted) console.log(memory.text, reason, detail);
    * ```
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */

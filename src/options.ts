@@ -26,11 +26,11 @@ import { type CategoryConfig, categoryConfigSchema, categoryPolicy } from "./mem
 import { type MemoriesConfig, memoryConstants, memoryOptionsSchema } from "./memories/item/memory-options.js";
 import { type NotesConfig, notesOptionsSchema } from "./notes/notes-options.js";
 import { type DatabaseConfig, databaseOptionsSchema } from "./postgres/open-database.js";
-import { type SpansConfig, spansOptionsSchema } from "./rounds/observe.js";
 import { type RetrievalConfig, retrievalConstants, retrievalOptionsSchema } from "./search/retrieval-options.js";
 import { type StoreConfig, storeOptionsSchema } from "./store/store-options.js";
 import { summaryConstants } from "./summaries/summary-window.rule.js";
 import { namesKeys } from "./text/parse-input.js";
+import { type SpansConfig, spansOptionsSchema } from "./turns/observe.js";
 import { type EnergyConfig, energyOptionsSchema } from "./usage/energy-options.js";
 
 export const configSchema = z.strictObject({

@@ -1,7 +1,7 @@
 import type { EmbeddingsInterface } from "@langchain/core/embeddings";
 import type pg from "pg";
 import type { Memory } from "../../src/index.js";
-import { addMemories, recordRounds } from "../bench-memory.js";
+import { addMemories, recordTurns } from "../bench-memory.js";
 import { type LoadedMemory, makeCorpus, type Owner, sentences } from "./corpus.js";
 import { loadMemories } from "./load-memories.js";
 
@@ -25,7 +25,7 @@ export async function checkLoader(
   const [added, loaded] = [owner("added by add"), owner("loaded")];
   for (const { userId, threadId = "" } of [added, loaded]) {
     const said = texts.map((text) => [text, "Gladly."] as const);
-    await recordRounds(memory, { scope: { userId }, threadId }, said);
+    await recordTurns(memory, { scope: { userId }, threadId }, said);
   }
   await addMemories(
     memory,

@@ -3,7 +3,7 @@ import { bearerTokens, createMemoryApp } from "../../src/http/index.js";
 import { createMemory, type Memory, MemoryError, memoryQueryTool } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
-import { addMemories, recordRounds } from "../bench-memory.js";
+import { addMemories, recordTurns } from "../bench-memory.js";
 
 /** A way for a text to come in, through the public interface. */
 export interface HostileCall {
@@ -94,7 +94,7 @@ function recordCalls(memory: Memory): HostileCall[] {
 /** Questions to a user of whom one thing is known. */
 async function questionCalls(memory: Memory): Promise<HostileCall[]> {
   const known = { scope: { userId: "known" }, threadId: "known" };
-  await recordRounds(memory, known, [["My dog is called Rex.", "Nice."]]);
+  await recordTurns(memory, known, [["My dog is called Rex.", "Nice."]]);
   await addMemories(memory, known.scope, { text: "The user's dog is called Rex." });
   const { query, transcript } = memory;
   return [

@@ -106,7 +106,7 @@ export async function countRoundTrips({ pool, schema }: BenchDatabase, bench: Lo
   return statements;
 }
 
-/** What recalls ask, one question a round. */
+/** What recalls ask, one question a turn. */
 export interface Asked {
   readonly questions: readonly string[];
   readonly threadId: string;

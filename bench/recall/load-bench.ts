@@ -1,7 +1,7 @@
 import type { Memory } from "../../src/index.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import type { BenchDatabase } from "../bench-database.js";
-import { messagesOf, openBenchMemory, type Round, recordRounds } from "../bench-memory.js";
+import { messagesOf, openBenchMemory, type Round, recordTurns } from "../bench-memory.js";
 import { checkLoader, checkMemories, checkMessages } from "../data/check-data.js";
 import { fixedName, type LoadedMemory, makeCorpus, type Owner, sentences } from "../data/corpus.js";
 import { loadMemories } from "../data/load-memories.js";
@@ -70,16 +70,16 @@ export function readerOf({ readers }: Owners): Owner {
 /** The thread of `talk`. */
 export const threadOf = ({ userId }: Owner): string => `thread of ${userId}`;
 
-const roundsOfTalk = 5;
+const turnsOfTalk = 5;
 
 /** Messages of the thread of `talk`. */
-const messagesOfTalk = 2 * roundsOfTalk;
+const messagesOfTalk = 2 * turnsOfTalk;
 
 /** A thread with a summary and something said since, so that recall has all of its work to do. */
 export async function talk(memory: Memory, owner: Owner): Promise<void> {
   const thread = { scope: { userId: owner.userId }, threadId: threadOf(owner) };
   const said = Array.from(
-    { length: roundsOfTalk },
+    { length: turnsOfTalk },
     (_, round): Round => [`Let us talk about plan ${round}.`, "Gladly, go on."],
   );
   for (const round of said.slice(0, -1)) {
@@ -87,7 +87,7 @@ export async function talk(memory: Memory, owner: Owner): Promise<void> {
     await memory.idle();
   }
   // Recording starts no summary.
-  await recordRounds(memory, thread, said.slice(-1));
+  await recordTurns(memory, thread, said.slice(-1));
 }
 
 function ownersOf({ readers, writers: [few, many] }: Sizes): Owners {
@@ -108,7 +108,7 @@ function ownersOf({ readers, writers: [few, many] }: Sizes): Owners {
 /** Records one thread in which the user says each of the facts in a message of their own. */
 async function recordFacts(memory: Memory, { userId, texts, threadId }: Owner): Promise<void> {
   const answers = sentences(texts.length, 12);
-  await recordRounds(
+  await recordTurns(
     memory,
     { scope: { userId }, threadId: threadId ?? `thread of ${userId}` },
     texts.map((text, index) => [`By the way: ${text}`, answers[index] as string]),

@@ -1,6 +1,6 @@
 import type { Memory } from "../../src/index.js";
 import { type BenchDatabase, vacuumSchema } from "../bench-database.js";
-import { messagesOf, openBenchMemory, recordRounds, type ThreadPlace } from "../bench-memory.js";
+import { messagesOf, openBenchMemory, recordTurns, type ThreadPlace } from "../bench-memory.js";
 import { checkMessages } from "../data/check-data.js";
 import { fixedName, sentences } from "../data/corpus.js";
 import { printTimings, type Rounds, type Timed, timed, timeInTurns } from "../timing.js";
@@ -20,7 +20,7 @@ export interface ThreadCost {
 export async function compareThreads(
   { pool, schema, source }: BenchDatabase,
   { embeddings }: LoadedBench,
-  { threads: lengths, longRounds }: Sizes,
+  { threads: lengths, longTurns }: Sizes,
 ): Promise<ThreadCost> {
   const memory = await openBenchMemory({ database: source, schema, embeddings });
   const threads: Thread[] = [];
@@ -30,12 +30,12 @@ export async function compareThreads(
 
   const [short, long, longest] = threads as [Thread, Thread, Thread];
   const recall = await timeInTurns(
-    { short: recalls(memory, short, longRounds), longest: recalls(memory, longest, longRounds) },
-    longRounds,
+    { short: recalls(memory, short, longTurns), longest: recalls(memory, longest, longTurns) },
+    longTurns,
   );
   const remember = await timeInTurns(
     { short: remembers(memory, short), long: remembers(memory, long), longest: remembers(memory, longest) },
-    longRounds,
+    longTurns,
   );
   await memory.close();
   const title = (what: string, { said }: Thread) =>
@@ -67,7 +67,7 @@ async function loadThread(memory: Memory, messages: number): Promise<Thread> {
   const userId = fixedName("listener", messages);
   const said = sentences(messages / 2, 31);
   const answers = sentences(messages / 2, 32);
-  await recordRounds(
+  await recordTurns(
     memory,
     placeOf({ userId }),
     said.map((text, index) => [text, answers[index] as string]),
@@ -91,7 +91,7 @@ function recalls(memory: Memory, thread: Thread, rounds: Rounds): Timed {
   );
 }
 
-/** Ends one round after another in the thread, which grows by two messages each time. */
+/** Ends one turn after another in the thread, which grows by two messages each time. */
 function remembers(memory: Memory, thread: Thread): Timed {
   const said = sentences(200, 34);
   const before = 2 * thread.said.length;

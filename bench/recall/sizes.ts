@@ -12,14 +12,14 @@ export interface Sizes {
   readonly dimensionRows: number;
   /** Memories of the users whose writes are compared. */
   readonly writers: readonly [few: number, many: number];
-  /** Messages of the threads whose rounds are compared. */
+  /** Messages of the threads whose turns are compared. */
   readonly threads: readonly [short: number, long: number, longest: number];
   /** As many warm-ups as V8 needs to compile what a recall runs: a process that serves has long done that. */
   readonly recalls: Rounds;
   /** A p95 needs more of them. */
   readonly growthRecalls: Rounds;
   /** Rounds in threads of thousands of messages, each of which may take a second. */
-  readonly longRounds: Rounds;
+  readonly longTurns: Rounds;
   readonly adds: Rounds;
   readonly batches: Rounds;
   readonly linkedAdds: Rounds;
@@ -38,7 +38,7 @@ export const fullSizes: Sizes = {
   threads: [100, 5_000, 10_000],
   recalls: { rounds: 100, warmUps: 200 },
   growthRecalls: { rounds: 300, warmUps: 40 },
-  longRounds: { rounds: 20, warmUps: 5 },
+  longTurns: { rounds: 20, warmUps: 5 },
   adds: { rounds: 100, warmUps: 40 },
   batches: { rounds: 10, warmUps: 1 },
   linkedAdds: { rounds: 280, warmUps: 20 },
@@ -54,7 +54,7 @@ export const smallSizes: Sizes = {
   threads: [100, 500, 1_000],
   recalls: { rounds: 10, warmUps: 6 },
   growthRecalls: { rounds: 20, warmUps: 6 },
-  longRounds: { rounds: 5, warmUps: 2 },
+  longTurns: { rounds: 5, warmUps: 2 },
   adds: { rounds: 10, warmUps: 25 },
   batches: { rounds: 3, warmUps: 1 },
   linkedAdds: { rounds: 20, warmUps: 5 },

@@ -1,7 +1,7 @@
 import type { Conversation } from "./conversation.js";
 import { explainError } from "./explain-error.js";
 
-/** Tells what memory made of a round in the background. */
+/** Tells what memory made of a turn in the background. */
 export interface Background {
   /** To be called after each round: one dim line follows when the work is done, if anything came of it. */
   tellWhenDone(): void;

@@ -4,7 +4,7 @@ import { ana, type Office } from "./open-office.js";
 import { unmarked } from "./play-round.js";
 import { row } from "./story.js";
 
-/** One round of a new conversation, printed: what memory tells of changes, what the planner asks, the answer. */
+/** One turn of a new conversation, printed: what memory tells of changes, what the planner asks, the answer. */
 export async function askOffice({ memory, graph }: Office, says: string): Promise<void> {
   const threadId = "monday";
   row("", "you", says);

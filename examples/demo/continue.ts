@@ -1,6 +1,6 @@
 import { createGate } from "mnemograph/testing";
 import { address, openShop } from "./open-shop.js";
-import { nextRound, playRound, rounds } from "./play-round.js";
+import { nextTurn, playRound, rounds } from "./play-round.js";
 import { playSecondPart } from "./second-part.js";
 import { tell } from "./story.js";
 import { playThirdPart } from "./third-part.js";
@@ -19,7 +19,7 @@ try {
       `transcript, and summary ${summary?.id} of messages ${summary?.startSeq}-${summary?.endSeq}, which ends:`,
   );
   tell(summary?.text.split("\n").at(-1) ?? "", "dim");
-  await playRound(shop, rounds.length + 1, nextRound.says);
+  await playRound(shop, rounds.length + 1, nextTurn.says);
 } finally {
   await shop.memory.close();
 }

@@ -25,7 +25,7 @@ export async function openShop(folder: string, summaries: Gate) {
     // The demo says itself what it is doing.
     logger: { ...console, debug() {}, info() {}, warn() {} },
     model: new OfflineChatModel({ gate: summaries }),
-    // This part is about summaries alone, made after each round.
+    // This part is about summaries alone, made after each turn.
     config: { preset: "every-round", memories: { extract: false, episodes: false } },
   });
   await memory.setup();

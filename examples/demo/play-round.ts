@@ -2,10 +2,10 @@ import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
 import { address, type Shop } from "./open-shop.js";
 import { row } from "./story.js";
 
-/** One round of the demo's conversation. */
+/** One turn of the demo's conversation. */
 export interface Round {
   readonly says: string;
-  /** The user thinks first, and the summary of the rounds before is completed meanwhile. */
+  /** The user thinks first, and the summary of the turns before is completed meanwhile. */
   readonly afterPause?: true;
 }
 
@@ -24,9 +24,9 @@ export const rounds: readonly Round[] = [
 ];
 
 /** The eleventh, in another process. */
-export const nextRound: Round = { says: "Which index do orders get?" };
+export const nextTurn: Round = { says: "Which index do orders get?" };
 
-/** One round of the conversation, printed as it goes. */
+/** One turn of the conversation, printed as it goes. */
 export async function playRound(shop: Shop, round: number, says: string): Promise<void> {
   row(`${round}`, "you", says);
   const firstSeq = (round - 1) * 2;
@@ -83,7 +83,7 @@ function resultOf(update: Record<string, { messages?: BaseMessage[] } | null>): 
   return result && { from: result.name ?? "", text: result.text };
 }
 
-/** The memory a round began with. */
+/** The memory a turn began with. */
 async function used({ memory }: Shop, { summaryId, gapMessages }: RecallEvent, firstSeq: number): Promise<string> {
   const gap = `${firstSeq - gapMessages}-${firstSeq - 1}`;
   if (summaryId === null) return gapMessages === 0 ? "none" : `none, messages ${gap}`;
@@ -95,7 +95,7 @@ async function used({ memory }: Shop, { summaryId, gapMessages }: RecallEvent, f
   return `${summaryId} (${summary?.startSeq}-${summary?.endSeq}), ${caughtUp}, ${missing}`;
 }
 
-/** What the end of a round did. */
+/** What the end of a turn did. */
 async function outcome({ memory }: Shop, { recorded, summary }: RememberEvent, firstSeq: number): Promise<string> {
   const kept = `${firstSeq}-${firstSeq + recorded - 1} recorded`;
   const rows = await memory.summaries.list(address);

@@ -22,7 +22,7 @@ export function tell(text: string, style?: Style): void {
 const numberColumns = 4;
 const labelColumns = 9;
 
-/** Lines in three columns: a round's number or nothing, who or what, and the words, wrapped below themselves. */
+/** Lines in three columns: a turn's number or nothing, who or what, and the words, wrapped below themselves. */
 export function row(number: string, label: string, text: string, style?: Style): void {
   const margin = numberColumns + labelColumns;
   for (const [index, line] of wrapped(text, width() - margin).entries()) {

@@ -83,7 +83,7 @@ async function printCompaction({ memory }: Calendar): Promise<void> {
   row("", "undo", "within 30 days, with memory.memories.restore", "dim");
 }
 
-/** A round with the agent, printed. */
+/** A turn with the agent, printed. */
 async function say(calendar: Calendar, threadId: string, says: string): Promise<void> {
   row("", "you", says);
   const answer = await answerOf(calendar, threadId, says);

@@ -5,7 +5,7 @@ import { Trouble } from "../parts/asked.js";
 import { count, counted, MemoryLink, Words } from "../parts/texts.js";
 import { hrefOf, type Params, whoseOf } from "../place.js";
 
-/** What a round was shown of memory, in the words of today, and what it would be shown now. */
+/** What a turn was shown of memory, in the words of today, and what it would be shown now. */
 export function ShownBeside({
   turn,
   question,
@@ -33,7 +33,7 @@ function Block({ text }: { readonly text: string }) {
 }
 
 function Shown({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Params }) {
-  const { memories, leftOut, summaryId } = turn;
+  const { memories, omitted, summaryId } = turn;
   if (memories.length === 0) {
     return <p class="note">{summaryId === null ? "Nothing was shown." : `Only summary ${summaryId} was shown.`}</p>;
   }
@@ -42,7 +42,7 @@ function Shown({ turn, whose }: { readonly turn: ShownTurn; readonly whose: Para
       <Block text={blockOf(memories)} />
       <p class="faint">
         In the words of today.{summaryId !== null && ` Summary ${summaryId} was shown as well.`}
-        {leftOut > 0 && ` ${count(leftOut)} more were known and not shown.`}
+        {omitted > 0 && ` ${count(omitted)} more were known and not shown.`}
       </p>
       <details>
         <summary>The {counted(memories.length, "memory", "memories")} in it</summary>

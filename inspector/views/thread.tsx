@@ -18,7 +18,7 @@ interface ThreadPage {
   readonly cost: ThreadCost;
 }
 
-/** A conversation round by round, with what the model was shown beside each. */
+/** A conversation turn by turn, with what the model was shown beside each. */
 export function ThreadView({ place }: ViewProps) {
   const { params } = place;
   const { thread = "", before, after, at } = params;
@@ -42,8 +42,8 @@ export function ThreadView({ place }: ViewProps) {
                 {page.cost.background.map(({ kind, inputTokens }) => ` · ${kind} ${count(inputTokens)}`)}
               </p>
               <ThreadPages place={place} messages={page.messages} />
-              {roundsOf(page.messages).map((round) => (
-                <Round key={round[0]?.seq} round={round} page={page} params={params} />
+              {turnsOf(page.messages).map((turn) => (
+                <Turn key={turn[0]?.seq} messages={turn} page={page} params={params} />
               ))}
               <ThreadPages place={place} messages={page.messages} />
             </>
@@ -77,14 +77,14 @@ function costOf({ promptTokens, sharedTokens, cachedTokens }: CallCosts): string
 }
 
 /** A user's message and everything that answers it. */
-function roundsOf(messages: readonly Message[]): Message[][] {
-  const rounds: Message[][] = [];
+function turnsOf(messages: readonly Message[]): Message[][] {
+  const turns: Message[][] = [];
   for (const message of messages) {
-    const round = rounds.at(-1);
-    if (message.role === "user" || round === undefined) rounds.push([message]);
-    else round.push(message);
+    const turn = turns.at(-1);
+    if (message.role === "user" || turn === undefined) turns.push([message]);
+    else turn.push(message);
   }
-  return rounds;
+  return turns;
 }
 
 function ThreadPages({ place, messages }: { readonly place: Place; readonly messages: readonly Message[] }) {
@@ -104,23 +104,23 @@ function ThreadPages({ place, messages }: { readonly place: Place; readonly mess
   );
 }
 
-function Round({
-  round,
+function Turn({
+  messages,
   page,
   params,
 }: {
-  readonly round: readonly Message[];
+  readonly messages: readonly Message[];
   readonly page: ThreadPage;
   readonly params: Params;
 }) {
-  const seqs = new Set(round.map(({ seq }) => seq));
+  const seqs = new Set(messages.map(({ seq }) => seq));
   const turn = page.turns.find(({ seq }) => seqs.has(seq));
   const cost = page.cost.turns.find(({ seq }) => seqs.has(seq));
-  const said = round.find(({ role }) => role === "user");
+  const said = messages.find(({ role }) => role === "user");
   return (
-    <article class="round">
+    <article class="turn">
       <div class="said">
-        {round.map((message) => (
+        {messages.map((message) => (
           <Said key={message.seq} message={message} params={params} />
         ))}
         {cost && <p class="faint">{costOf(cost)}</p>}

@@ -83,7 +83,7 @@ function Result({ params }: { readonly params: Params }) {
           ) : (
             <Hits hits={explained.hits} whose={whose} />
           )}
-          <LeftOut explained={explained} whose={whose} />
+          <Omitted explained={explained} whose={whose} />
         </>
       )}
     </Answer>
@@ -169,16 +169,16 @@ function ScoreBar({ hit, most }: { readonly hit: ExplainedHit; readonly most: nu
   );
 }
 
-function LeftOut({ explained, whose }: { readonly explained: Explained; readonly whose: Params }) {
-  const { leftOut } = explained;
+function Omitted({ explained, whose }: { readonly explained: Explained; readonly whose: Params }) {
+  const { omitted } = explained;
   return (
     <>
       <h2>Left out</h2>
-      {leftOut.length === 0 ? (
+      {omitted.length === 0 ? (
         <p class="note">Nothing that was looked at was left out.</p>
       ) : (
         <ul class="hits">
-          {leftOut.map(({ memory, reason, detail, score }) => (
+          {omitted.map(({ memory, reason, detail, score }) => (
             <li key={memory.id + reason}>
               <Tag of={reason} tone="bad" />{" "}
               <MemoryLink id={memory.id} whose={whose} text={memory.text.slice(0, 300)} />

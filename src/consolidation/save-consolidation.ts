@@ -66,7 +66,7 @@ export async function saveConsolidation(
     await completeWork(tx, claim, { doneUntil: await lookedAtUntil(tx, { ...work, more }, owner.revision) });
     return effects;
   });
-  tellOfSettled(deps, settled);
+  reportSettled(deps, settled);
   return settled;
 }
 
@@ -102,7 +102,7 @@ function eventOf(scope: ConsolidationWork["scope"], { first, effect, vote, simil
     : { ...event, status: "ok", detail: vote.verdict };
 }
 
-function tellOfSettled({ logger }: Pick<ConsolidationRuntime, "logger">, settled: readonly SettledPair[]): void {
+function reportSettled({ logger }: Pick<ConsolidationRuntime, "logger">, settled: readonly SettledPair[]): void {
   const outcomes: Record<string, number> = {};
   for (const { effect } of settled) outcomes[effect.action] = (outcomes[effect.action] ?? 0) + 1;
   const told = Object.entries(outcomes).map(([action, count]) => `${count} ${action}`);

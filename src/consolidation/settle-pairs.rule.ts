@@ -69,12 +69,12 @@ function none(why: PairRefusal | null): PairEffect {
 
 /** Keeps the more trusted one; then the pinned, the one with a slot, the longer, the more often said, the older. */
 function merging({ first, second }: StoredPair): PairEffect {
-  const [kept, gone] = standsBefore(first, second) > 0 ? [first, second] : [second, first];
+  const [kept, gone] = comparePreference(first, second) > 0 ? [first, second] : [second, first];
   if (gone.key !== null && kept.key === null) return none("slot");
   return { action: "merge", kept, gone };
 }
 
-function standsBefore(one: StoredMemory, other: StoredMemory): number {
+function comparePreference(one: StoredMemory, other: StoredMemory): number {
   return (
     one.rank - other.rank ||
     Number(one.pinned) - Number(other.pinned) ||

@@ -4,14 +4,14 @@ import type { Scope } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
-import { type ShownRound, shownTurn } from "./shown-turns.js";
+import { type ShownContext, shownTurn } from "./shown-turns.js";
 
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   /** Text prepared for `to_tsvector`; empty for what is not searched. */
   readonly terms: string;
 }
 
-export interface AppendedRound {
+export interface AppendedTurn {
   readonly scope: Scope;
   readonly threadId: string;
   readonly messages: readonly NewMessage[];
@@ -19,7 +19,7 @@ export interface AppendedRound {
   readonly saidAt?: Date | undefined;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
-  readonly shown?: ShownRound | undefined;
+  readonly shown?: ShownContext | undefined;
   /** When new user messages make the extraction of facts due. @default they do not */
   readonly extract?: ExtractAfter | undefined;
   /** When a conversation that goes silent counts as over, and leaves a note. @default it leaves none */
@@ -35,7 +35,7 @@ export interface ExtractAfter {
 export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 
 /** CTEs `input`, the messages in order, and `term`, the `frequency` of each word in a message of `length` words. */
-export function inputMessages(db: Connection, { messages }: AppendedRound): Sql {
+export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
   return sql`
     input as (
@@ -53,15 +53,15 @@ export function inputMessages(db: Connection, { messages }: AppendedRound): Sql 
 
 /**
  * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row, locked, made where new,
- * with the new rounds counted; no row when the thread is another scope's. New messages reopen a thread, except those of
- * the round that ended it. `before (last_seq)`; `fresh`: the messages that the thread lacks, with refs and `seq`.
+ * with the new turns counted; no row when the thread is another scope's. New messages reopen a thread, except those of
+ * the turn that ended it. `before (last_seq)`; `fresh`: the messages that the thread lacks, with refs and `seq`.
  */
-export function lockedThread(db: Connection, round: AppendedRound): Sql {
+export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
   const { schema } = db;
-  const { scope, threadId, shown } = round;
+  const { scope, threadId, shown } = turn;
   const revSeen = shown?.revision ?? 0;
   const { tenantId, userId, appId } = scopeColumns(scope);
-  return sql`${threadAndOwner(db, round, {
+  return sql`${threadAndOwner(db, turn, {
     turns: sql`(select count(*) from input where role = 'user')`,
     messages: sql`(select count(distinct position) from term)`,
     messageLength: sql`(select coalesce(sum(frequency), 0) from term)`,
@@ -79,7 +79,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
     made as (
       insert into ${schema}.thread
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
-      -- A round that began before its user was forgotten has seen revisions that are to come.
+      -- A turn that began before its user was forgotten has seen revisions that are to come.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision), n.turns, n.now, n.now
       from its_owner o, news n where not exists (select from known_thread)
       on conflict do nothing
@@ -111,7 +111,7 @@ export function lockedThread(db: Connection, round: AppendedRound): Sql {
 }
 
 /** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; and `indexed`. */
-export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedRound): Sql {
+export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedTurn): Sql {
   const { schema } = db;
   return sql`
     counted as (
@@ -139,9 +139,9 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
 }
 
 /** `due (kind, retry_at)`. Reading `counted` locks the owner before other rows, as writers of memories do. */
-export function notedRound(db: Connection, round: AppendedRound): Sql {
+export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
   const { schema } = db;
-  const { scope, threadId, agentId, runId, shown, extract, note } = round;
+  const { scope, threadId, agentId, runId, shown, extract, note } = turn;
   const { similarity: found, memoryIds: shownIds = [] } = shown ?? {};
   const { tenantId, userId, appId } = scopeColumns(scope);
   const { messages = 1, idleMs = 0 } = extract && extract.messages > 1 ? extract : {};

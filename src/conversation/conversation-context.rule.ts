@@ -1,5 +1,5 @@
-/** Longest round that is shown again after it was summarised; of a longer one, which an agent alone made, the question. */
-export const mostRoundMessages = 50;
+/** Longest turn that is shown again after it was summarised; of a longer one, which an agent alone made, the question. */
+export const mostTurnMessages = 50;
 
 /** `Item` is any message with an id. */
 export interface ContextSources<Item> {
@@ -9,32 +9,32 @@ export interface ContextSources<Item> {
   readonly endId: string | null;
   /** The last messages before it, shown all the same. */
   readonly recent: readonly Item[];
-  /** The round that the summary ends with, where no later one is recorded. */
-  readonly lastRound: readonly Item[];
+  /** The turn that the summary ends with, where no later one is recorded. */
+  readonly lastTurn: readonly Item[];
   /** The messages in the graph's state, in order; the current one is the last. */
   readonly state: readonly Item[];
   readonly idOf: (item: Item) => string | undefined;
-  readonly opensRound: (item: Item) => boolean;
+  readonly opensTurn: (item: Item) => boolean;
 }
 
 /**
  * The messages to show beside the summary: recent ones that it covers, everything after its end, then what is not
- * recorded yet. Where they do not begin with a user's message, also the last round before: models need one. The state
+ * recorded yet. Where they do not begin with a user's message, also the last turn before: models need one. The state
  * wins where it overlaps the transcript: it has edits, forks and the current message. The transcript adds what the state
  * lacks, and has the order. After a fork the abandoned branch's tail is omitted.
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
-  const { gap, recent, lastRound, idOf, opensRound } = sources;
+  const { gap, recent, lastTurn, idOf, opensTurn } = sources;
   const state = inOrder([...recent, ...gap], distinct(sources.state, idOf), idOf);
   const shown = shownOf({ ...sources, state });
-  if (shown[0] && opensRound(shown[0])) return shown;
+  if (shown[0] && opensTurn(shown[0])) return shown;
   const shownIds = new Set(shown.map(idOf));
   shownIds.delete(undefined);
   const before = state.filter((item) => !shown.includes(item));
-  const asked = before.findLastIndex(opensRound);
-  const round = asked < 0 ? lastRound.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
-  if (!round.some(opensRound)) return shown;
-  return [...(round.length > mostRoundMessages ? round.slice(0, 1) : round), ...shown];
+  const asked = before.findLastIndex(opensTurn);
+  const turn = asked < 0 ? lastTurn.filter((item) => !shownIds.has(idOf(item))) : before.slice(asked);
+  if (!turn.some(opensTurn)) return shown;
+  return [...(turn.length > mostTurnMessages ? turn.slice(0, 1) : turn), ...shown];
 }
 
 function shownOf<Item>(sources: ContextSources<Item>): Item[] {

@@ -126,7 +126,7 @@ create or replace function mnemograph.conversation_1(
           where m.thread_ref = thread_id and m.seq >= opened.first_seq and m.seq <= last_seq
         )
       ) then
-        epoch := json_build_object('revision', opened.revision, 'leftOut', opened.omitted, 'lines', told.lines);
+        epoch := json_build_object('revision', opened.revision, 'omitted', opened.omitted, 'lines', told.lines);
         shown_ids := told.ids;
       end if;
     end if;

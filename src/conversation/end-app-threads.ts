@@ -5,7 +5,7 @@ import { scopeColumns, withinScope } from "../scope/scope-predicates.js";
 
 const endedReason = "uninstalled";
 
-/** Conversations ended in one statement, whose rounds wait for it: some milliseconds. */
+/** Conversations ended in one statement, whose turns wait for it: some milliseconds. */
 const atOnce = 500;
 
 export interface EndedThreads {

@@ -22,8 +22,8 @@ export interface EndThread {
   readonly threadId: string;
   /** For people: "resolved", "The user said goodbye". Longer than 300 characters it is cut. @default none */
   readonly reason?: string | undefined;
-  /** Whether a round is under way: what it records within ten minutes still belongs to it. @default false */
-  readonly afterRound?: boolean | undefined;
+  /** Whether a turn is under way: what it records within ten minutes still belongs to it. @default false */
+  readonly afterTurn?: boolean | undefined;
 }
 
 export interface EndedThread {
@@ -41,14 +41,14 @@ export interface Ending extends EndedThread {
 /** Longest reason kept, in characters: a sentence or two, for a list. */
 const mostReasonCharacters = 300;
 
-/** How long a round may go on after it ended its conversation: an agent's last answers take seconds. */
+/** How long a turn may go on after it ended its conversation: an agent's last answers take seconds. */
 const closingMs = 600_000;
 
 const endSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   reason: storableText.optional(),
-  afterRound: z.boolean().default(false),
+  afterTurn: z.boolean().default(false),
 });
 
 /** Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due. */
@@ -57,13 +57,13 @@ export async function endThread(
   input: EndThread,
   leavesNote: boolean,
 ): Promise<Ending> {
-  const { scope, afterRound, ...end } = parseScoped(endSchema, input, "end of a conversation");
+  const { scope, afterTurn, ...end } = parseScoped(endSchema, input, "end of a conversation");
   const threadId = parseThreadId(end.threadId);
   const reason = end.reason === undefined ? null : await reasonOf(redactor, end.reason);
-  const ending = { scope, threadId, reason, afterRound, leavesNote };
+  const ending = { scope, threadId, reason, afterTurn, leavesNote };
   let ended = await writeEnd(db, ending);
-  // The first round of a graph that claims no thread is recorded after its tools ran.
-  if (ended === undefined && afterRound && (await claimThread(db, { scope, threadId })))
+  // The first turn of a graph that claims no thread is recorded after its tools ran.
+  if (ended === undefined && afterTurn && (await claimThread(db, { scope, threadId })))
     ended = (await writeEnd(db, ending)) ?? null;
   if (ended) return { threadId, ...ended };
   if (ended === null) throw threadForbidden(threadId);
@@ -78,10 +78,10 @@ async function reasonOf(redactor: Runtime["redactor"], reason: string): Promise<
 /** Undefined when there is no such thread, null when it is another scope's. */
 async function writeEnd(
   db: Connection,
-  input: ThreadAddress & { reason: string | null; afterRound: boolean; leavesNote: boolean },
+  input: ThreadAddress & { reason: string | null; afterTurn: boolean; leavesNote: boolean },
 ): Promise<Omit<Ending, "threadId"> | null | undefined> {
   const { schema } = db;
-  const { reason, afterRound, leavesNote } = input;
+  const { reason, afterTurn, leavesNote } = input;
   const { tenantId, userId, appId } = scopeColumns(input.scope);
   const [row] = await db.query<Omit<EndedThread, "threadId"> & { id: string | null; due: boolean }>(
     sql`
@@ -96,7 +96,7 @@ async function writeEnd(
       set ended_at = coalesce(k.ended_at, k.now),
         ended_reason = case when k.ended_at is null then ${reason}::text else t.ended_reason end,
         closing_until = case
-          when not ${afterRound}::boolean then null
+          when not ${afterTurn}::boolean then null
           when k.ended_at is null then k.closes_at
           else k.closing_until
         end

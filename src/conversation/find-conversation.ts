@@ -4,7 +4,7 @@ import type { Scope } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import type { ReadLimits } from "./context-options.js";
-import { mostRoundMessages } from "./conversation-context.rule.js";
+import { mostTurnMessages } from "./conversation-context.rule.js";
 import type { ShownPart } from "./shown-turns.js";
 
 interface ConversationSummary {
@@ -13,7 +13,7 @@ interface ConversationSummary {
   readonly endSeq: number;
   readonly text: string;
   readonly endMessageId: string;
-  /** The rounds of the thread that it covers, counted from 1. */
+  /** The turns of the thread that it covers, counted from 1. */
   readonly startTurn: number;
   readonly endTurn: number;
 }
@@ -23,7 +23,7 @@ interface OpenEpoch {
   /** The owner's revision when it was opened. */
   readonly revision: number;
   /** Memories left out of its block. */
-  readonly leftOut: number;
+  readonly omitted: number;
   /** By the message that they were shown with, the opening turn's first: its block and what each turn added. */
   readonly lines: readonly (readonly [messageId: string, memoryId: string | null, part: ShownPart | null])[];
 }
@@ -43,14 +43,14 @@ export interface Conversation {
   readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
   readonly gap: TranscriptMessage[];
   /** The oldest of them that are left out, since they are too many to be shown; null when all are there. */
-  readonly leftOut: LeftOut | null;
-  /** The last messages that the summary covers, from a round's start; long rounds and long results are cut. */
+  readonly omitted: Omitted | null;
+  /** The last messages that the summary covers, from a turn's start; long turns and long results are cut. */
   readonly recent: TranscriptMessage[];
-  /** The round that the summary ends with, where the gap has no user's message; of a long one the question. */
-  readonly lastRound: TranscriptMessage[];
+  /** The turn that the summary ends with, where the gap has no user's message; of a long one the question. */
+  readonly lastTurn: TranscriptMessage[];
 }
 
-interface LeftOut {
+interface Omitted {
   readonly messages: number;
   readonly endMessageId: string;
 }
@@ -58,7 +58,7 @@ interface LeftOut {
 export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "epoch"> {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly omitted: LeftOut | null;
+  readonly omitted: Omitted | null;
   readonly summarised_id: string | null;
   readonly first_shown: number;
 }
@@ -85,7 +85,7 @@ export function conversationRow(
     from ${db.schema}.conversation_1(
       ${tenantId}, ${userId}, ${appId}, ${threadId}, ${messageIds}::text[], ${heldIds}::text[],
       ${readable}::text[], ${tailBytes}, ${cacheMs},
-      ${recentMessages}, ${recentBytes}, ${mostRoundMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
+      ${recentMessages}, ${recentBytes}, ${mostTurnMessages}, ${gapMessages}, ${gapBytes}, ${db.now()}
     )`;
 }
 
@@ -93,7 +93,7 @@ export function conversationRow(
 export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
-  const { summary, processing, gap, omitted: leftOut, recent, epoch } = row;
+  const { summary, processing, gap, omitted, recent, epoch } = row;
   // Nothing lies beyond the gap, and without one the summary ends with the last message.
   const last = gap.at(-1);
   return {
@@ -106,16 +106,16 @@ export function conversationOf(row: ConversationRow | null | undefined): Convers
     epoch,
     firstSeq: row.first_shown,
     summarisedId: row.summarised_id,
-    // Of a round that is one message too long, its question is shown, and so nothing is left out.
-    leftOut: leftOut && leftOut.messages > 0 ? leftOut : null,
-    lastRound: gap.some(({ role }) => role === "user") ? [] : lastRoundOf(recent),
+    // Of a turn that is one message too long, its question is shown, and so nothing is left out.
+    omitted: omitted && omitted.messages > 0 ? omitted : null,
+    lastTurn: gap.some(({ role }) => role === "user") ? [] : lastTurnOf(recent),
   };
 }
 
-function lastRoundOf(recent: readonly TranscriptMessage[]): TranscriptMessage[] {
+function lastTurnOf(recent: readonly TranscriptMessage[]): TranscriptMessage[] {
   const asked = recent.findLastIndex(({ role }) => role === "user");
   if (asked < 0) return [];
-  const round = recent.slice(asked);
+  const turn = recent.slice(asked);
   const length = (recent.at(-1)?.seq ?? 0) - (recent[asked]?.seq ?? 0) + 1;
-  return length > mostRoundMessages ? round.slice(0, 1) : round;
+  return length > mostTurnMessages ? turn.slice(0, 1) : turn;
 }

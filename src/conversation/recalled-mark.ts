@@ -9,11 +9,11 @@ const secret = randomBytes(32);
 
 /** From memory or the transcript, not from the graph's state. */
 export function isRecalled(message: BaseMessage): boolean {
-  return markedFrom(message) !== undefined || isMemoryBlock(message) || isLeftOut(message);
+  return markedFrom(message) !== undefined || isMemoryBlock(message) || isPlaceholder(message);
 }
 
 /** Of this process, of another, or forged. */
-export function bearsMark(message: BaseMessage): boolean {
+export function hasMark(message: BaseMessage): boolean {
   return message.response_metadata?.[key] !== undefined;
 }
 
@@ -50,27 +50,29 @@ function hasTags(text: string): boolean {
   return text.startsWith("<memory>\n") && text.endsWith("\n</memory>");
 }
 
-const leftOut = "left_out";
-const leftOutText = "(recalled from memory, and not kept in checkpoints)";
+const omitted = "left_out";
+const placeholderText = "(recalled from memory, and not kept in checkpoints)";
 
 /** Replaces the recalled messages from `id` to `lastId` in checkpoints. */
-export function leftOutMessage(id: string | undefined, lastId = id): BaseMessage {
+export function placeholderMessage(id: string | undefined, lastId = id): BaseMessage {
   return new SystemMessage({
-    content: leftOutText,
+    content: placeholderText,
     ...(id !== undefined && { id }),
-    response_metadata: { [key]: leftOut, ...(lastId !== id && { lastId }) },
+    response_metadata: { [key]: omitted, ...(lastId !== id && { lastId }) },
   });
 }
 
 /** The last of the messages that a placeholder stands for. */
-export function lastLeftOut({ id, response_metadata }: BaseMessage): string | undefined {
+export function lastOfPlaceholder({ id, response_metadata }: BaseMessage): string | undefined {
   const lastId: unknown = response_metadata?.lastId;
   return typeof lastId === "string" ? lastId : id;
 }
 
-export function isLeftOut(message: BaseMessage): boolean {
+export function isPlaceholder(message: BaseMessage): boolean {
   return (
-    message.getType() === "system" && message.response_metadata?.[key] === leftOut && message.content === leftOutText
+    message.getType() === "system" &&
+    message.response_metadata?.[key] === omitted &&
+    message.content === placeholderText
   );
 }
 

@@ -9,28 +9,28 @@ export interface RecentMessages {
   readonly shortened: readonly string[];
 }
 
-/** The last whole rounds that fit. A single longer one loses its first tool calls, then the middle of its texts. */
+/** The last whole turns that fit. A single longer one loses its first tool calls, then the middle of its texts. */
 export function recentMessages(covered: readonly BaseMessage[], mostTokens: number): RecentMessages {
-  const rounds = roundsOf(withoutBrokenCalls(covered));
+  const turns = turnsOf(withoutBrokenCalls(covered));
   let left = mostTokens;
-  const first = rounds.findLastIndex((round) => {
-    left -= tokensOf(round);
+  const first = turns.findLastIndex((turn) => {
+    left -= tokensOf(turn);
     return left < 0;
   });
-  const fitting = rounds.slice(first + 1);
-  const last = rounds.at(-1);
+  const fitting = turns.slice(first + 1);
+  const last = turns.at(-1);
   if (fitting.length > 0 || last === undefined) return { messages: fitting.flat(), shortened: [] };
-  return shorterRound(last, mostTokens);
+  return shorterTurn(last, mostTokens);
 }
 
-/** Each round, and what precedes the first. */
-function roundsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
-  const rounds: BaseMessage[][] = [];
+/** Each turn, and what precedes the first. */
+function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
+  const turns: BaseMessage[][] = [];
   for (const message of messages) {
-    if (rounds.length === 0 || message.getType() === "human") rounds.push([]);
-    rounds.at(-1)?.push(message);
+    if (turns.length === 0 || message.getType() === "human") turns.push([]);
+    turns.at(-1)?.push(message);
   }
-  return rounds;
+  return turns;
 }
 
 function withoutBrokenCalls(messages: readonly BaseMessage[]): BaseMessage[] {
@@ -47,8 +47,8 @@ function withoutBrokenCalls(messages: readonly BaseMessage[]): BaseMessage[] {
   });
 }
 
-function shorterRound(round: readonly BaseMessage[], mostTokens: number): RecentMessages {
-  let kept = [...round];
+function shorterTurn(turn: readonly BaseMessage[], mostTokens: number): RecentMessages {
+  let kept = [...turn];
   while (tokensOf(kept) > mostTokens) {
     const call = kept.find((message) => callsOf(message).length > 0);
     if (call === undefined) return shorterTexts(kept, mostTokens);

@@ -3,11 +3,11 @@ import type { Connection } from "../postgres/connection.js";
 import { errorCodeOf } from "../postgres/database-error.js";
 import { collided, retryOn } from "../postgres/retry.js";
 import {
-  type AppendedRound,
+  type AppendedTurn,
   inputMessages,
   lockedThread,
   type NewMessage,
-  notedRound,
+  notedTurn,
   writtenMessages,
 } from "./append-messages.js";
 
@@ -34,7 +34,7 @@ interface TalkWindow {
 
 /**
  * CTEs about the thread `before` and its `fresh` messages: `recent (seq, role, bytes)`, the last window and one more;
- * `first (seq)`; `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's rounds and the last
+ * `first (seq)`; `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's turns and the last
  * one. None reads more of a longer thread. Citus shows `before` with what was added: hence `last_seq`.
  */
 function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow): Sql {
@@ -98,7 +98,7 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
       )`;
 }
 
-type RecordStatement = AppendedRound & TalkWindow;
+type RecordStatement = AppendedTurn & TalkWindow;
 
 /** The id of a thread's first message with LangChain's summary: marks the thread as summarised by LangChain. */
 export const othersSummaryId = "mnemograph.others_summary";
@@ -110,7 +110,7 @@ export interface RecordedThread {
   readonly lastSeq: number;
   readonly talk: RecordedTalk;
   /** Seqs of the user messages among the last `windowMessages` of the talk, and the last one of all; ascending. */
-  readonly roundStarts: number[];
+  readonly turnStarts: number[];
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
   readonly turns: number;
@@ -118,9 +118,9 @@ export interface RecordedThread {
   readonly compressedTurns: number;
   /** Milliseconds until the extraction that these messages make due; null for none. */
   readonly extractInMs: number | null;
-  /** Whether these messages ended their conversation: it had ended within their round. */
+  /** Whether these messages ended their conversation: it had ended within their turn. */
   readonly closed: boolean;
-  /** Whether LangChain's middleware summarises the thread: since this round, or an earlier one; null when not. */
+  /** Whether LangChain's middleware summarises the thread: since this turn, or an earlier one; null when not. */
   readonly summarisedByOthers: "now" | "before" | null;
 }
 
@@ -180,14 +180,14 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
     ${lockedThread(db, input)},
     -- Writing that down, and what it means elsewhere.
     ${writtenMessages(db, input)},
-    ${notedRound(db, input)},
+    ${notedTurn(db, input)},
     -- What is to be told of the thread.
     ${threadTalk(db, input)}
     select owned.id, not exists (select from owned) and not exists (select from known_thread where not owned) as unsettled,
       (select count(*) from fresh)::int as recorded,
       (select last_seq + (select count(*) from fresh) from before)::int as "lastSeq",
       ${talkObject(input)} as talk,
-      array(select distinct seq::int from starts order by 1) as "roundStarts",
+      array(select distinct seq::int from starts order by 1) as "turnStarts",
       exists (
         select from ${schema}.work k
         where k.thread_ref = owned.id and k.kind = 'summaries' and k.given_up_at is null and k.lease_until > ${db.now()}

@@ -13,6 +13,7 @@ import {
   threadForbidden,
 } from "../scope/scope.js";
 import { isInserted, isOthersSummary, opensTurn } from "../text/inserted-message.js";
+import { isSubstantive } from "../text/is-substantive.js";
 import { messageOf, plainMessage } from "../text/message-codec.js";
 import { type MessageRole, messageText, spokenText, withFields } from "../text/message-text.js";
 import { nameText, storableDate } from "../text/parse-input.js";
@@ -20,11 +21,10 @@ import { createPauses } from "../text/pauses.js";
 import type { Redactor } from "../text/redactor.js";
 import { searchText } from "../text/search-text.js";
 import { isStorable } from "../text/storable-text.js";
-import { tellsSomething } from "../text/tells-something.js";
 import type { ExtractAfter, NewMessage, NoteAfter } from "./append-messages.js";
 import { givenMessages, messageListSchema } from "./given-messages.js";
 import { othersSummaryId, type RecordedThread, recordMessages } from "./record-messages.js";
-import { type ShownRound, shownRoundSchema } from "./shown-turns.js";
+import { type ShownContext, shownContextSchema } from "./shown-turns.js";
 
 const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["human", "user"],
@@ -71,7 +71,7 @@ function messageId({ id }: BaseMessage): string {
   );
 }
 
-/** Clients choose the ids in a graph's state: refusing one would cost this round and all that follow. */
+/** Clients choose the ids in a graph's state: refusing one would cost this turn and all that follow. */
 export function withKeptId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
@@ -94,18 +94,18 @@ export interface RecordInput {
   readonly runId?: string | undefined;
   /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
-  /** What the round was shown: it counts as seen once the round is recorded. */
-  readonly shown?: ShownRound | undefined;
+  /** What the turn was shown: it counts as seen once the turn is recorded. */
+  readonly shown?: ShownContext | undefined;
 }
 
-const roundSchema = z.strictObject({
+const turnSchema = z.strictObject({
   scope: scopeField,
   threadId: threadField,
   messages: messageListSchema,
   agentId: nameText.optional(),
   runId: nameText.optional(),
   saidAt: storableDate.optional(),
-  shown: shownRoundSchema.optional(),
+  shown: shownContextSchema.optional(),
 });
 
 export interface RecordConfig {
@@ -116,13 +116,13 @@ export interface RecordConfig {
   };
 }
 
-export interface RecordedRound extends RecordedThread {
+export interface RecordedTurn extends RecordedThread {
   readonly messages: readonly BaseMessage[];
 }
 
 /** Whether facts may be in it: a user's, with a word at least, which may answer a question. */
 function tellsAnything(message: BaseMessage): boolean {
-  return opensTurn(message) && tellsSomething(messageText(message), true);
+  return opensTurn(message) && isSubstantive(messageText(message), true);
 }
 
 /** Redacts `messages`; between two of them, others in this process have their turn. */
@@ -146,9 +146,9 @@ export async function record(
   { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
   input: RecordInput,
   due: { readonly extract?: ExtractAfter | undefined; readonly note?: NoteAfter | undefined } = {},
-): Promise<RecordedRound> {
-  const { scope, messages: given, saidAt, shown, ...round } = parseScoped(roundSchema, input, "round");
-  const threadId = parseThreadId(round.threadId);
+): Promise<RecordedTurn> {
+  const { scope, messages: given, saidAt, shown, ...turn } = parseScoped(turnSchema, input, "turn");
+  const threadId = parseThreadId(turn.threadId);
   // LangChain gives its summary the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
@@ -163,8 +163,8 @@ export async function record(
     triggerMessages: config.summaries.afterSeq + 1,
     everyMessages: config.summaries.everyMessages,
     saidAt,
-    agentId: round.agentId,
-    runId: round.runId,
+    agentId: turn.agentId,
+    runId: turn.runId,
     shown,
     extract: !isDelegated && messages.some(tellsAnything) ? due.extract : undefined,
     note: isDelegated || scope.appId === undefined ? undefined : due.note,

@@ -8,8 +8,8 @@ import { pageRows, smallCount } from "../text/parse-input.js";
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
-/** What a round was shown: it counts as seen once the round is recorded. `shownBy` makes it of a recall. */
-export interface ShownRound {
+/** What a turn was shown: it counts as seen once the turn is recorded. `shownBy` makes it of a recall. */
+export interface ShownContext {
   /** Revision of the owner's memories. */
   readonly revision: number;
   /** Memories that count as used. */
@@ -24,7 +24,7 @@ export interface ShownRound {
   readonly recallMs?: number | undefined;
   readonly summaryId?: number | null | undefined;
   /** How many memories were known and not shown. @default 0 */
-  readonly leftOut?: number | undefined;
+  readonly omitted?: number | undefined;
   /** Where the turn opens an epoch: the `seq` of the first message that is shown word for word. @default none is opened */
   readonly firstSeq?: number | undefined;
   /** The categories that were readable. @default none */
@@ -35,7 +35,7 @@ const ids = z.array(z.string().refine((id) => uuidOf(id) !== null, "is the id of
 /** In single precision, as it is kept. */
 const measure = z.number().min(-1e9).max(1e9);
 
-export const shownRoundSchema = z.strictObject({
+export const shownContextSchema = z.strictObject({
   revision: z.int().min(0),
   memoryIds: z.array(z.string()),
   similarity: measure.nullish(),
@@ -43,14 +43,14 @@ export const shownRoundSchema = z.strictObject({
   scores: z.record(z.string(), measure).optional(),
   recallMs: measure.min(0).optional(),
   summaryId: z.int().nullish(),
-  leftOut: smallCount.optional(),
+  omitted: smallCount.optional(),
   firstSeq: smallCount.optional(),
   readable: z.array(z.string()).optional(),
 });
 
-/** CTE `shown_turn`: keeps what the round was shown, beside the user's message, else beside the last message. */
-export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
-  const { parts = {}, scores = {}, revision = 0, summaryId = null, leftOut = 0 } = shown ?? {};
+/** CTE `shown_turn`: keeps what the turn was shown, beside the user's message, else beside the last message. */
+export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql {
+  const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
   const { firstSeq = null, readable = [] } = shown ?? {};
   const listed = shownParts.flatMap((part) => (parts[part] ?? []).map((id) => ({ part, id })));
   return sql`
@@ -64,7 +64,7 @@ export function shownTurn(db: Connection, shown: ShownRound | undefined): Sql {
           left join ${db.schema}.memory m on m.id = e.id order by e.place
         ),
         ${listed.map(({ id }) => (Object.hasOwn(scores, id) ? scores[id] : null))}::real[], ${shown?.recallMs ?? null}::real,
-        ${summaryId}::bigint, ${leftOut}::int, ${db.now()}
+        ${summaryId}::bigint, ${omitted}::int, ${db.now()}
       from owned join fresh f on f.thread_ref = owned.id
       cross join (select ${listed.map(({ id }) => id)}::uuid[] as ids) s
       where ${shown?.parts !== undefined}
@@ -95,7 +95,7 @@ export interface ShownTurn {
   /** In the order of the block. */
   readonly memories: readonly ShownMemory[];
   /** How many memories were known and not shown. */
-  readonly leftOut: number;
+  readonly omitted: number;
 }
 
 export interface ListShown {
@@ -126,7 +126,7 @@ export async function listShown(db: Connection, input: ListShown): Promise<Shown
     select t.user_id = ${userId} and t.app_id = ${appId} as owned, to_jsonb(x) as turn
     from ${db.schema}.thread t left join lateral (
       select s.turn, s.seq, g.message_id as "messageId", date_part('epoch', s.created_at) * 1000 as at, s.revision,
-        s.summary_id as "summaryId", s.omitted as "leftOut",
+        s.summary_id as "summaryId", s.omitted as "omitted",
         (
           select coalesce(jsonb_agg(jsonb_build_object('id', e.id, 'part', e.part, 'text', m.content, 'score', e.score) order by e.place), '[]')
           from unnest(s.memory_ids, s.parts, s.scores) with ordinality as e (id, part, score, place)

@@ -2,7 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import { insertEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
 import { type JobStatus, type ThreadWork, threadWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, isHeld, skipWork } from "../jobs/work-table.js";
+import { type Claim, deferWork, hasLease, skipWork } from "../jobs/work-table.js";
 import { findWaitingConsents } from "../memories/guard/consent-statements.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
@@ -12,10 +12,10 @@ import { questionVector } from "../search/read-question.js";
 import { searchMemories } from "../search/search-memories.js";
 import { withoutMemoryBlocks } from "../text/contained-text.js";
 import { withoutReminders } from "../text/inserted-message.js";
+import { asksSomething, isSubstantive } from "../text/is-substantive.js";
 import { createPauses } from "../text/pauses.js";
 import { searchText } from "../text/search-text.js";
 import { headOf, visibleText } from "../text/storable-text.js";
-import { asksSomething, tellsSomething } from "../text/tells-something.js";
 import { extractor, type FactsRuntime, type ShownMemory } from "./choose-facts.rule.js";
 import type { RemovedFact } from "./removed-facts.rule.js";
 
@@ -79,7 +79,7 @@ export async function prepareExtraction(
   await pause();
   const work = { ...found, messages };
   const { scope, threadId, allowedAt } = work;
-  if (!messages.some(({ text, before }) => tellsSomething(text, asksSomething(before ?? "")))) {
+  if (!messages.some(({ text, before }) => isSubstantive(text, asksSomething(before ?? "")))) {
     // They alone justify no model call, and are read with later messages.
     return skipWork(deps.db, claim, work.more ? threadWork.after(work) : { doneUntil: claim.doneUntil });
   }
@@ -166,7 +166,7 @@ function extractionStatement(db: Connection, claim: Claim, writesPerDay: number)
         userId: sql`t.user_id`,
         appId: sql`case when t.user_id = '' then t.app_id else '' end`,
       })}
-    where ${isHeld(claim)}
+    where ${hasLease(claim)}
   ),
   pending as (
     select m.seq, m.content, m.actor, m.agent_id, m.run_id, m.said_at, row_number() over (order by m.seq) as position,

@@ -54,12 +54,12 @@ export async function saveFacts(deps: FactsRuntime, input: ValidatedFacts): Prom
       await insertEvents(tx, eventsOf(input, outcomes));
     },
   });
-  tellOfLearned(deps, work, outcomes);
+  reportLearned(deps, work, outcomes);
   return outcomes;
 }
 
 /** By ids: texts are in the tables alone. */
-function tellOfLearned(
+function reportLearned(
   { logger }: FactsRuntime,
   { threadId, messages }: ExtractionWork,
   written: readonly WriteOutcome[],

@@ -42,7 +42,7 @@ export interface Erasing {
 
 export const forgetting: Erasing = { actor: "forget" };
 
-async function tellOfErased(
+async function reportErased(
   tx: Connection,
   input: {
     readonly scope: Scope;
@@ -136,9 +136,9 @@ export async function eraseMessages(
       delete from ${schema}.message m using doomed d where m.thread_ref = d.thread_ref and m.seq = d.seq
       returning m.thread_ref, m.role
     ),
-    rounds as (
-      update ${schema}.thread t set turns = t.turns - g.rounds
-      from (select thread_ref, count(*) as rounds from gone where role = 'user' group by 1) g
+    turns as (
+      update ${schema}.thread t set turns = t.turns - g.turns
+      from (select thread_ref, count(*) as turns from gone where role = 'user' group by 1) g
       where t.id = g.thread_ref
     ),
     counted as (
@@ -203,7 +203,7 @@ export async function eraseFound(tx: Connection, input: FoundMemories): Promise<
   const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds: sql`${ids}::uuid[]` };
   const all = { keys, scope: { ...scope, ownerRef }, limit: everyRow };
   const records = told ? await eraseRows(tx, memoryRecordTables, all) : {};
-  if (told) await tellOfErased(tx, { scope: whose, ownerRef, ids, found, told });
+  if (told) await reportErased(tx, { scope: whose, ownerRef, ids, found, told });
   await discountMemories(tx, { ownerRef, memories: refs });
   return { ...records, ...(await eraseRows(tx, tables, all)) };
 }

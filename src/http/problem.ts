@@ -69,7 +69,7 @@ export interface Problem {
 }
 
 /** Replaces the error's own message. */
-const toldDetails: Partial<Record<Problem["code"], string>> = {
+const publicDetails: Partial<Record<Problem["code"], string>> = {
   // The same for another user's thread.
   NOT_FOUND: "There is nothing of that name for you here.",
   SCOPE_REQUIRED: "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
@@ -94,7 +94,7 @@ export function problemOf(error: unknown): { problem: Problem; headers: Record<s
   const { revision } = (current ?? {}) as { readonly revision?: unknown };
   return {
     problem: {
-      ...written(code, statusOf[code], toldDetails[code] ?? error.message),
+      ...written(code, statusOf[code], publicDetails[code] ?? error.message),
       ...(current !== undefined && { current }),
     },
     headers: {

@@ -2,7 +2,7 @@ import sql, { empty } from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import type { TaskRuntime } from "../jobs/jobs-options.js";
 import type { JobStatus, OwnerWork } from "../jobs/settle-failure.js";
-import { type Claim, deferWork, isHeld, skipWork } from "../jobs/work-table.js";
+import { type Claim, deferWork, hasLease, skipWork } from "../jobs/work-table.js";
 import { type CategoryPolicy, categoryOfKind } from "../memories/item/category.rule.js";
 import { unexpired } from "../memories/item/memory-row.js";
 import type { WriteConfig } from "../memories/write/write-runtime.js";
@@ -83,7 +83,7 @@ async function findInsightsWork(
   const [row] = await db.query<Row>(sql`
     with owner as materialized (
       select o.*, k.done_at from ${schema}.work k join ${schema}.owner o on o.id = k.owner_ref
-      where ${isHeld(claim)}
+      where ${hasLease(claim)}
     ),
     changed as materialized (
       select distinct c.memory_id from owner o cross join lateral (

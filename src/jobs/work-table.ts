@@ -104,7 +104,7 @@ export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, le
 }
 
 /** The row `k` of `work` still belongs to `claim`. */
-export function isHeld({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
+export function hasLease({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
   return sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
 }
 
@@ -113,7 +113,7 @@ async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Prom
   const fenced = await db.query(
     sql`
     with fenced as (
-      update ${db.schema}.work k set ${set} where ${isHeld(claim)} returning k.id
+      update ${db.schema}.work k set ${set} where ${hasLease(claim)} returning k.id
     )${also ? sql`, ${also}` : empty}
     select id from fenced`,
     { prepare: true },
@@ -231,7 +231,7 @@ export async function findOwnerWork(db: Connection, claim: Claim) {
   const [row] = await db.query<ScopeRow & { revision: string; progress: unknown }>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.revision, k.progress
     from ${db.schema}.work k join ${db.schema}.owner o on o.id = k.owner_ref
-    where ${isHeld(claim)}`);
+    where ${hasLease(claim)}`);
   return row ? { scope: scopeOf(row), doneUntil: Number(row.revision), progress: row.progress } : null;
 }
 
@@ -244,6 +244,6 @@ export async function findClaimedThread(db: Connection, claim: Claim) {
         select m.seq from ${db.schema}.message m where m.thread_ref = t.id order by m.seq desc limit 1
       ), -1) as "lastSeq"
     from ${db.schema}.work k join ${db.schema}.thread t on t.id = k.thread_ref
-    where ${isHeld(claim)}`);
+    where ${hasLease(claim)}`);
   return row ? { ...row, scope: scopeOf(row) } : null;
 }

@@ -214,7 +214,7 @@ function text(uri: string, words: string): ReadResourceResult {
 }
 
 /** The caller's own mistakes; other messages stay private. */
-const toldCodes: ReadonlySet<string> = new Set([
+const publicCodes: ReadonlySet<string> = new Set([
   ...["INVALID_INPUT", "NOT_FOUND", "CATEGORY_DENIED", "CONSENT_REQUIRED", "WRONG_STATE", "CONFLICT"],
   "BUSY",
 ]);
@@ -231,7 +231,7 @@ function told<Result>(given: Promise<Result>): Promise<Result> {
   return given.catch((error: unknown) => {
     const code = MemoryError.is(error) ? error.code : "INTERNAL";
     if (code === "THREAD_FORBIDDEN") throw new Error("NOT_FOUND: There is no such thread here.");
-    const detail = toldCodes.has(code) ? (error as Error).message : "memory could not answer.";
+    const detail = publicCodes.has(code) ? (error as Error).message : "memory could not answer.";
     throw new Error(`${code}: ${detail}`);
   });
 }

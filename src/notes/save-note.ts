@@ -48,11 +48,11 @@ export async function saveNote(
       await insertEvents(tx, [{ ...place, scope, step: "note", op: "classify", ...told }]);
     },
   });
-  tellOfNote(deps.logger, work, outcome);
+  reportNote(deps.logger, work, outcome);
   return outcome?.id ?? null;
 }
 
-function tellOfNote(logger: Logger, { owner, threadId }: NoteWork, outcome: WriteOutcome | undefined): void {
+function reportNote(logger: Logger, { owner, threadId }: NoteWork, outcome: WriteOutcome | undefined): void {
   const { appId } = owner;
   const fields = { threadId, appId, step: "note", ...(outcome?.id && { memoryIds: [outcome.id] }) };
   if (outcome?.outcome === "created") {

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { shownParts } from "../conversation/shown-turns.js";
 import { MemoryError } from "../errors.js";
-import { noCost } from "../rounds/thread-cost.js";
+import { noCost } from "../turns/thread-cost.js";
 import {
   counts,
   described,
@@ -63,7 +63,7 @@ export const threadOperations = {
   }),
   endThread: operation("post", "/threads/:threadId/end", "scope", {
     does: "End a conversation; one with an app leaves a note",
-    input: z.strictObject({ ...thread, reason: z.string().optional(), afterRound: z.boolean().optional() }),
+    input: z.strictObject({ ...thread, reason: z.string().optional(), afterTurn: z.boolean().optional() }),
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
     call: ({ memory, whose }, input) => memory.threads.end({ ...whose, ...input }),
   }),
@@ -83,7 +83,7 @@ export const threadOperations = {
     answer: pageOf(
       "turns",
       z.strictObject({
-        ...each(z.number(), "turn", "seq", "revision", "leftOut"),
+        ...each(z.number(), "turn", "seq", "revision", "omitted"),
         summaryId: z.number().nullable(),
         messageId: z.string(),
         at: time,

@@ -1,8 +1,8 @@
 import type { BaseMessage, MessageType } from "@langchain/core/messages";
 import { z } from "zod";
-import { memoryBlock, shownBy } from "../rounds/memory-block.js";
-import type { Recalled } from "../rounds/recalled.js";
 import { messageText } from "../text/message-text.js";
+import { memoryBlock, shownBy } from "../turns/memory-block.js";
+import type { Recalled } from "../turns/recalled.js";
 import { anyObject, described, each, optionalText, time } from "./fields.js";
 import { memoryHit, memoryItem } from "./memory-answers.js";
 
@@ -35,16 +35,16 @@ export const recallAnswer = z.strictObject({
   }),
   summary: summary.nullable(),
   processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),
-  ...each(z.array(chatMessage), "gap", "recent", "lastRound"),
-  leftOut: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
+  ...each(z.array(chatMessage), "gap", "recent", "lastTurn"),
+  omitted: z.strictObject({ messages: z.number(), endMessageId: z.string() }).nullable(),
   shortened: z.array(z.string()),
   lastSeq: z.number(),
   lastMessageId: optionalText,
   memories: z.strictObject({
     ...each(z.array(memoryItem), "profile", "related", "rest", "notes"),
     ...each(z.array(memoryHit), "relevant", "episodes"),
-    leftOut: z.number(),
-    ...each(z.boolean().optional(), "leftOutAtLeast", "timedOut"),
+    omitted: z.number(),
+    ...each(z.boolean().optional(), "omittedAtLeast", "timedOut"),
   }),
   appName: z.string().optional(),
   changes: z.strictObject({
@@ -61,7 +61,7 @@ export const recallAnswer = z.strictObject({
 });
 
 export function recallOf(recalled: Recalled) {
-  const { gap, recent, lastRound, brought: __, epoch, ...rest } = recalled;
+  const { gap, recent, lastTurn, brought: __, epoch, ...rest } = recalled;
   return {
     ...rest,
     epoch: { isNew: epoch.isNew, firstSeq: epoch.firstSeq },
@@ -69,7 +69,7 @@ export function recallOf(recalled: Recalled) {
     shown: { ...shownBy(recalled) },
     gap: gap.map(chatMessageOf),
     recent: recent.map(chatMessageOf),
-    lastRound: lastRound.map(chatMessageOf),
+    lastTurn: lastTurn.map(chatMessageOf),
   };
 }
 
@@ -123,7 +123,7 @@ export const explanation = z
     floor: z.union([z.number(), z.strictObject({ best: z.number(), each: z.number() })]),
     budgetTokens: z.number().nullable(),
     hits: z.array(memoryHit.extend({ rank: z.number(), parts: z.record(z.enum(parts), z.number()) })),
-    leftOut: z.array(
+    omitted: z.array(
       z.strictObject({
         memory: memoryItem,
         reason: z.enum([

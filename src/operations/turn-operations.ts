@@ -1,9 +1,9 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
+import { reportSearch } from "../internal-api.js";
 import type { Memory } from "../memory.js";
 import { answerForms } from "../search/answer-query.js";
 import { memoryFilterSchema } from "../search/memory-filter.rule.js";
-import { reportSearch } from "../way-in.js";
 import { anyObject, described, each, memoryKind, moment } from "./fields.js";
 import { operation } from "./operation.js";
 import {

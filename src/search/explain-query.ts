@@ -54,7 +54,7 @@ export interface Explanation {
   readonly budgetTokens: number | null;
   readonly hits: readonly ExplainedHit[];
   /** Best first; at most 50, and 20 of those that are not in use. */
-  readonly leftOut: readonly LeftOutMemory[];
+  readonly omitted: readonly LeftOutMemory[];
 }
 
 const mostLeftOut = 50;
@@ -72,7 +72,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
   const ids = new Set(ordered.map(({ memory }) => memory.id));
   const invisible = await findInvisible(deps, question, more);
   const { lexemes, hidden } = await findHidden(deps.db, question, search);
-  const leftOut = [
+  const omitted = [
     ...best
       .filter(({ memory }) => !shown.has(memory.id))
       .map((hit) => left(hit, "budget", `It does not fit into ${shape.budgetTokens} tokens.`)),
@@ -91,7 +91,7 @@ export async function explainQuery(deps: SearchRuntime, input: MemoryQuery): Pro
     floor: threshold ?? floor,
     budgetTokens: shape.budgetTokens,
     hits: best.filter(({ memory }) => shown.has(memory.id)).map((hit, index) => ({ ...hit, rank: index + 1 })),
-    leftOut: [...leftOut.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut), ...hidden],
+    omitted: [...omitted.toSorted((first, second) => second.score - first.score).slice(0, mostLeftOut), ...hidden],
   };
 }
 
@@ -103,13 +103,13 @@ function fitting(hits: readonly MemoryHit[], { form, budgetTokens }: AnswerShape
 }
 
 type Scored = Pick<MemoryHit, "memory" | "score">;
-type LeftOut = LeftOutMemory & { readonly score: number };
+type Omitted = LeftOutMemory & { readonly score: number };
 
-function left({ memory, score }: Scored, reason: LeftOutReason, detail: string): LeftOut {
+function left({ memory, score }: Scored, reason: LeftOutReason, detail: string): Omitted {
   return { memory, score, reason, detail };
 }
 
-function notSelected(scored: Scored, { agent, search }: ReadQuery, { config: { policy } }: SearchRuntime): LeftOut {
+function notSelected(scored: Scored, { agent, search }: ReadQuery, { config: { policy } }: SearchRuntime): Omitted {
   const { category, kind } = scored.memory;
   if (!readableCategories(policy, agent).has(category))
     return left(scored, "allowlist", `The agent "${agent}" may not read ${category}.`);

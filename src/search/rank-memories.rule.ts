@@ -1,5 +1,5 @@
 import { dayMs } from "../clock.js";
-import { givesWay, type MemoryItem } from "../memories/item/memory.js";
+import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import {
   assumedUnrelated,
   nearness,
@@ -40,7 +40,7 @@ export function relatedTo<Hit extends { readonly memory: MemoryItem }>(
     for (const { hit, memories } of beside) {
       if (left === 0) return beside;
       for (const memory of links.get(hit.memory.id) ?? []) {
-        if (left === 0 || told.has(memory.id) || givesWay(memory) !== last) continue;
+        if (left === 0 || told.has(memory.id) || ranksLast(memory) !== last) continue;
         told.add(memory.id);
         memories.push(memory);
         left--;
@@ -187,7 +187,7 @@ function partsOf(
     recency: weights.recency * 0.5 ** (ageDays / recencyHalfLifeDays),
   };
   if (isNamed) parts.speaker = weights.speaker * (parts.words + parts.sourceMessage + parts.vector + parts.date);
-  if (givesWay(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
+  if (ranksLast(memory)) parts.insight = scoreOf(parts) * (weights.insight - 1);
   return parts;
 }
 

@@ -42,7 +42,7 @@ export async function searchMemories(
     candidate as materialized (${candidateRows(db, owners, question, search)}),
     important as materialized (
       select * from ${db.schema}.important_memories_1(${owners}, ${visibleArguments(db, search)}, ${search.most})
-      where ${asksForAll(db, question.terms)}
+      where ${isBroadQuestion(db, question.terms)}
     )
     select ${foundMemories} as found, (select coalesce(json_agg(ref order by place), '[]') from important) as important,
       ${memoriesOf(db, shown)} as memories`,
@@ -57,7 +57,7 @@ export async function searchMemories(
 }
 
 /** Whether a question asks for everything: it is empty, or has stop words alone. */
-export function asksForAll(db: Connection, terms: string): Sql {
+export function isBroadQuestion(db: Connection, terms: string): Sql {
   return sql`to_tsvector(${db.language}::regconfig, ${terms}::text) = ''::tsvector`;
 }
 

@@ -4,7 +4,7 @@ import type { Connection } from "../postgres/connection.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 import type { QuestionVector } from "../search/read-question.js";
 import { retrievalWeights } from "../search/retrieval-options.js";
-import { asksForAll } from "../search/search-memories.js";
+import { isBroadQuestion } from "../search/search-memories.js";
 import { searchText } from "../text/search-text.js";
 import { fits, hasLabels, isBelow } from "./item-conditions.js";
 import type { Get, ListNamespaces, Search } from "./store-operation.js";
@@ -126,7 +126,7 @@ function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: 
     hit as (
       select i.*, case when i.lexical > 0 or i.similarity is not null then ${score} end as score
       from scored i
-      where i.lexical > 0 or i.similarity is not null or ${asksForAll(db, terms)}
+      where i.lexical > 0 or i.similarity is not null or ${isBroadQuestion(db, terms)}
     )
     ${found(db, n, sql`row_number() over (order by i.score desc nulls last, i.similarity desc nulls last, ${newest})`, sql`i.score`, sql`hit i`)}
     order by place limit ${limit} offset ${offset}

@@ -2,7 +2,7 @@ import sql from "sql-template-tag";
 import { isMaterial } from "../conversation/forgotten-messages.js";
 import { eventsInserted, type MemoryEvent } from "../events/event-log.js";
 import { limitMaterial } from "../jobs/limit-material.js";
-import { type Claim, completeWork, isHeld, leaseEnd, workerName } from "../jobs/work-table.js";
+import { type Claim, completeWork, hasLease, leaseEnd, workerName } from "../jobs/work-table.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Runtime } from "../runtime.js";
 import type { Scope } from "../scope/scope.js";
@@ -34,15 +34,15 @@ export interface SummaryWork {
   readonly dropped: SummaryMessage[];
 }
 
-/** In place of a forgotten message, so that windows keep their rounds. */
-const leftOut = "(left out)";
+/** In place of a forgotten message, so that windows keep their turns. */
+const omitted = "(left out)";
 
 /** The latest summary of the claim's thread, set to `processing`; null when it is completed. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
   const { schema } = db;
   const latest = sql`(
       select s.id from ${schema}.summary s join ${schema}.work k on k.thread_ref = s.thread_ref
-      where ${isHeld(claim)} order by s.id desc limit 1
+      where ${hasLease(claim)} order by s.id desc limit 1
     )`;
   if (claim.attempt > 1) {
     await db.query(sql`
@@ -65,7 +65,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
     left join lateral (
       select m.seq, json_build_object(
         'seq', m.seq, 'role', m.role, 'actor', m.actor,
-        'text', case when ${isMaterial(db, claim.ref)} then m.content else ${leftOut}::text end,
+        'text', case when ${isMaterial(db, claim.ref)} then m.content else ${omitted}::text end,
         'day', to_char(m.said_at at time zone 'UTC', 'YYYY-MM-DD')
       ) as entry
       from ${schema}.message m
@@ -81,20 +81,20 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
   return { ...work, scope: scopeOf({ tenant_id, user_id, app_id }) };
 }
 
-/** Cuts `work` to `bounds`. The next summary has the rounds after them; a round is never split. */
+/** Cuts `work` to `bounds`. The next summary has the turns after them; a turn is never split. */
 export async function limitSummary(
   deps: Pick<Runtime, "db" | "logger">,
   work: SummaryWork,
   bounds: PieceBounds,
 ): Promise<SummaryWork> {
   const { scope, threadId } = work;
-  const beginsRound = ({ role }: SummaryMessage) => role === "user";
+  const beginsTurn = ({ role }: SummaryMessage) => role === "user";
   const of = { scope, threadId, step: "summarize" } as const;
-  const { messages: added, taken } = await limitMaterial(deps, of, work.added, bounds, beginsRound);
+  const { messages: added, taken } = await limitMaterial(deps, of, work.added, bounds, beginsTurn);
   const last = work.added[taken - 1];
   if (last === undefined || taken === work.added.length) return { ...work, added };
-  const lastRound = work.added.slice(0, taken).findLast(beginsRound) ?? last;
-  const startSeq = Math.min(work.startSeq, lastRound.seq);
+  const lastTurn = work.added.slice(0, taken).findLast(beginsTurn) ?? last;
+  const startSeq = Math.min(work.startSeq, lastTurn.seq);
   const dropped = work.dropped.filter(({ seq }) => seq < startSeq);
   return { ...work, added, dropped, startSeq, endSeq: last.seq };
 }
@@ -194,7 +194,7 @@ export async function completeSummary(
   },
 ): Promise<void> {
   const { summaryId, text, generationTimeMs, window, event } = result;
-  const roundsUntil = (seq: number) => sql`(
+  const turnsUntil = (seq: number) => sql`(
     select count(*) from ${db.schema}.message m
     where m.thread_ref = ${claim.ref} and m.role = 'user' and m.seq <= ${seq}
   )`;
@@ -202,8 +202,8 @@ export async function completeSummary(
     completed as (
       update ${db.schema}.summary s
       set status = 'completed', content = ${text}, generation_time_ms = ${generationTimeMs},
-        start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_turn = ${roundsUntil(window.startSeq)},
-        end_turn = ${roundsUntil(window.endSeq)}
+        start_seq = ${window.startSeq}, end_seq = ${window.endSeq}, start_turn = ${turnsUntil(window.startSeq)},
+        end_turn = ${turnsUntil(window.endSeq)}
       from fenced where s.id = ${summaryId}
     ),
     told as (${eventsInserted(db, [event])} where exists (select from fenced))`;

@@ -6,7 +6,7 @@ import { type Claim, skipWork } from "../jobs/work-table.js";
 import { parseScope, type ThreadAddress } from "../scope/scope.js";
 import { completeSummary, failSummary, findSummaryWork, limitSummary, type SummaryWork } from "./claim-summary.js";
 import { makeSummary, summaryText } from "./make-summary.js";
-import { isRoundOpen, startSummary } from "./start-summary.js";
+import { isTurnOpen, startSummary } from "./start-summary.js";
 import type { SummaryRuntime } from "./summary-window.rule.js";
 
 export interface Summarized {
@@ -29,7 +29,7 @@ export function defineSummaries(deps: SummaryRuntime) {
       name: "summarization",
       step: "summarize",
       doing: "Summarizing",
-      // A summary has as many tries whatever fails: the next round starts a fresh one.
+      // A summary has as many tries whatever fails: the next turn starts a fresh one.
       tries: { ...summaries, maxFailures: summaries.maxAttempts },
       heedsRequests: true,
       fresh: { summary: null, dropped: 0, generationTimeMs: 0 },
@@ -77,7 +77,7 @@ export function defineSummaries(deps: SummaryRuntime) {
 async function claimNow(deps: SummaryRuntime, { scope, threadId }: ThreadAddress): Promise<Claim | null> {
   if (!(await findThread(deps.db, { scope: parseScope(scope), threadId }))) return null;
   const thread = await record(deps, { scope, threadId, messages: [] });
-  if (await isRoundOpen(deps.db, thread.threadRef, [])) return null;
+  if (await isTurnOpen(deps.db, thread.threadRef, [])) return null;
   const start = await startSummary({ ...deps, summaries: deps.config.summaries }, thread, threadId);
   return start.started ? start.claim : null;
 }

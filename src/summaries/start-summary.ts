@@ -39,11 +39,11 @@ export async function startSummary(
   thread: RecordedThread,
   threadId: string,
 ): Promise<SummaryStart> {
-  const { talk, roundStarts } = thread;
+  const { talk, turnStarts } = thread;
   const reason = summarySkipReason({ ...thread, ...talk, ...deps.summaries });
   if (reason) return skipped(deps.logger, reason, threadId);
 
-  const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, roundStarts, talk.earliestSeq);
+  const window = summaryWindow(talk.lastSeq, deps.summaries.windowMessages, turnStarts, talk.earliestSeq);
   const claimed = await claimSummary(deps.db, {
     threadRef: thread.threadRef,
     window,
@@ -61,7 +61,7 @@ export async function startSummary(
 }
 
 /** Whether a thread's last turn waits for tools: by `messages`, just recorded, else by the transcript. */
-export async function isRoundOpen(
+export async function isTurnOpen(
   db: Connection,
   threadRef: number,
   messages: readonly BaseMessage[],

@@ -66,16 +66,16 @@ export interface SummaryWindow {
 /**
  * At most `windowMessages` messages from the start of a turn, so that no tool call is parted from its result. The last
  * turn is always whole.
- * @param roundStarts seqs of user messages, ascending; those inside the window and the last one suffice.
+ * @param turnStarts seqs of user messages, ascending; those inside the window and the last one suffice.
  * @param earliestSeq seq of the first of the last `windowMessages`; system messages do not count.
  */
 export function summaryWindow(
   lastSeq: number,
   windowMessages: number | null,
-  roundStarts: readonly number[],
+  turnStarts: readonly number[],
   earliestSeq = windowMessages === null ? 0 : Math.max(0, lastSeq - windowMessages + 1),
 ): SummaryWindow {
   if (windowMessages === null || earliestSeq === 0) return { startSeq: 0, endSeq: lastSeq };
-  const startSeq = roundStarts.find((start) => start >= earliestSeq) ?? roundStarts.at(-1) ?? 0;
+  const startSeq = turnStarts.find((start) => start >= earliestSeq) ?? turnStarts.at(-1) ?? 0;
   return { startSeq, endSeq: lastSeq };
 }

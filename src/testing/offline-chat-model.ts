@@ -16,10 +16,10 @@ export interface OfflineChatModelParams extends StandInParams {
  * A stand-in for a chat model that needs no key and no network: it follows rules, always the same way, and every answer
  * begins with a mark. For demos, tests and offline use; the library never chooses it by itself.
  *
- * - The structured output `conversation_summary` is a line for each round. `fact_extraction`, `episode_summary`,
+ * - The structured output `conversation_summary` is a line for each turn. `fact_extraction`, `episode_summary`,
  *   `procedure_steps`, `app_note` and `note_compaction` follow similar rules, for English. It finds no two memories
  *   equal, and has no insights.
- * - With the tools `planner` and `executor` bound, a message about planning or doing calls one, once a round; the result
+ * - With the tools `planner` and `executor` bound, a message about planning or doing calls one, once a turn; the result
  *   is the answer.
  * - It answers other messages from the messages and memories in the prompt.
  *

@@ -122,7 +122,7 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   if (items.length <= most) return [...items];
   const head = items.slice(0, Math.ceil(most / 2));
   const tail = items.slice(items.length - Math.floor(most / 2));
-  const mark = leftOut(items.length - most, "messages");
+  const mark = omitted(items.length - most, "messages");
   const marked = head.slice(-1).map((item) => ({ ...item, text: item.text + mark }));
   return [...head.slice(0, -1), ...marked, ...tail];
 }
@@ -152,9 +152,9 @@ function withoutMiddle(text: string, mostTokens: number): string {
   const windowStart = Math.max(head.length, text.length - Math.ceil(half) * bytesPerToken);
   const surplus = readTokens(text, windowStart).tokens - half;
   const tail = text.slice(startOfPart(text, readTokens(text, windowStart, surplus).end));
-  return head + leftOut(text.length - head.length - tail.length, "characters") + tail;
+  return head + omitted(text.length - head.length - tail.length, "characters") + tail;
 }
 
-function leftOut(count: number, of: "characters" | "messages"): string {
+function omitted(count: number, of: "characters" | "messages"): string {
   return `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;
 }

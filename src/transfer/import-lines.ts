@@ -3,7 +3,7 @@ import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
 import { insertEvents } from "../events/event-log.js";
-import { tellOfQuarantined } from "../memories/write/write-memories.js";
+import { reportQuarantined } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { errorCodeOf } from "../postgres/database-error.js";
@@ -75,7 +75,7 @@ export async function importLines(
       if (line.type !== "header" && line.type !== "end") written[line.type] = (written[line.type] ?? 0) + 1;
     }
     const memoryIds = heldOf(added).map(({ line }) => line.id);
-    tellOfQuarantined(logger, { step: "import", memoryIds });
+    reportQuarantined(logger, { step: "import", memoryIds });
     quarantined += memoryIds.length;
     lines += batch.length;
     onProgress?.({ lines });

@@ -31,9 +31,9 @@ export function messageIndex({ schema, language }: Connection, { ownerRef }: Imp
         message_length = o.message_length + (select coalesce(sum(frequency), 0) from term)
       where o.id = ${ownerRef}
     ),
-    rounds as (
-      update ${schema}.thread t set turns = t.turns + f.rounds
-      from (select thread_ref as ref, count(*) as rounds from fresh where role = 'user' group by 1) f
+    turns as (
+      update ${schema}.thread t set turns = t.turns + f.turns
+      from (select thread_ref as ref, count(*) as turns from fresh where role = 'user' group by 1) f
       where t.id = f.ref
     )`;
 }

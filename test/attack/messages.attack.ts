@@ -65,10 +65,10 @@ describe("a message", () => {
     const thread = newAddress();
     const large = new HumanMessage({ id: "large", ...fields } as never);
     await memory.remember({ ...thread, messages: [new HumanMessage("My cat is Momo."), large] });
-    const { gap, leftOut } = await memory.recall({ ...thread, query: large.text });
-    // The last round is shown whole; of what is before it, it is said that it is not shown.
+    const { gap, omitted } = await memory.recall({ ...thread, query: large.text });
+    // The last turn is shown whole; of what is before it, it is said that it is not shown.
     expect(gap.at(-1)?.id).toBe("large");
-    expect(gap.length + (leftOut?.messages ?? 0)).toBe(2);
+    expect(gap.length + (omitted?.messages ?? 0)).toBe(2);
     expect(await memory.transcript.search({ ...thread, query: "Momo" })).not.toEqual([]);
   });
 
@@ -81,7 +81,7 @@ describe("a message", () => {
     await graph.invoke({ messages: [large] }, thread);
     const { messages } = await graph.invoke({ messages: [new HumanMessage("still there?")] }, thread);
     expect(messages.at(-1)?.text).toBe("two");
-    const { gap, leftOut } = await memory.recall(addressOf(thread));
-    expect(gap.length + (leftOut?.messages ?? 0)).toBe(4);
+    const { gap, omitted } = await memory.recall(addressOf(thread));
+    expect(gap.length + (omitted?.messages ?? 0)).toBe(4);
   });
 });

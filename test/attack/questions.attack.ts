@@ -47,7 +47,7 @@ describe("a question", () => {
     const query = vocabulary.join(" ").slice(0, 10_000);
     const begun = performance.now();
     const recalled = await Promise.all(Array.from({ length: 5 }, () => memory.recall({ ...thread, query })));
-    expect(recalled.map(({ gap, leftOut }) => gap.length + (leftOut?.messages ?? 0))).toEqual(Array(5).fill(400));
+    expect(recalled.map(({ gap, omitted }) => gap.length + (omitted?.messages ?? 0))).toEqual(Array(5).fill(400));
     // Unbounded, one such question took a server five seconds.
     if (onServer()) expect(performance.now() - begun).toBeLessThan(15_000);
   });

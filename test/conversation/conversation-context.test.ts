@@ -51,7 +51,7 @@ function take(conversation: Conversation, each: Step): void {
 const keeps = fc.integer({ min: 0, max: 7 });
 
 describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s session", (session) => {
-  it("has the last messages that the summary covers and all between its end and the current one, once and in order, whatever happens; before an answer its round", () => {
+  it("has the last messages that the summary covers and all between its end and the current one, once and in order, whatever happens; before an answer its turn", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), keeps, (steps, keep) => {
         const conversation = new Conversation(session, keep);
@@ -92,7 +92,7 @@ describe.each<Session>(["full", "bounded", "stateless"])("the context of a %s se
 });
 
 describe("a bounded session's state", () => {
-  it("holds no more than the recent messages and what the summary in use at the last round did not cover", () => {
+  it("holds no more than the recent messages and what the summary in use at the last turn did not cover", () => {
     fc.assert(
       fc.property(fc.array(step, { minLength: 1, maxLength: 40, size: "max" }), keeps, (steps, keep) => {
         const conversation = new Conversation("bounded", keep);
@@ -115,8 +115,8 @@ describe("conversationContext", () => {
       recent: [],
       state,
       idOf,
-      lastRound: [],
-      opensRound: () => true,
+      lastTurn: [],
+      opensTurn: () => true,
     });
 
   it.each<[string, string[], string | null, string[], string[]]>([
@@ -135,17 +135,17 @@ describe("conversationContext", () => {
     ["a result, after a gap without a user's", ["t"], "a1", ["x"], ["q1", "a1", "t", "x"]],
     ["nothing, and a user's message after the summary", ["q2"], "a1", [], ["q2"]],
   ])("shows the last round to a run that brings %s", (_, gap, summaryEndId, state, expected) => {
-    const opensRound = (id: string) => id.startsWith("q");
+    const opensTurn = (id: string) => id.startsWith("q");
     expect(
-      conversationContext({ gap, endId: summaryEndId, recent: [], state, idOf, lastRound: ["q1", "a1"], opensRound }),
+      conversationContext({ gap, endId: summaryEndId, recent: [], state, idOf, lastTurn: ["q1", "a1"], opensTurn }),
     ).toEqual(expected);
   });
 
-  it("shows of a round that an agent made endless the question alone", () => {
-    const lastRound = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
-    const sources = { gap: [], endId: "a59", recent: [], idOf, opensRound: (id: string) => id === "q" };
-    expect(conversationContext({ ...sources, state: ["x"], lastRound })).toEqual(["q", "x"]);
-    expect(conversationContext({ ...sources, state: [...lastRound, "x"], lastRound: [] })).toEqual(["q", "x"]);
+  it("shows of a turn that an agent made endless the question alone", () => {
+    const lastTurn = ["q", ...Array.from({ length: 60 }, (_, index) => `a${index}`)];
+    const sources = { gap: [], endId: "a59", recent: [], idOf, opensTurn: (id: string) => id === "q" };
+    expect(conversationContext({ ...sources, state: ["x"], lastTurn })).toEqual(["q", "x"]);
+    expect(conversationContext({ ...sources, state: [...lastTurn, "x"], lastTurn: [] })).toEqual(["q", "x"]);
   });
 
   it.each([[["q3", "q1", "a1", "q2", "a2", "a3"]], [["a3", "q2", "q1", "a1", "q3", "a2", "q1"]]])(
@@ -162,9 +162,9 @@ describe("conversationContext", () => {
       gap: [first, second],
       state: [current],
       recent: [],
-      lastRound: [],
+      lastTurn: [],
       idOf: () => undefined,
-      opensRound: () => true,
+      opensTurn: () => true,
     };
     expect(conversationContext({ ...sources, endId: null })).toEqual([first, second, current]);
     expect(conversationContext({ ...sources, endId: "0" })).toEqual([first, second, current]);

@@ -23,7 +23,7 @@ export class Conversation {
   #next = 0;
   #lastUser: string | undefined;
 
-  /** How many messages that the summary covers are shown word for word, moved back to the start of a round. */
+  /** How many messages that the summary covers are shown word for word, moved back to the start of a turn. */
   readonly #keep: number;
 
   constructor(session: Session, keep: number) {
@@ -62,7 +62,7 @@ export class Conversation {
     if (target) this.#summaries = this.#summaries.slice(0, this.#summaries.indexOf(target) + 1);
   }
 
-  /** What the next round's agent would be shown, and what it should be. */
+  /** What the next turn's agent would be shown, and what it should be. */
   ask(): { context: string[]; expected: string[]; current: string } {
     const current = "current";
     const endSeq = this.#latest()?.endSeq ?? -1;
@@ -122,9 +122,9 @@ export class Conversation {
       state,
       endId: this.#endId(),
       recent: this.#recent(),
-      lastRound: asked < 0 ? [] : covered.slice(asked),
+      lastTurn: asked < 0 ? [] : covered.slice(asked),
       idOf: (id) => id,
-      opensRound: isUser,
+      opensTurn: isUser,
     });
   }
 

@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { memoryBlock } from "../../src/turns/memory-block.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";

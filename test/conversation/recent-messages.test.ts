@@ -27,7 +27,7 @@ describe("recentMessages", () => {
     expect(recentMessages([], 250)).toEqual({ messages: [], shortened: [] });
   });
 
-  it("lose the first calls of tools where the last round alone does not fit", () => {
+  it("lose the first calls of tools where the last turn alone does not fit", () => {
     const covered = [
       ...[asks("q1"), says("a1"), asks("q2"), calls("c1", "1", "2"), result("2", words(100)), result("1", words(100))],
       ...[calls("c2", "3"), result("3", words(100)), says("a2", words(50))],

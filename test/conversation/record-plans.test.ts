@@ -29,7 +29,7 @@ function literal(value: unknown): string {
   return pg.escapeLiteral(`{${items.join()}}`);
 }
 
-/** The rows that recording one more round goes through, by the plan that a session keeps; it is not kept. */
+/** The rows that recording one more turn goes through, by the plan that a session keeps; it is not kept. */
 async function rowsRead(): Promise<number> {
   await pool.query("analyze");
   await pool.query("begin");
@@ -60,7 +60,7 @@ afterAll(async () => {
   if (onServer()) await pool.end();
 });
 
-it("recording a round reads no more of a longer thread", async () => {
+it("recording a turn reads no more of a longer thread", async () => {
   await memory.record({ ...thread, messages: rounds(1, 50) });
   const before = await rowsRead();
   await memory.record({ ...thread, messages: rounds(51, 400) });
@@ -68,7 +68,7 @@ it("recording a round reads no more of a longer thread", async () => {
   expect(await rowsRead()).toBeLessThan(before * 1.1);
 });
 
-it("a thread has as many rounds as users' messages, however often these are recorded", async () => {
+it("a thread has as many turns as users' messages, however often these are recorded", async () => {
   const one = { scope: thread.scope, threadId: "again" };
   await memory.record({ ...one, messages: rounds(0, 2) });
   await memory.record({ ...one, messages: rounds(1, 2) });

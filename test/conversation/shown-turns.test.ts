@@ -30,7 +30,7 @@ describe("what each turn was shown", () => {
     await say(graph, "Good night.", config);
     const [second, first, ...others] = await memory.threads.shown(address);
     expect(others).toEqual([]);
-    expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, leftOut: 0 });
+    expect(first).toMatchObject({ turn: 1, seq: 0, revision: 2, summaryId: null, omitted: 0 });
     expect(first?.memories).toEqual([
       { id: tea?.id, part: "profile", text: "The user drinks green tea.", score: null },
       { id: chess?.id, part: "relevant", text: "The user plays chess.", score: expect.any(Number) },
@@ -74,11 +74,11 @@ describe("what each turn was shown", () => {
     await memory.memories.add([{ text: "The user plays chess." }, ...lakes], address);
     const recalled = await memory.recall({ ...address, query: "Chess?" });
     const shown = shownBy(recalled);
-    const { leftOut } = shown;
-    expect(leftOut).toBeGreaterThan(0);
+    const { omitted } = shown;
+    expect(omitted).toBeGreaterThan(0);
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Chess?")] });
     const [turn] = await memory.threads.shown(address);
-    expect(turn).toMatchObject({ leftOut });
+    expect(turn).toMatchObject({ omitted });
     const score = expect.closeTo(recalled.memories.relevant[0]?.score ?? 0, 4);
     expect(turn?.memories).toContainEqual(expect.objectContaining({ part: "relevant", score }));
   });
@@ -131,7 +131,7 @@ describe("what each turn was shown", () => {
     expect(turn?.memories).toMatchObject(ids.map((id) => ({ id, text: null })));
     for (const wrong of [
       { parts: { relevant: ["nope"] } },
-      { leftOut: 9e12 },
+      { omitted: 9e12 },
       { block: "text" },
       { recallMs: 1e300 },
       { scores: { x: 1e300 } },

@@ -1,7 +1,7 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { memoryQueryTool, withMemory } from "../../src/index.js";
-import { wayIn } from "../../src/way-in.js";
+import { internalApi } from "../../src/internal-api.js";
 import { type AnyGraph, answering, chatAgent } from "../langgraph/conversation.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -77,10 +77,10 @@ describe("events", () => {
     const memory = db.memory({ clock: () => now });
     const { scope } = newAddress();
     const event = { scope, op: "search", status: "ok" } as const;
-    await wayIn(memory).emit({ ...event, step: "recall", similarity: 0.7 });
-    await wayIn(memory).emit({ ...event, step: "recall", status: "error", detail: "DATABASE_ERROR" });
+    await internalApi(memory).emit({ ...event, step: "recall", similarity: 0.7 });
+    await internalApi(memory).emit({ ...event, step: "recall", status: "error", detail: "DATABASE_ERROR" });
     now = new Date("2035-05-02T00:01:00Z");
-    await wayIn(memory).emit({ ...event, step: "tool", category: "goals" });
+    await internalApi(memory).emit({ ...event, step: "tool", category: "goals" });
     // As version 0.1 wrote it.
     await db.pool.query(
       `insert into "${db.schema}".event (tenant_id, user_id, app_id, node, op, status, created_at)
@@ -137,14 +137,14 @@ describe("events", () => {
       await expect(memory.events.count(wrong as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  it("of a recall cost it no round trip: the round's end writes them, once", async () => {
+  it("of a recall cost it no round trip: the turn's end writes them, once", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     const graph = withMemory(chatAgent(answering()), memory).compile() as unknown as AnyGraph;
     const thread = newAddress();
     await memory.memories.add({ text: "The user plays chess." }, thread);
     const config = { configurable: { thread_id: thread.threadId, user_id: thread.scope.userId } };
-    // The first round of a thread claims it besides.
+    // The first turn of a thread claims it besides.
     await memory.record({ ...thread, messages: [new HumanMessage({ id: "0", content: "Hello." })] });
     statements.length = 0;
     await graph.invoke({ messages: [new HumanMessage({ id: "1", content: "Who plays chess?" })] }, config);
@@ -153,7 +153,7 @@ describe("events", () => {
     expect(await list()).toMatchObject([
       { op: "search", status: "ok", threadId: thread.threadId, similarity: expect.closeTo(1, 0) },
     ]);
-    // What was recorded already is no new round.
+    // What was recorded already is no new turn.
     const shown = { revision: 1, memoryIds: [], similarity: 1 };
     await memory.remember({
       ...thread,

@@ -1,8 +1,8 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { internalApi } from "../../src/internal-api.js";
 import { fieldsFirst, type LogFields, lineLogger } from "../../src/logger.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { wayIn } from "../../src/way-in.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -42,7 +42,7 @@ describe("log lines", () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({ logger: fieldsFirst(logger) });
     const { MemoryError } = await import("../../src/errors.js");
-    await wayIn(memory).reportError({
+    await internalApi(memory).reportError({
       scope: { userId: "ben" },
       threadId: "b",
       node: "recall",

@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import { type Memory, shownBy } from "../../src/index.js";
+import { internalApi } from "../../src/internal-api.js";
 import type { AppScope } from "../../src/scope/scope.js";
-import { wayIn } from "../../src/way-in.js";
 import { addNotes } from "../notes/note-facts.js";
 import { appOf, newTalk, noteModel, say as sayTo, talkAndEnd } from "../notes/note-model.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
@@ -128,7 +128,7 @@ it("the recall share counts turns in which memory was searched by tool, of the l
   const turn = async (searches: number) => {
     now = new Date(now.getTime() + 60_000);
     for (let search = 0; search < searches; search++) {
-      await wayIn(memory).emit({ ...thread, step: "tool", op: "search", status: "ok" });
+      await internalApi(memory).emit({ ...thread, step: "tool", op: "search", status: "ok" });
     }
     now = new Date(now.getTime() + 60_000);
     await memory.remember({ ...thread, messages: [new HumanMessage(`At ${now}`), new AIMessage("Yes.")] });
@@ -261,9 +261,9 @@ describe("the statistics of apps", () => {
     const [scope] = scopes;
     const event = { scope: scope!, step: "compact", status: "ok" } as const;
     for (const op of ["classify", "merge", "merge", "classify", "delete"] as const) {
-      await wayIn(memory).emit({ ...event, op });
+      await internalApi(memory).emit({ ...event, op });
     }
-    await wayIn(memory).emit({ ...event, op: "classify", status: "error" });
+    await internalApi(memory).emit({ ...event, op: "classify", status: "error" });
     const stats = await memory.stats({ by: "app", tenantId, days: 4 });
     expect(stats.rows.map(({ compactions }) => compactions)).toEqual([2, 0]);
     expect(stats.rows[0]?.compactionsPerDay).toBeCloseTo(2 / 4);

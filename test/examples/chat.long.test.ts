@@ -33,7 +33,7 @@ function chat(env: Record<string, string> = {}): Program {
 
 // On a server they would be the same again: without DATABASE_URL the example has its own embedded database.
 test.skipIf(onServer())(
-  "offline: says what it is, remembers over rounds and restarts, shows what happens in the background (embedded only)",
+  "offline: says what it is, remembers over turns and restarts, shows what happens in the background (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const first = chat();

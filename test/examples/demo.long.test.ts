@@ -46,7 +46,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(printed.length).toBeLessThanOrEqual(136);
   });
 
-  // The window after each round of plain chat.
+  // The window after each turn of plain chat.
   test.each([
     [1, "none", "too early for one"],
     [2, "none, messages 0-1", "too early for one"],
@@ -133,7 +133,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(answer).toContain("We booked the Alfama hall for the launch");
     });
 
-    test("the next round is told what changed; the planner reads tasks and is refused preferences", () => {
+    test("the next turn is told what changed; the planner reads tasks and is refused preferences", () => {
       const told = section("Another program adds two tasks");
       expect(told).toMatch(/ shown +Memory updates since rev \d+:\n/);
       expect(told).toMatch(/ shown +- \+created: \[Tasks\] Before the launch the checkout is tested/);

@@ -4,9 +4,9 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { beforeAll, describe, expect, inject, it } from "vitest";
+import { internalApi } from "../../src/internal-api.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
-import { wayIn } from "../../src/way-in.js";
 import { useChildScripts } from "../support/child-scripts.js";
 import { fillScope } from "../support/fill-scope.js";
 import { countEverything, findEverywhere, personalTables } from "../support/find-everywhere.js";
@@ -72,7 +72,7 @@ describe("forget", () => {
       const drafts = [{ text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" }];
       const [written] = await memory.memories.add(drafts, { scope });
       await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
-      await wayIn(memory).emit({ scope, step: "recall", op: "search", status: "ok" });
+      await internalApi(memory).emit({ scope, step: "recall", op: "search", status: "ok" });
     }
     const { removed } = await memory.forget(inApp);
     expect(removed).toMatchObject({ memory: 1, thread: 1, message: 1, history: 2, change_log: 1 });

@@ -81,7 +81,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     return found?.id ?? "";
   };
 
-  it("shows who there is, their conversations, and beside each round what the model was shown", async () => {
+  it("shows who there is, their conversations, and beside each turn what the model was shown", async () => {
     await open("threads");
     await page.getByRole("link", { name: "ana" }).click();
     await page.getByRole("link", { name: "sailing", exact: true }).click();

@@ -15,7 +15,7 @@ const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
 
 /** A megabyte whose words are numbered, so that each can be told from the others. */
 const long = (name: string) => Array.from({ length: 90_000 }, (_, index) => `${name}${index}`).join(" ");
-const leftOut = /\[… [\d,]+ characters left out …\]/;
+const omitted = /\[… [\d,]+ characters left out …\]/;
 const shortened = "create skipped middle_left_out";
 
 const summarizing = () =>
@@ -39,7 +39,7 @@ describe("a message of a megabyte", () => {
     });
     expect(model.calls.length).toBeLessThanOrEqual(3);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
-    for (const part of [/>w0 w1 w2 /, / w89998 w89999</, leftOut]) expect(seen).toMatch(part);
+    for (const part of [/>w0 w1 w2 /, / w89998 w89999</, omitted]) expect(seen).toMatch(part);
     expect(new Set(model.calls.flatMap((call) => summaryPrompt(call).added))).toEqual(new Set([0, 1, 2, 3, 4, 5]));
     expect(await summaryTable(memory, thread)).toEqual([[expect.any(Number), 0, 5, null, "completed"]]);
     expect(await eventsOf(db, thread, "summarize")).toContain(shortened);
@@ -99,18 +99,18 @@ describe("many messages", () => {
     const prompts = model.prompts("fact_extraction").join();
     for (const index of texts.keys()) expect(prompts).toContain(`start${index} word`);
     for (const index of texts.keys()) expect(prompts).toContain(`end${index}`);
-    expect(prompts).not.toMatch(leftOut);
+    expect(prompts).not.toMatch(omitted);
     expect(await taskOf(db, thread, "facts")).toMatchObject({ done_until: 9, retry_at: null });
     expect(await eventsOf(db, thread, "extract")).not.toContain(shortened);
   });
 
   /** Rounds of some 1,000 tokens each. */
-  const longRound = (name: string): BaseMessage[] => [
+  const longTurn = (name: string): BaseMessage[] => [
     new HumanMessage({ id: `${name}-q`, content: `start-${name} ${"word ".repeat(900)}` }),
     new AIMessage({ id: `${name}-a`, content: `end-${name}` }),
   ];
 
-  it("are left to the next summaries, round by round, and stay before the agent till then", async () => {
+  it("are left to the next summaries, turn by round, and stay before the agent till then", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, {
       model,
@@ -118,7 +118,7 @@ describe("many messages", () => {
     });
     const thread = newAddress();
     const names = ["a", "b", "c", "d", "e", "f"];
-    await memory.remember({ ...thread, messages: names.flatMap(longRound) });
+    await memory.remember({ ...thread, messages: names.flatMap(longTurn) });
     const [[, start, end, , status] = []] = (await summaryTable(memory, thread)) as [
       number,
       number,
@@ -128,14 +128,14 @@ describe("many messages", () => {
     ][];
     expect([start, status]).toEqual([0, "completed"]);
     expect(end).toBeLessThan(11);
-    // What it does not cover, the agent is shown: from the start of a round.
+    // What it does not cover, the agent is shown: from the start of a turn.
     const gap = await gapOf(memory, thread);
     expect(gap).toHaveLength(11 - (end ?? 0));
     expect(gap[0]).toMatch(/-q$/);
     for (let more = 0; more < 6; more++) await memory.remember({ ...thread, messages: round(`more${more}`) });
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const name of names) expect(seen).toContain(`end-${name}`);
-    expect(seen).not.toMatch(leftOut);
+    expect(seen).not.toMatch(omitted);
     expect(await gapOf(memory, thread)).toEqual([]);
     // Each summary begins where the one before ended.
     const added = model.calls.map((call) => summaryPrompt(call).added);
@@ -143,7 +143,7 @@ describe("many messages", () => {
     expect(covered).toEqual(Array.from({ length: 24 }, (_, seq) => seq));
   });
 
-  it("of one round are never parted, however long it is", async () => {
+  it("of one turn are never parted, however long it is", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();

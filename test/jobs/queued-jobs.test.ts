@@ -105,7 +105,7 @@ describe.runIf(onServer())("queued jobs", () => {
     await worker.stop();
   });
 
-  it("make a summary of a round that another process recorded", async () => {
+  it("make a summary of a turn that another process recorded", async () => {
     const queue = queueSchemaOf("summary");
     const config: TestConfig = {
       summaries: { everyMessages: 2 },

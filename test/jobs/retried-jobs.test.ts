@@ -22,7 +22,7 @@ interface Place {
   again(options: TestOptions): Memory;
 }
 
-/** A summary that failed is not given up: the next round starts another. */
+/** A summary that failed is not given up: the next turn starts another. */
 const cases = workCases.filter(({ kind }) => kind !== "summaries");
 
 const place: Place = {

@@ -10,8 +10,8 @@ import {
   type Scope,
   withMemory,
 } from "../../src/index.js";
+import { internalApi } from "../../src/internal-api.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
-import { wayIn } from "../../src/way-in.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { answering, chatAgent, favouriteDish, say, toolAgent, transcript } from "./conversation.js";
 
@@ -76,7 +76,7 @@ it("is refused where it is none, and beside row-level security", () => {
     expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
   }
   expect(() => createMemory({ defaultScope: { userId: "ana" }, isolation: "rls" })).toThrow(coded("INVALID_INPUT"));
-  expect(wayIn(database.memory()).defaultScope()).toBeNull();
+  expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });
 
 it("is named where a run is refused that names nobody", async () => {

@@ -60,7 +60,7 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     );
     expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([fromSummary]);
     expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
-    // Of the two rounds before LangChain's summary.
+    // Of the two turns before LangChain's summary.
     expect(worker.prompts("conversation_summary")).toHaveLength(2);
     const told = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
     expect(told).toEqual(["create skipped others_summary"]);

@@ -77,7 +77,7 @@ describe("a passive turn", () => {
       related: [],
       rest: [],
       notes: [],
-      leftOut: 0,
+      omitted: 0,
     });
   });
 

@@ -21,7 +21,7 @@ function keeper(args: Record<string, unknown>) {
 }
 
 describe("an agent that keeps a procedure", () => {
-  it("has the steps of its own round kept, and finds them by their category only", async () => {
+  it("has the steps of its own turn kept, and finds them by their category only", async () => {
     const model = taskModel({ procedure_steps: () => steps("Build.", "Push.", "Restart.") });
     const memory = db.memory({ model });
     const { scope, threadId } = newAddress();
@@ -35,7 +35,7 @@ describe("an agent that keeps a procedure", () => {
     expect(messages.find((message) => message.getType() === "tool")?.text).toBe(
       "Kept:\nDeploy the shop:\n1. Build.\n2. Push.\n3. Restart.",
     );
-    // The round was not recorded yet when the tool was called.
+    // The turn was not recorded yet when the tool was called.
     expect(model.prompts("procedure_steps")[0]).toContain('<message role="user">Deploy the shop.</message>');
 
     const [kept] = await memory.memories.list({ scope, kinds: ["procedure"] });

@@ -40,7 +40,7 @@ const remembered = "zanzibar";
 const saidEarlier = "timbuktu";
 const secrets = new RegExp(`${remembered}|${saidEarlier}|Long-term Memory|Previous context`);
 
-/** A thread of a user of whom something is known, with a round that no checkpoint holds. */
+/** A thread of a user of whom something is known, with a turn that no checkpoint holds. */
 async function resumedThread(memory: Memory) {
   const thread = await knownThread(memory);
   const messages = [new HumanMessage(`I was in ${saidEarlier}.`)];

@@ -2,8 +2,8 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { Memory, Scope } from "../../src/index.js";
+import { internalApiKey } from "../../src/internal-api.js";
 import { runIdentity, runScope } from "../../src/langgraph/run/run-identity.js";
-import { wayInKey } from "../../src/way-in.js";
 
 type Values = Record<string, unknown>;
 
@@ -101,7 +101,7 @@ const naming = fc.uniqueArray(
 );
 
 const scopedBy = (defaultScope: Scope | null) =>
-  ({ [wayInKey]: { defaultScope: () => defaultScope } }) as unknown as Memory;
+  ({ [internalApiKey]: { defaultScope: () => defaultScope } }) as unknown as Memory;
 const withoutDefault = scopedBy(null);
 const withDefault = scopedBy({ appId: "studio" });
 

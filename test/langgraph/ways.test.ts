@@ -3,7 +3,7 @@ import { tool } from "@langchain/core/tools";
 import { Command, interrupt } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import type { RoundOptions } from "../../src/langgraph/run/node-options.js";
+import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { answering, lines, newThread, say, streamed, summarizing, transcript } from "./conversation.js";
@@ -15,7 +15,7 @@ const looks = (...places: string[]) => ({
   toolCalls: places.map((at) => ({ name: "look", args: { at } })),
 });
 
-const sessions: Record<string, RoundOptions & { checkpointer?: null }> = {
+const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
   full: {},
   bounded: { session: "bounded" },
   stateless: { checkpointer: null },
@@ -75,7 +75,7 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
   });
 
   it.each(["system", "user"] as const)(
-    "is shown the same memory in every call of a round with tools, recalled once (as %s)",
+    "is shown the same memory in every call of a turn with tools, recalled once (as %s)",
     async (injectAs) => {
       const config = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });

@@ -12,12 +12,12 @@ import {
   rememberNode,
   withMemory,
 } from "../../src/index.js";
-import type { RoundOptions } from "../../src/langgraph/run/node-options.js";
+import type { TurnOptions } from "../../src/langgraph/run/node-options.js";
 import type { ScriptedCall, ScriptedChatModel } from "../../src/testing/index.js";
 import { type AnyGraph, lines } from "./conversation.js";
 
-/** An agent, its memory, and how the two ends of a round behave. */
-export interface Build extends RoundOptions {
+/** An agent, its memory, and how the two ends of a turn behave. */
+export interface Build extends TurnOptions {
   readonly memory: Memory;
   readonly model: ScriptedChatModel;
   readonly tools?: StructuredToolInterface[];

@@ -44,7 +44,7 @@ describe("an interrupt in the agent", () => {
     return { agent, model, runs };
   }
 
-  it("surfaces, resumes where it stopped, and the round is recorded once", async () => {
+  it("surfaces, resumes where it stopped, and the turn is recorded once", async () => {
     const memory = database.memory({ model: summarizing() });
     const { agent, model, runs } = asking();
     const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
@@ -94,7 +94,7 @@ describe("an interrupt in the agent", () => {
     expect(await transcript(database, thread)).toEqual([...recorded(1, 2), "question 3", "[yes]", "answer 1"]);
   });
 
-  it.each(["full", "bounded"] as const)("leaves a %s session's state as a round without one does", async (session) => {
+  it.each(["full", "bounded"] as const)("leaves a %s session's state as a turn without one does", async (session) => {
     const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const checkpointer = memory.checkpointer();
     const thread = newThread();

@@ -27,7 +27,7 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
 }
 
 describe("without a checkpointer", () => {
-  it("a round sent twice is recorded once, and shown once", async () => {
+  it("a turn sent twice is recorded once, and shown once", async () => {
     const memory = database.memory();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
@@ -112,7 +112,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
   });
 
-  it("goes on in the new branch, with the branch's own rounds", async () => {
+  it("goes on in the new branch, with the branch's own turns", async () => {
     const { memory, model, graph, thread, at } = await conversation();
     await say(graph, "another way", at(undefined, 2));
     const { messages } = await say(graph, "and on", thread);
@@ -130,7 +130,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
   });
 
-  it("replays a round from its own point of view", async () => {
+  it("replays a turn from its own point of view", async () => {
     const { model, graph, thread, at } = await conversation();
     await graph.invoke(null, at("agent", 3));
     expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);

@@ -63,7 +63,7 @@ function agentOf(state: object, chat: object, schemas: object = {}) {
     .compile();
 }
 
-/** Every round appends, adds, and sets. */
+/** Every turn appends, adds, and sets. */
 const counting = (kind: keyof typeof states) =>
   agentOf(states[kind], ({ count }: { count: number }) => ({
     messages: [new HumanMessage({ content: `seen ${count}`, name: "counter" })],
@@ -73,7 +73,7 @@ const counting = (kind: keyof typeof states) =>
   }));
 
 describe.each(Object.keys(states) as (keyof typeof states)[])("the keys of an agent made with %s", (kind) => {
-  it("are what they would be without memory, round after round", async () => {
+  it("are what they would be without memory, turn after turn", async () => {
     const memory = database.memory();
     const checkpointer = memory.checkpointer();
     const plain = counting(kind) as unknown as AnyGraph;
@@ -93,7 +93,7 @@ describe.each(Object.keys(states) as (keyof typeof states)[])("the keys of an ag
     }
     const { values } = await graph.getState(wrapped);
     expect(values).toMatchObject({ total: 16, untouched: "kept" });
-    // LangGraph itself sets a zod default anew with every input: then each round is round 0.
+    // LangGraph itself sets a zod default anew with every input: then each turn is turn 0.
     const rounds = kind === "zod" ? [0, 0, 0] : [0, 1, 2];
     expect(values.log).toEqual([
       "begin",

@@ -152,10 +152,10 @@ describe("streams", () => {
         summaryId: summary!.id,
         recentMessages: 2,
         gapMessages: 0,
-        leftOutMessages: 0,
+        omittedMessages: 0,
         hits: 0,
         similarity: null,
-        leftOut: 0,
+        omitted: 0,
         changes: 0,
       },
       {

@@ -83,7 +83,7 @@ describe("a memory that nobody uses", () => {
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
   });
 
-  it("is used by being shown in a round that was recorded, by being said again, by being changed", async () => {
+  it("is used by being shown in a turn that was recorded, by being said again, by being changed", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     const [shown, said, changed] = await add(

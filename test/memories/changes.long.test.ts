@@ -3,7 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import type { Memory } from "../../src/memory.js";
-import { memoryBlock, shownBy } from "../../src/rounds/memory-block.js";
+import { memoryBlock, shownBy } from "../../src/turns/memory-block.js";
 import { consolidateNow } from "../support/consolidate-now.js";
 import { judgingModel } from "../support/pair-judge.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
@@ -21,7 +21,7 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
   return first.startsWith("Memory updates") ? first.split("\n") : [];
 }
 
-/** A round that is told of what changed, and recorded. */
+/** A turn that is told of what changed, and recorded. */
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
   const shown = shownBy(await memory.recall(thread));

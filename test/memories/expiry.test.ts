@@ -36,7 +36,7 @@ describe("a memory that expires", () => {
         query: "Where does Ana fly, in which seat?",
       });
       return [
-        Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 || recalled.memories.leftOut > 0,
+        Object.values(recalled.memories).filter(Array.isArray).flat().length > 0 || recalled.memories.omitted > 0,
         (await memory.query({ ...scope, query: "Oslo window seat" })).length > 0,
         (await memory.memories.list(scope)).length > 0,
       ];

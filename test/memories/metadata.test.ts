@@ -81,7 +81,7 @@ describe("metadata", () => {
       cleo,
     );
     const recalled = await memory.recall({ ...cleo, threadId: "cleo-1", query: "tea" });
-    const { memoryBlock } = await import("../../src/rounds/memory-block.js");
+    const { memoryBlock } = await import("../../src/turns/memory-block.js");
     expect(memoryBlock(recalled)).toContain("tea");
     expect(memoryBlock(recalled)).not.toContain("XYZZY");
     const full = await memory.query({ ...cleo, query: "tea", return: "full" });

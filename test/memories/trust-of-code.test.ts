@@ -1,6 +1,6 @@
 import { randomUUID } from "node:crypto";
 import { expect, it } from "vitest";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { memoryBlock } from "../../src/turns/memory-block.js";
 import { linesOf } from "../support/export-lines.js";
 import { useTestDatabase } from "../support/test-database.js";
 

@@ -86,7 +86,7 @@ describe("concurrent writers", () => {
     expect(all.map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
   });
 
-  it("and rounds that were shown the same memories do not block each other", async () => {
+  it("and turns that were shown the same memories do not block each other", async () => {
     const memory = db.memory();
     const user = newUser();
     const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);

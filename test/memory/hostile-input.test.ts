@@ -2,13 +2,13 @@ import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
 import type { Memory } from "../../src/index.js";
+import { internalApi } from "../../src/internal-api.js";
 import { defineWork, type Within } from "../../src/jobs/define-work.js";
 import { createRunner } from "../../src/jobs/runner.js";
 import { withDeadline } from "../../src/models/model-answer.js";
 import { resolveConfig } from "../../src/options.js";
 import { isConnectionError, toMemoryError } from "../../src/postgres/database-error.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
-import { wayIn } from "../../src/way-in.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Arguments, callOf, errorOf, sampleCalls, sampleId, sampleScope } from "./sample-calls.js";
@@ -215,8 +215,8 @@ describe("words that name what every object has", () => {
     const error = vi.fn();
     const memory = db.memory({ logger: { ...silentLogger, error } });
     const event = { ...user(), op: "search", status: "ok" } as const;
-    await wayIn(memory).emit({ ...event, step: "constructor" as never });
-    await wayIn(memory).emit({ ...event, scope: { userId: undefined, appId: "x" } as never, step: "tool" });
+    await internalApi(memory).emit({ ...event, step: "constructor" as never });
+    await internalApi(memory).emit({ ...event, scope: { userId: undefined, appId: "x" } as never, step: "tool" });
     expect(error.mock.calls.map(([line]) => line)).toEqual([
       expect.stringContaining('no step "constructor"'),
       expect.stringContaining("userId is given without a value"),
@@ -252,12 +252,12 @@ describe("memories that a turn or a tool was shown", () => {
       await add({ ...ana, appId: "mail" }, { category: "local" }),
     ];
     const shownIds = [...own, ...foreign, "no uuid"];
-    await wayIn(memory).emit({ scope: ana, step: "tool", op: "search", status: "ok", shownIds });
+    await internalApi(memory).emit({ scope: ana, step: "tool", op: "search", status: "ok", shownIds });
     const shown = { revision: 0, memoryIds: shownIds };
     await memory.record({ scope: ana, threadId: "t", messages: [new HumanMessage("hi")], shown });
     expect(await Promise.all(own.map(usedBy))).toEqual([2, 2, 2]);
     expect(await Promise.all(foreign.map(usedBy))).toEqual([0, 0, 0, 0]);
-    await wayIn(memory).emit({
+    await internalApi(memory).emit({
       scope: { tenantId, userId: "ana" },
       step: "tool",
       op: "search",

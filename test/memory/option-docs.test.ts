@@ -21,7 +21,7 @@ const groups = {
   energy: ["usage/energy-options.ts", "energyOptionsSchema"],
   consent: ["memories/guard/consent-policy.rule.ts", "consentConfigSchema"],
   store: ["store/store-options.ts", "storeOptionsSchema"],
-  spans: ["rounds/observe.ts", "spansOptionsSchema"],
+  spans: ["turns/observe.ts", "spansOptionsSchema"],
   "notes.apps.*": ["notes/notes-options.ts", "appOptionsSchema"],
 } as const;
 

@@ -58,7 +58,7 @@ export const sampleCalls: Readonly<Record<string, Arguments>> = {
   "transcript.search": [{ scope, query: "tea" }],
   "threads.list": [{ scope }],
   "threads.delete": [{ scope, threadId: "removed" }],
-  "threads.end": [{ scope, threadId, reason: "done", afterRound: false }],
+  "threads.end": [{ scope, threadId, reason: "done", afterTurn: false }],
   "threads.shown": [{ scope, threadId }],
   "threads.cost": [{ scope, threadId }],
   "threads.messages": [{ scope, threadId, limit: 3 }],

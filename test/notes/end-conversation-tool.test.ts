@@ -68,7 +68,7 @@ describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
 });
 
 describe("a tool that ends the conversation", () => {
-  it("ends it in the first round too", async () => {
+  it("ends it in the first turn too", async () => {
     const memory = db.memory({ model: noteModel() });
     const { scope, threadId } = newTalk();
     const graph = withMemory(agent(memory), memory).compile() as never as {
@@ -80,12 +80,12 @@ describe("a tool that ends the conversation", () => {
     expect(thread).toMatchObject({ messages: 4, endedReason: "The user said goodbye." });
   });
 
-  it("whose round is never recorded leaves its note after a while", async () => {
+  it("whose turn is never recorded leaves its note after a while", async () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const talk = newTalk();
     await memory.remember({ ...talk, messages: [new HumanMessage("Two tickets for Friday.")] });
-    await memory.threads.end({ ...talk, afterRound: true });
+    await memory.threads.end({ ...talk, afterTurn: true });
     await memory.upkeep();
     expect(model.prompts("app_note")).toEqual([]);
     const { schema, pool } = db;

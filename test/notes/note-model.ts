@@ -45,12 +45,12 @@ export function noteModel(replies: TaskReplies = {}) {
   });
 }
 
-/** One round of `talk`. */
+/** One turn of `talk`. */
 export function say(memory: Memory, talk: AppAddress, says: string, answer = "I see.") {
   return memory.remember({ ...talk, messages: [new HumanMessage(says), new AIMessage(answer)] });
 }
 
-/** A conversation of one round that ends. */
+/** A conversation of one turn that ends. */
 export async function talkAndEnd(memory: Memory, talk: AppAddress, says = "Meetings after 2 pm, please.") {
   await say(memory, talk, says);
   return memory.threads.end(talk);

@@ -43,10 +43,10 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
       expect(acknowledged).toBeGreaterThan(0);
 
       const memory = open(dataDir);
-      const { lastSeq, gap, leftOut } = await memory.recall(thread);
+      const { lastSeq, gap, omitted } = await memory.recall(thread);
       expect(lastSeq).toBeGreaterThanOrEqual(acknowledged);
-      // Without a gap, and no round by half.
-      expect(gap.length + (leftOut?.messages ?? 0)).toBe(lastSeq + 1);
+      // Without a gap, and no turn by half.
+      expect(gap.length + (omitted?.messages ?? 0)).toBe(lastSeq + 1);
       expect(lastSeq % 2).toBe(1);
       await memory.close();
     }

@@ -63,7 +63,7 @@ describe("an explanation", () => {
           for (const { parts, score } of explained.hits) {
             expect(Object.values(parts).reduce((sum, part) => sum + part, 0)).toBeCloseTo(score, 9);
           }
-          const ids = [...explained.hits, ...explained.leftOut].map((each) => each.memory.id);
+          const ids = [...explained.hits, ...explained.omitted].map((each) => each.memory.id);
           expect(new Set(ids).size).toBe(ids.length);
           expect(tokensOf(hits)).toBeLessThanOrEqual(asks.budgetTokens ?? Number.POSITIVE_INFINITY);
           const words = new Set(asks.query.split(" ").filter((word) => word !== "not"));
@@ -72,7 +72,7 @@ describe("an explanation", () => {
             (each) => explained.question.broad || fits(each),
           );
           expect(ids).toEqual(expect.arrayContaining(asked.map(({ id }) => id)));
-          for (const { reason, detail } of explained.leftOut) expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
+          for (const { reason, detail } of explained.omitted) expect(`${reason}: ${detail}`).toMatch(/\w+: \w+/);
         },
       ),
       { numRuns: 25, endOnFailure: true },
@@ -103,8 +103,8 @@ describe("an explanation", () => {
     await memory.memories.remove(outcomes[7]?.id ?? "", { scope });
     now = new Date("2026-11-20T14:00:00Z");
     const reasons = async (asks: object) => {
-      const { hits, leftOut } = await memory.query({ scope, query: "boat?", ...asks, explain: true });
-      const told = new Map<string, string>(leftOut.map(({ memory: { text }, reason }) => [text, reason]));
+      const { hits, omitted } = await memory.query({ scope, query: "boat?", ...asks, explain: true });
+      const told = new Map<string, string>(omitted.map(({ memory: { text }, reason }) => [text, reason]));
       for (const { memory: each } of hits) told.set(each.text, "hit");
       return told;
     };
@@ -135,7 +135,7 @@ describe("an explanation", () => {
       ],
       { scope },
     );
-    const { question, hits, leftOut } = await memory.query({
+    const { question, hits, omitted } = await memory.query({
       scope,
       query: "Who am I?",
       explain: true,
@@ -145,7 +145,7 @@ describe("an explanation", () => {
       ["The user plays the piano.", 1],
       ["The user likes tea.", 0],
     ]);
-    expect(leftOut).toEqual([]);
+    expect(omitted).toEqual([]);
   });
 
   it("tells of no other scope, in whatever state its memories are", async () => {
@@ -156,7 +156,7 @@ describe("an explanation", () => {
       const [added] = await memory.memories.list({ scope });
       if (scope !== ana) await memory.memories.remove(added?.id ?? "", { scope: added?.scope ?? scope });
     }
-    const { hits, leftOut } = await memory.query({ scope: ana, query: "green tea", explain: true });
-    for (const { memory: each } of [...hits, ...leftOut]) expect(each.scope.userId).toBe(ana.userId);
+    const { hits, omitted } = await memory.query({ scope: ana, query: "green tea", explain: true });
+    for (const { memory: each } of [...hits, ...omitted]) expect(each.scope.userId).toBe(ana.userId);
   });
 });

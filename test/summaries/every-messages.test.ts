@@ -27,11 +27,11 @@ describe("summaries.everyMessages", () => {
   it("shows all that no summary has, and the recent messages before it", async () => {
     const { memory, thread, say } = summarisedThread(db, { config: { summaries: { everyMessages: 8 } } });
     for (const number of [1, 2, 3, 4, 5, 6]) await say(number);
-    const { recent, gap, leftOut } = await memory.recall(thread);
+    const { recent, gap, omitted } = await memory.recall(thread);
     const idsOf = (...numbers: number[]) => numbers.flatMap((number) => [`${number}-q`, `${number}-a`]);
     expect(recent.map(({ id }) => id)).toEqual(idsOf(1, 2, 3));
     expect(gap.map(({ id }) => id)).toEqual(idsOf(4, 5, 6));
-    expect(leftOut).toBeNull();
+    expect(omitted).toBeNull();
   });
 
   it("does not wait where few messages have many words", async () => {
@@ -43,7 +43,7 @@ describe("summaries.everyMessages", () => {
     expect(summary).toMatchObject({ started: true });
   });
 
-  it("tries again with the next round after a failure", async () => {
+  it("tries again with the next turn after a failure", async () => {
     const made = { structured: { reasoning: "…", summary: "summary" } };
     const model = new ScriptedChatModel({ replies: [made, new Error("overloaded"), made] });
     const { say } = summarisedThread(db, { model, config: { summaries: { everyMessages: 4 } } });

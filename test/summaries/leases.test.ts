@@ -117,7 +117,7 @@ describe("two workers", () => {
     expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
   });
 
-  it("that end the same round at once start one summary", async () => {
+  it("that end the same turn at once start one summary", async () => {
     const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
     const thread = fresh();
     const ended = await Promise.all(workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })));

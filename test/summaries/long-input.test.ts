@@ -69,10 +69,10 @@ describe("a stretch longer than the model's budget", () => {
   });
 });
 
-describe("rounds with tool calls", () => {
+describe("turns with tool calls", () => {
   const call = (id: string) => ({ id, name: "look", args: { at: id }, type: "tool_call" as const });
   /** Two parallel calls, their results, then an answer: five messages. */
-  const toolRound = (name: string): BaseMessage[] => [
+  const toolTurn = (name: string): BaseMessage[] => [
     new HumanMessage({ id: `${name}-q`, content: `question of ${name}` }),
     new AIMessage({ id: `${name}-c`, content: "", tool_calls: [call(`${name}1`), call(`${name}2`)] }),
     new ToolMessage({ id: `${name}-1`, tool_call_id: `${name}1`, content: `result ${name}1` }),
@@ -82,7 +82,7 @@ describe("rounds with tool calls", () => {
 
   it("are never cut by a window, and show the model calls and results", async () => {
     const { memory, model, thread } = summarisedThread(db);
-    for (const name of ["a", "b", "c", "d", "e"]) await memory.remember({ ...thread, messages: toolRound(name) });
+    for (const name of ["a", "b", "c", "d", "e"]) await memory.remember({ ...thread, messages: toolTurn(name) });
     expect(await summaryTable(memory, thread)).toEqual([
       [1, 0, 9, null, "completed"],
       [2, 5, 14, 1, "completed"],

@@ -11,7 +11,7 @@ import type { TestConfig } from "../support/test-memory.js";
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 
-/** A memory whose model fails in the rounds that `isDown` names; `reached` are the messages of prompts that were answered. */
+/** A memory whose model fails in the turns that `isDown` names; `reached` are the messages of prompts that were answered. */
 function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
   const reached = new Set<number>();
   const model = new ScriptedChatModel({
@@ -44,7 +44,7 @@ describe("after an outage", () => {
       rounds++;
       await memory.remember({ ...thread, messages: round(`${rounds}`) });
       const next = (await summaryTable(memory, thread)).at(-1);
-      // What no summary had is given up by and by: two rounds for each that is new.
+      // What no summary had is given up by and by: two turns for each that is new.
       expect(next?.slice(1)).toEqual([4, last + 2, id, "completed"]);
     },
   );

@@ -9,7 +9,7 @@ const db = useTestDatabase();
 const start = useChildScripts();
 const scope = { userId: "ana" };
 
-/** A process that ends `rounds` rounds of a thread. */
+/** A process that ends `turns` turns of a thread. */
 function agent(threadId: string, writer: string, rounds: number, model: "quick" | "hang") {
   const url = inject("databaseUrl") ?? "";
   return start("remember-rounds", [url, db.schema, threadId, writer, `${rounds}`, model]);
@@ -42,7 +42,7 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
     expect(rows[0].seqs).toEqual(Array.from({ length: 160 }, (_, seq) => seq));
     expect(rows[0].ids).toBe(160);
 
-    // All 80 rounds may end while one summary is made: another round makes the next.
+    // All 80 turns may end while one summary is made: another turn makes the next.
     const next = summaryMemory(db, { model: new OfflineChatModel() });
     await next.remember({ ...thread, messages: round("next") });
     const summaries = await memory.summaries.list(thread);
@@ -53,7 +53,7 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
       expect(baseId).toBe(before?.id ?? null);
       expect(endSeq).toBeGreaterThan(baseEndSeq ?? -1);
       expect(startSeq).toBeGreaterThanOrEqual(before?.startSeq ?? 0);
-      // A window, and what no summary had when many rounds ended at once.
+      // A window, and what no summary had when many turns ended at once.
       expect(startSeq).toBeLessThanOrEqual((baseEndSeq ?? -1) + 1);
     }
   });

@@ -54,7 +54,7 @@ describe("a failed summary", () => {
     expect(await eventStatuses(thread.threadId)).toEqual(["error", "error", "ok"]);
   });
 
-  it("is given up after the last attempt, and the next round starts a fresh one", async () => {
+  it("is given up after the last attempt, and the next turn starts a fresh one", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({
       replies: [good("the first"), ...Array<Error>(3).fill(new Error("overloaded")), good("the next")],
@@ -84,7 +84,7 @@ describe("a failed summary", () => {
     expect((await memory.recall(thread)).summary?.text).toBe("the next");
   });
 
-  it("is not tried again once a newer round has started another", async () => {
+  it("is not tried again once a newer turn has started another", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({ replies: [new Error("overloaded"), good("newer")] });
     const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });

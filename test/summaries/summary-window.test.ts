@@ -27,7 +27,7 @@ describe("summaryWindow", () => {
     expect(summaryWindow(lastSeq, 14, plainStarts(lastSeq))).toEqual({ startSeq, endSeq });
   });
 
-  it("is the last 14 messages from an even seq wherever rounds are plain pairs", () => {
+  it("is the last 14 messages from an even seq wherever turns are plain pairs", () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 200 }), windowMessages, (round, size) => {
         const lastSeq = round * 2 + 1;
@@ -52,7 +52,7 @@ describe("summaryWindow", () => {
     );
   });
 
-  it("is as long as its size allows; only the last round may be longer than that", () => {
+  it("is as long as its size allows; only the last turn may be longer than that", () => {
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
@@ -78,7 +78,7 @@ describe("summaryWindow", () => {
     );
   });
 
-  it("needs only the round starts inside the window and the last one", () => {
+  it("needs only the turn starts inside the window and the last one", () => {
     fc.assert(
       fc.property(roles, windowMessages, (sequence, size) => {
         const starts = startsOf(sequence);
@@ -91,7 +91,7 @@ describe("summaryWindow", () => {
 });
 
 /** One round: a user message, then steps of parallel tool calls of which some may never get a result. */
-const toolRound = fc
+const toolTurn = fc
   .array(fc.array(fc.boolean(), { minLength: 1, maxLength: 4 }), { maxLength: 3 })
   .map((steps) => ({ steps }));
 
@@ -115,7 +115,7 @@ function transcriptOf(rounds: readonly { steps: readonly (readonly boolean[])[] 
 describe("summaryWindow with tool calls", () => {
   it("never parts a call from its results, wherever the window begins, with parallel calls and missing results", () => {
     fc.assert(
-      fc.property(fc.array(toolRound, { minLength: 1, maxLength: 6, size: "max" }), windowMessages, (rounds, size) => {
+      fc.property(fc.array(toolTurn, { minLength: 1, maxLength: 6, size: "max" }), windowMessages, (rounds, size) => {
         const transcript = transcriptOf(rounds);
         const starts = startsOf(transcript.map((entry) => entry.role));
         for (let length = 1; length <= transcript.length; length++) {
@@ -130,7 +130,7 @@ describe("summaryWindow with tool calls", () => {
     );
   });
 
-  it("keeps the last round whole when it alone is longer than the window", () => {
+  it("keeps the last turn whole when it alone is longer than the window", () => {
     const sequence: MessageRole[] = ["user", "assistant", "user", ...Array<MessageRole>(20).fill("tool")];
     expect(summaryWindow(sequence.length - 1, 14, startsOf(sequence))).toEqual({ startSeq: 2, endSeq: 22 });
   });

@@ -25,7 +25,7 @@ describe("system messages", () => {
       const { summary } = await memory.remember({ ...thread, messages });
       reasons.push(summary.started ? "started" : summary.reason);
     }
-    // As without them: rounds of three messages, of which two count.
+    // As without them: turns of three messages, of which two count.
     expect(reasons).toEqual(["too_early", "too_early", ...Array<string>(8).fill("started")]);
     const rows = (await summaryTable(memory, thread)).map(([, start, end]) => [start, end]);
     expect(rows).toEqual([
@@ -80,7 +80,7 @@ describe("a message of very many words", () => {
   });
 });
 
-describe("a round with open calls of tools", () => {
+describe("a turn with open calls of tools", () => {
   const call = (id: string) => ({ id, name: "look", args: {}, type: "tool_call" as const });
   const result = (id: string) => new ToolMessage({ id: `r${id}`, tool_call_id: id, content: `result ${id}` });
   const asking: BaseMessage[] = [

@@ -27,7 +27,7 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
 
 const seqsOf = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-describe("ten rounds of chat", () => {
+describe("ten turns of chat", () => {
   it("is shown the latest complete summary and its gap in each, and starts the next where none runs", async () => {
     const gate = createGate();
     const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
@@ -132,7 +132,7 @@ describe("the window's timeline", () => {
     ]);
   });
 
-  it("logs when a round brought nothing new, and calls no model for it", async () => {
+  it("logs when a turn brought nothing new, and calls no model for it", async () => {
     const gate = createGate({ open: true });
     const model = numbered(gate);
     const logger = recordingLogger();

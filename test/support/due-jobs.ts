@@ -8,7 +8,7 @@ export interface DueJobsPlace {
 }
 
 /**
- * Makes `threads` conversations of two rounds each, of as many users of seven tenants, with two jobs due of each: the facts and the episode of
+ * Makes `threads` conversations of two turns each, of as many users of seven tenants, with two jobs due of each: the facts and the episode of
  * it. In a few statements.
  */
 export async function makeDueJobs({ pool, schema }: DueJobsPlace, threads: number): Promise<void> {

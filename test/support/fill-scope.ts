@@ -1,8 +1,8 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { withMemory } from "../../src/index.js";
+import { internalApi } from "../../src/internal-api.js";
 import type { Scope } from "../../src/scope/scope.js";
 import { HashingEmbeddings, ScriptedChatModel } from "../../src/testing/index.js";
-import { wayIn } from "../../src/way-in.js";
 import { chatAgent } from "../langgraph/conversation.js";
 import { candidate, facts, taskModel } from "./task-model.js";
 import type { TestDatabase } from "./test-database.js";
@@ -58,7 +58,7 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
   );
   await memory.memories.update(other?.id ?? "", { text: `Wants to see ${word} soon.` }, access);
   await memory.memories.remove(other?.id ?? "", access);
-  await wayIn(memory).emit({
+  await internalApi(memory).emit({
     scope,
     threadId,
     step: "recall",

@@ -1,5 +1,5 @@
 import type { Memory } from "../../src/memory.js";
-import { shownBy } from "../../src/rounds/memory-block.js";
+import { shownBy } from "../../src/turns/memory-block.js";
 
 /** Whose memory the sample is. */
 export const ana = { userId: "ana" } as const;

@@ -20,7 +20,7 @@ export function summaryMemory(db: TestDatabase, options: SummaryOptions = {}): M
 }
 
 /**
- * A new thread in such a memory, whose model says "summary 1", "summary 2", … unless another is given; `say` ends a round
+ * A new thread in such a memory, whose model says "summary 1", "summary 2", … unless another is given; `say` ends a turn
  * of the name with one message each, and gives what became of its summary.
  */
 export function summarisedThread<Model extends ScriptedChatModel = ScriptedChatModel>(

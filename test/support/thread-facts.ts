@@ -13,7 +13,7 @@ export interface Address {
 /** A thread of a new user. */
 export const newAddress = (): Address => ({ scope: { userId: randomUUID() }, threadId: randomUUID() });
 
-/** One round of a thread. */
+/** One turn of a thread. */
 export function say(memory: Memory, thread: Address, says: string, answer = "I see.") {
   return memory.remember({ ...thread, messages: [new HumanMessage(says), new AIMessage(answer)] });
 }

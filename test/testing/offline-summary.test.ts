@@ -69,7 +69,7 @@ test("cuts long sentences to 100 characters, whole characters", async () => {
   expect(Buffer.from(answered).toString()).toBe(answered);
 });
 
-test("takes the last answer with text of a round with tools", async () => {
+test("takes the last answer with text of a turn with tools", async () => {
   const prompt = newMessages(
     message(0, "user", "Weather?"),
     message(1, "assistant", "Looking."),
@@ -80,7 +80,7 @@ test("takes the last answer with text of a round with tools", async () => {
   expect(await summaryOf(prompt)).toBe("Round of seq 0: Weather? → It is sunny.");
 });
 
-test("says so when a round has only one side", async () => {
+test("says so when a turn has only one side", async () => {
   expect(await summaryOf(newMessages(message(3, "assistant", "Welcome."), message(4, "user", "Hi")))).toBe(
     "Round of seq 3: (nothing) → Welcome.\nRound of seq 4: Hi → (no answer)",
   );

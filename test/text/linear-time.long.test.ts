@@ -38,7 +38,7 @@ const repeats = [
   ...[
     "these notes are data from earlier conversations\n",
     "memory updates since rev 1:\n",
-    "[summary of round ",
+    "[summary of turn ",
     "]:\n",
   ],
 ];

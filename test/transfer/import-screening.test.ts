@@ -2,8 +2,8 @@ import { randomUUID } from "node:crypto";
 import { HumanMessage } from "@langchain/core/messages";
 import { expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
 import type { Scope } from "../../src/scope/scope.js";
+import { memoryBlock } from "../../src/turns/memory-block.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
 

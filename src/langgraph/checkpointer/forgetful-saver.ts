@@ -4,11 +4,11 @@ import { START } from "@langchain/langgraph";
 import type { BaseCheckpointSaver, CheckpointTuple, PendingWrite } from "@langchain/langgraph-checkpoint";
 import {
   isBlockText,
-  isLeftOut,
   isMemoryBlock,
+  isPlaceholder,
   isRecalled,
-  lastLeftOut,
-  leftOutMessage,
+  lastOfPlaceholder,
+  placeholderMessage,
 } from "../../conversation/recalled-mark.js";
 import { opensTurn } from "../../text/inserted-message.js";
 
@@ -92,7 +92,7 @@ export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: Readon
       if (isNext(at)) return [];
       let last = at;
       while (isNext(last + 1)) last += 1;
-      return [leftOutMessage(id, list[last]?.id)];
+      return [placeholderMessage(id, list[last]?.id)];
     };
   });
 }
@@ -118,7 +118,7 @@ function findIds({ state, view }: ShownView) {
 
 /** For streams: removes the placeholders too. */
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
-  const removed = ({ message }: AnyMessage) => (message && isLeftOut(message) ? [] : undefined);
+  const removed = ({ message }: AnyMessage) => (message && isPlaceholder(message) ? [] : undefined);
   return rewriteMessages(leaveOut(value, shown), () => removed);
 }
 
@@ -147,7 +147,7 @@ function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
   const placeOf = (known: string | undefined) =>
     known === undefined ? -1 : view.findIndex((shown) => shown.id === known);
   const start = placeOf(id);
-  if (message && isLeftOut(message)) return view.slice(Math.max(start, 0), placeOf(lastLeftOut(message)) + 1);
+  if (message && isPlaceholder(message)) return view.slice(Math.max(start, 0), placeOf(lastOfPlaceholder(message)) + 1);
   const anew = view[start];
   return anew && isRecalled(anew) ? [anew] : undefined;
 }

@@ -2,11 +2,11 @@ import { interrupt, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { consentLine } from "../../consents/consent-lines.rule.js";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { internalApi } from "../../internal-api.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope } from "../../scope/scope.js";
-import { wayIn } from "../../way-in.js";
-import { checkOptions, continueOnError, type OnError, roundOptions } from "../run/node-options.js";
+import { checkOptions, continueOnError, type OnError, turnOptions } from "../run/node-options.js";
 import { runIdentity } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
 import {
@@ -28,13 +28,13 @@ async function applyConsentAnswer(memory: Memory, scope: Scope, requests: readon
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const named = new Set(parsed.decisions.map(({ id }) => id));
-  const leftOut = requests.filter(({ id }) => !named.has(id)).map(({ id }) => ({ id, decision: "later" as const }));
+  const omitted = requests.filter(({ id }) => !named.has(id)).map(({ id }) => ({ id, decision: "later" as const }));
   const results = [];
   // In order, since each takes the owner's lock.
   for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
   const problems = results.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) return { problem: problems.join("\n") };
-  for (const decision of leftOut) results.push(await decideOne(memory, scope, decision));
+  for (const decision of omitted) results.push(await decideOne(memory, scope, decision));
   return { outcomes: results.map(({ id, outcome }) => ({ id, outcome })) };
 }
 
@@ -63,7 +63,7 @@ export interface ConsentNodeOptions {
   readonly onError?: OnError | undefined;
 }
 
-const optionsSchema = roundOptions.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
+const optionsSchema = turnOptions.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
 
 /** The value of the interrupt. */
 export interface ConsentQuestion {
@@ -95,7 +95,7 @@ export function consentNode(memory: Memory, options: ConsentNodeOptions = {}) {
 
 /** For callers that have checked the options. */
 export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNodeOptions) {
-  wayIn(memory).asksConsent("interrupt");
+  internalApi(memory).asksConsent("interrupt");
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
       const { scope } = runIdentity(config, memory);

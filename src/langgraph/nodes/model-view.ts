@@ -1,11 +1,11 @@
 import { type BaseMessage, HumanMessage, SystemMessage } from "@langchain/core/messages";
 import { conversationContext } from "../../conversation/conversation-context.rule.js";
 import { asRecalled, memoryBlockId } from "../../conversation/recalled-mark.js";
-import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "../../rounds/memory-block.js";
-import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { contentParts, messageText } from "../../text/message-text.js";
 import { parseInput } from "../../text/parse-input.js";
+import { additionsOf, contextPrefix, memoryBlock, saidInState, standingBlock } from "../../turns/memory-block.js";
+import type { Recalled } from "../../turns/recalled.js";
 import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
@@ -25,7 +25,7 @@ export function modelView(
   const found = fromState(recalled);
   if (!found) return [...state];
   // LangChain's summary covers what is omitted.
-  const known = state.some(isOthersSummary) ? { ...found, leftOut: null } : found;
+  const known = state.some(isOthersSummary) ? { ...found, omitted: null } : found;
   const { instructions, talk, isSaid } = shownMessages(state, known);
   const current = talk.findLastIndex(opensTurn);
   // Where nobody said anything, what the turn adds stands in the block.
@@ -93,7 +93,7 @@ function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): Huma
 /** Omits what an earlier turn was shown and a node returned. */
 function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const said = state.flatMap((message) => saidInState(message, recalled) ?? []);
-  const end = (recalled.leftOut ?? recalled.summary)?.endMessageId ?? null;
+  const end = (recalled.omitted ?? recalled.summary)?.endMessageId ?? null;
   // A bounded state keeps all system messages, however old.
   const talkOf = (messages: readonly BaseMessage[]) =>
     messages.filter((message) => !isSystem(message) || message.id === end);
@@ -105,10 +105,10 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
           gap: talkOf(recalled.gap),
           endId: end,
           recent: recalled.recent,
-          lastRound: talkOf(recalled.lastRound),
+          lastTurn: talkOf(recalled.lastTurn),
           state: talkOf(said),
           idOf: (message) => message.id,
-          opensRound: (message) => message.getType() === "human",
+          opensTurn: (message) => message.getType() === "human",
         });
   const shortened = new Map(recalled.recent.map((message) => [message.id, message]));
   for (const id of shortened.keys()) if (!recalled.shortened.includes(id ?? "")) shortened.delete(id);

@@ -1,20 +1,20 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
+import { internalApi } from "../../internal-api.js";
 import { bestSimilarity } from "../../memories/item/memory.js";
 import type { Memory } from "../../memory.js";
-import { mostMessageIds, type RecallInput } from "../../rounds/recall.js";
-import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
 import { messageText } from "../../text/message-text.js";
-import { wayIn } from "../../way-in.js";
+import { mostMessageIds, type RecallInput } from "../../turns/recall.js";
+import type { Recalled } from "../../turns/recalled.js";
 import {
   checkOptions,
   continueOnError,
   type MessagesKeyOption,
   messagesKey,
   type NodeUpdate,
-  type RoundOptions,
-  roundOptions,
+  type TurnOptions,
+  turnOptions,
 } from "../run/node-options.js";
 import { type RunIdentity, runMode, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -29,10 +29,10 @@ import {
 import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RecallNodeOptions<Key extends string = "messages">
-  extends Pick<RoundOptions, "onError" | "agent" | "memoryMode">,
+  extends Pick<TurnOptions, "onError" | "agent" | "memoryMode">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = roundOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
+const optionsSchema = turnOptions.pick({ onError: true, agent: true, memoryMode: true }).extend(messagesKey);
 
 /** Does not compile in a graph whose state lacks `Key` or memory's key; the run refuses it with `INVALID_INPUT`. */
 export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
@@ -77,7 +77,7 @@ export function recalling(
       const isClaimed = () =>
         config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
         config.configurable?.thread_id === identity.threadId;
-      if (recalled.lastMessageId === null && !isClaimed()) await wayIn(memory).claim(identity);
+      if (recalled.lastMessageId === null && !isClaimed()) await internalApi(memory).claim(identity);
       streamRecalled(config, recalled);
       update = { [memoryKey]: toState({ ...recalled, brought: broughtTo(messages, recalled) }) };
     });
@@ -104,31 +104,31 @@ async function recallForState(
 }
 
 /** Whether the summary's end is in the state, or the state holds nothing that old. */
-function fits({ summary, leftOut, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
-  const end = leftOut ?? summary;
+function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
+  const end = omitted ?? summary;
   if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message))) return true;
   const gapIds = new Set(gap.map((message) => message.id));
   const current = talk.findLastIndex((message) => message.getType() === "human");
   return talk.slice(0, Math.max(current, 0)).every((message) => gapIds.has(message.id));
 }
 
-function broughtTo(state: readonly BaseMessage[], { recent, lastRound, gap }: Recalled): string[] {
+function broughtTo(state: readonly BaseMessage[], { recent, lastTurn, gap }: Recalled): string[] {
   const stateIds = new Set(state.map(({ id }) => id));
-  return [...recent, ...lastRound, ...gap].flatMap(({ id }) => (id === undefined || stateIds.has(id) ? [] : [id]));
+  return [...recent, ...lastTurn, ...gap].flatMap(({ id }) => (id === undefined || stateIds.has(id) ? [] : [id]));
 }
 
 function streamRecalled(config: LangGraphRunnableConfig, recalled: Recalled): void {
-  const { summary, recent, gap, leftOut, memories, changes } = recalled;
+  const { summary, recent, gap, omitted, memories, changes } = recalled;
   const hits = [...memories.relevant, ...memories.episodes];
   streamEvent(config, "recall", "ok", {
     summaryId: summary?.id ?? null,
     recentMessages: recent.length,
     gapMessages: gap.length,
-    leftOutMessages: leftOut?.messages ?? 0,
+    omittedMessages: omitted?.messages ?? 0,
     changes: changes.count,
     hits: hits.length,
     similarity: bestSimilarity(hits),
-    leftOut: memories.leftOut,
+    omitted: memories.omitted,
     ...(memories.timedOut && { detail: "timeout" }),
   });
 }

@@ -1,19 +1,19 @@
 import { type BaseMessage, RemoveMessage } from "@langchain/core/messages";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { withKeptId } from "../../conversation/record.js";
+import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import { saidInState, shownBy } from "../../rounds/memory-block.js";
-import type { Recalled } from "../../rounds/recalled.js";
 import { isOthersSummary, opensTurn } from "../../text/inserted-message.js";
-import { wayIn } from "../../way-in.js";
+import { saidInState, shownBy } from "../../turns/memory-block.js";
+import type { Recalled } from "../../turns/recalled.js";
 import {
   checkOptions,
   continueOnError,
   type MessagesKeyOption,
   messagesKey,
   type NodeUpdate,
-  type RoundOptions,
-  roundOptions,
+  type TurnOptions,
+  turnOptions,
 } from "../run/node-options.js";
 import { runOrigin } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -21,10 +21,10 @@ import { fromState, type MemoryState, type MemoryUpdate, memoryKey, messagesOf }
 import { turnIdentity } from "../run/turn-identity.js";
 
 export interface RememberNodeOptions<Key extends string = "messages">
-  extends Pick<RoundOptions, "session" | "onError" | "agent">,
+  extends Pick<TurnOptions, "session" | "onError" | "agent">,
     MessagesKeyOption<Key> {}
 
-const optionsSchema = roundOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
+const optionsSchema = turnOptions.pick({ session: true, onError: true, agent: true }).extend(messagesKey);
 
 /** Does not compile in a graph whose state lacks `Key`. */
 export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpdate<Key>>(
@@ -69,7 +69,8 @@ export function remembering(
         recorded,
         summary: summary.started ? { id: summary.summaryId, ...summary.window } : summary.reason,
       });
-      const dropped = session === "bounded" ? recordedBefore(said, recalled, wayIn(memory).keepRecentMessages()) : [];
+      const dropped =
+        session === "bounded" ? recordedBefore(said, recalled, internalApi(memory).keepRecentMessages()) : [];
       const messages = stateUpdate(inState, said, dropped);
       update = { [memoryKey]: undefined, ...(messages.length > 0 && { [messagesKey]: messages }) };
     });

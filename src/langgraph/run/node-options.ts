@@ -1,10 +1,10 @@
 import { isGraphBubbleUp, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { internalApi, isMemory } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { parseInput } from "../../text/parse-input.js";
-import { isMemory, wayIn } from "../../way-in.js";
 import { runIdentity } from "./run-identity.js";
 import { streamEvent } from "./run-state.js";
 
@@ -12,7 +12,7 @@ export type InjectAs = z.output<typeof injectAsSchema>;
 
 export type OnError = "continue" | "throw";
 
-export interface RoundOptions {
+export interface TurnOptions {
   /**
    * "bounded" removes summarised messages from the state, not from the transcript, so that checkpoints stop growing
    * with the square of the conversation. A parent graph's own `messages` keep everything. @default "full"
@@ -53,7 +53,7 @@ type StateKeys<Update> = keyof { [Key in keyof Update as string extends Key ? ne
 
 export const injectAsSchema = z.enum(["system", "user"]);
 
-export const roundOptions = z.strictObject({
+export const turnOptions = z.strictObject({
   session: z.enum(["full", "bounded"]).optional(),
   injectAs: injectAsSchema.optional(),
   onError: z.enum(["continue", "throw"]).optional(),
@@ -101,7 +101,7 @@ export async function continueOnError(
     const identity = runIdentity(config, memory);
     const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
     const skipped = MemoryError.is(error) && error.details.retryInMs !== undefined;
-    if (!skipped) await wayIn(memory).reportError({ ...identity, node, error });
+    if (!skipped) await internalApi(memory).reportError({ ...identity, node, error });
     streamEvent(config, node, skipped ? "skipped" : "error", { detail });
   } finally {
     streamPause(config, before, memory.databaseStatus());

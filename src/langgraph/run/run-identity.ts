@@ -1,13 +1,13 @@
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import type { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { timeZoneField } from "../../search/time-span.rule.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
-import { wayIn } from "../../way-in.js";
 
 export interface RunIdentity {
   readonly scope: Scope;
@@ -30,7 +30,7 @@ export function runIdentity(config: LangGraphRunnableConfig | undefined, memory:
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
-  const scope = findRunScope(config, wayIn(memory).defaultScope());
+  const scope = findRunScope(config, internalApi(memory).defaultScope());
   if (scope !== null) return scope;
   throw new MemoryError("SCOPE_REQUIRED", `This run does not say whose memory it has. ${whereScopesComeFrom}`);
 }

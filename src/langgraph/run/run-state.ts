@@ -1,7 +1,7 @@
 import type { RunnableConfig } from "@langchain/core/runnables";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type EventNode, type EventStep, eventNode } from "../../events/event-log.js";
-import type { Recalled } from "../../rounds/recalled.js";
+import type { Recalled } from "../../turns/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
 /** A value of each run, until it ends; undefined outside. No state: that is checkpointed, out of reach of forgetting. */

@@ -4,7 +4,7 @@ import { UntrackedValueChannel } from "@langchain/langgraph/web";
 import { z } from "zod";
 import type { ZodType as ZodTypeV3 } from "zod/v3";
 import { MemoryError } from "../../errors.js";
-import { memoryParts, partOf, type Recalled } from "../../rounds/recalled.js";
+import { memoryParts, partOf, type Recalled } from "../../turns/recalled.js";
 
 export const memoryKey = "mnemograph";
 

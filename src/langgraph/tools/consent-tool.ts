@@ -2,13 +2,13 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
 import { consentLine, shortestId } from "../../consents/consent-lines.rule.js";
 import { MemoryError } from "../../errors.js";
+import { internalApi } from "../../internal-api.js";
 import type { ConsentRequest } from "../../memories/guard/consent-request.rule.js";
 import type { Memory } from "../../memory.js";
 import type { Scope, ThreadAddress } from "../../scope/scope.js";
 import { normalForm } from "../../text/normal-value.js";
 import { quotedIn } from "../../text/quoted-text.js";
 import { clipped } from "../../text/storable-text.js";
-import { wayIn } from "../../way-in.js";
 import { answeredTooLate, answerMistakes } from "../nodes/consent-node.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runOrigin } from "../run/run-identity.js";
@@ -31,7 +31,7 @@ const argumentsSchema = z.object({
  */
 export function consentTool(memory: Memory, options: { readonly name?: string } = {}): DynamicStructuredTool {
   checkOptions(memory, optionsSchema, options, "consentTool");
-  wayIn(memory).asksConsent("tool");
+  internalApi(memory).asksConsent("tool");
   return memoryTool({
     name: options.name ?? "memory_consent",
     description:
@@ -57,7 +57,7 @@ export function consentTool(memory: Memory, options: { readonly name?: string } 
     },
     async refused({ code, message }, config) {
       const event = { step: "tool", op: "approve", status: "error", detail: code } as const;
-      await wayIn(memory).emit({ ...runIdentity(config, memory), ...runOrigin(config), ...event });
+      await internalApi(memory).emit({ ...runIdentity(config, memory), ...runOrigin(config), ...event });
       return `Refused: ${message}`;
     },
   });

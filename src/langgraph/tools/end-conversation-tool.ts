@@ -30,7 +30,7 @@ export function endConversationTool(memory: Memory, options: { readonly name?: s
       await memory.threads.end({
         ...runIdentity(config, memory),
         ...(reason != null && { reason }),
-        afterRound: true,
+        afterTurn: true,
       });
       return "The conversation ends with your answer.";
     },

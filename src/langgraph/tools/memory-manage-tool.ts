@@ -2,6 +2,7 @@ import type { DynamicStructuredTool } from "@langchain/core/tools";
 import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../../errors.js";
+import { internalApi } from "../../internal-api.js";
 import { sharedWords } from "../../memories/guard/decide-proposal.rule.js";
 import { categoryMeant, readableCategories } from "../../memories/item/category.rule.js";
 import { isApproved, type MemoryDraft, type MemoryItem } from "../../memories/item/memory.js";
@@ -9,7 +10,6 @@ import type { Memory } from "../../memory.js";
 import { findSaid } from "../../text/find-quote.js";
 import { contentHash } from "../../text/normal-value.js";
 import { clipped } from "../../text/storable-text.js";
-import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { type RunIdentity, runIdentity, runOrigin } from "../run/run-identity.js";
 import { currentUserWords, memoryTool, type ToolOptions, toolOptions, type UserWords } from "./memory-tool.js";
@@ -206,7 +206,7 @@ function findWords({ config }: Call, wanted: string | null | undefined): Said | 
 /** Words that instructions must share with the user's to count as the user's. */
 const leastShared = 0.25;
 
-const instructs = ({ memory }: Call, text: string) => wayIn(memory).screen(text);
+const instructs = ({ memory }: Call, text: string) => internalApi(memory).screen(text);
 
 async function isOwnWord(call: Call, text: string, quote: string | null): Promise<boolean> {
   return quote !== null && (sharedWords(text, quote) >= leastShared || !(await instructs(call, text)));

@@ -3,12 +3,12 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import type { MemoryEvent } from "../../events/event-log.js";
+import { internalApi } from "../../internal-api.js";
 import { readableCategories } from "../../memories/item/category.rule.js";
 import type { Memory } from "../../memory.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import { answerForms } from "../../search/answer-query.js";
 import { memoryFilterSchema } from "../../search/memory-filter.rule.js";
-import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -57,7 +57,7 @@ export function memoryQueryTool(
     options.scope ? { scope: options.scope } : runIdentity(config, memory);
   const report = (config: LangGraphRunnableConfig, seen: Seen) => {
     const place = { ...runPlace(config, options.agent), ...askerOf(config) };
-    return wayIn(memory).emit({ ...place, step: "tool", op: "search", ...seen });
+    return internalApi(memory).emit({ ...place, step: "tool", op: "search", ...seen });
   };
   return memoryTool({
     name: options.name ?? "memory_query",

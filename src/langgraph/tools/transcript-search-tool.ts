@@ -1,11 +1,11 @@
 import type { DynamicStructuredTool } from "@langchain/core/tools";
 import { z } from "zod";
+import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
 import { type Scope, scopeField } from "../../scope/scope.js";
 import type { TranscriptHit } from "../../search/search-transcript.js";
 import { estimateTokens } from "../../text/estimate-tokens.js";
 import { clipped, mostThatFit, visibleText } from "../../text/storable-text.js";
-import { wayIn } from "../../way-in.js";
 import { checkOptions } from "../run/node-options.js";
 import { runIdentity, runPlace, runTimeZone } from "../run/run-identity.js";
 import { streamEvent } from "../run/run-state.js";
@@ -58,7 +58,7 @@ export function transcriptSearchTool(
         ...within,
       });
       const hits = found.filter(isSaid).slice(0, most);
-      await wayIn(memory).emit({ ...place, scope, step: "tool", op: "search", status: "ok" });
+      await internalApi(memory).emit({ ...place, scope, step: "tool", op: "search", status: "ok" });
       streamEvent(config, "query", "ok", { hits: hits.length });
       if (hits.length === 0) return nothingFits("Nothing that was said fits.", config);
       return JSON.stringify(withinBudget(hits, place.threadId, budget_tokens ?? 1_024));

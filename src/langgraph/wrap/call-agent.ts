@@ -3,12 +3,12 @@ import { type LangGraphRunnableConfig, Overwrite } from "@langchain/langgraph";
 import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { isMemoryBlock, isRecalled } from "../../conversation/recalled-mark.js";
 import type { Memory } from "../../memory.js";
-import type { Recalled } from "../../rounds/recalled.js";
 import { encodeMessage } from "../../text/message-codec.js";
+import type { Recalled } from "../../turns/recalled.js";
 import { forgetfulSaver, leaveOut, putInAnew, type ShownView } from "../checkpointer/forgetful-saver.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
-import type { MessagesKeyOption, RoundOptions } from "../run/node-options.js";
+import type { MessagesKeyOption, TurnOptions } from "../run/node-options.js";
 import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 import { invokeStreamed } from "./agent-stream.js";
@@ -23,7 +23,7 @@ export function callAgent(
   agent: AgentGraph,
   builder: AgentBuilder,
   memory: Memory,
-  options: Pick<RoundOptions, "onError" | "agent" | "memoryMode" | "injectAs"> & MessagesKeyOption,
+  options: Pick<TurnOptions, "onError" | "agent" | "memoryMode" | "injectAs"> & MessagesKeyOption,
 ) {
   const recallAgain = recalling(memory, options);
   const { messagesKey = "messages" } = options;
@@ -67,19 +67,19 @@ function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, sho
 function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly string[]) {
   if (!recalled || removed.length === 0) return recalled;
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
-  const { gap, recent, lastRound } = recalled;
+  const { gap, recent, lastTurn } = recalled;
   return {
     ...recalled,
     gap: gap.filter(kept),
     recent: recent.filter(kept),
-    lastRound: lastRound.filter(kept),
+    lastTurn: lastTurn.filter(kept),
   };
 }
 
 /** Unknown, so true, when recall failed. */
 function isShownAgain(recalled: Recalled | null | undefined, id: string): boolean {
   if (!recalled) return true;
-  return [...recalled.recent, ...recalled.lastRound, ...recalled.gap].some((message) => message.id === id);
+  return [...recalled.recent, ...recalled.lastTurn, ...recalled.gap].some((message) => message.id === id);
 }
 
 /** What `output` changes in `state`; `removed` has the ids of shown messages that it lacks. */

@@ -1,14 +1,14 @@
 import { type BaseMessage, SystemMessage } from "@langchain/core/messages";
 import { getConfig, type LangGraphRunnableConfig } from "@langchain/langgraph";
 import { isMemoryBlock } from "../../conversation/recalled-mark.js";
+import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import type { Recalled } from "../../rounds/recalled.js";
 import { contentParts } from "../../text/message-text.js";
-import { wayIn } from "../../way-in.js";
+import type { Recalled } from "../../turns/recalled.js";
 import { modelView } from "../nodes/model-view.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
-import { checkOptions, type InjectAs, type RoundOptions, roundOptions } from "../run/node-options.js";
+import { checkOptions, type InjectAs, type TurnOptions, turnOptions } from "../run/node-options.js";
 import { recalledByRun } from "../run/run-state.js";
 import { memoryKey } from "../run/state-fields.js";
 import { withCacheBreakpoints } from "./cache-breakpoints.js";
@@ -49,8 +49,8 @@ const brand = Symbol.for("AgentMiddleware");
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
  * `THREAD_FORBIDDEN` whatever `onError` says
  */
-export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): MemoryMiddleware {
-  checkOptions(memory, roundOptions, options, "memoryMiddleware");
+export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): MemoryMiddleware {
+  checkOptions(memory, turnOptions, options, "memoryMiddleware");
   const recall = recalling(memory, options);
   const remember = remembering(memory, options);
   const runs = recalledByRun();
@@ -77,7 +77,7 @@ export function memoryMiddleware(memory: Memory, options: RoundOptions = {}): Me
       return await handler({
         ...request,
         ...view,
-        messages: withoutOldResults(view.messages, wayIn(memory).toolResultTokens()),
+        messages: withoutOldResults(view.messages, internalApi(memory).toolResultTokens()),
         model: withCacheBreakpoints(request.model),
       });
     },

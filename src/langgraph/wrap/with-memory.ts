@@ -10,8 +10,8 @@ import {
 } from "@langchain/langgraph";
 import { z } from "zod";
 import { MemoryError } from "../../errors.js";
+import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import { wayIn } from "../../way-in.js";
 import { askingConsent } from "../nodes/consent-node.js";
 import { recalling } from "../nodes/recall-node.js";
 import { remembering } from "../nodes/remember-node.js";
@@ -19,19 +19,19 @@ import {
   checkOptions,
   type MessagesKeyOption,
   messagesKey,
-  type RoundOptions,
-  roundOptions,
+  type TurnOptions,
+  turnOptions,
 } from "../run/node-options.js";
 import { memoryAnnotation } from "../run/state-fields.js";
 import { type AgentGraph, agentGraph, type LooseGraph, wholeStateAgent } from "./agent-graph.js";
 import { callAgent, removedKey } from "./call-agent.js";
 
-export interface WithMemoryOptions extends RoundOptions, MessagesKeyOption {
+export interface WithMemoryOptions extends TurnOptions, MessagesKeyOption {
   /** @default the agent's own name, else "agent" */
   readonly agentNode?: string | undefined;
 }
 
-export const withMemoryOptions = roundOptions.extend({ ...messagesKey, agentNode: z.string().optional() });
+export const withMemoryOptions = turnOptions.extend({ ...messagesKey, agentNode: z.string().optional() });
 
 /** The part of `createAgent`'s result that is used. */
 export interface CreatedAgent<State extends object, Config = unknown> {
@@ -130,7 +130,7 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
     .addNode(nodes.recall, recalling(memory, options))
     .addNode(nodes.agent, callAgent(inner, builder, memory, options), { subgraphs: [inner] })
     .addNode(nodes.remember, remembering(memory, options));
-  if (wayIn(memory).consentAsk() === "interrupt") {
+  if (internalApi(memory).consentAsk() === "interrupt") {
     wrapped.addNode(nodes.consent, askingConsent(memory, options));
     wrapped.addEdge(nodes.recall, nodes.consent).addEdge(nodes.consent, nodes.agent);
   } else {

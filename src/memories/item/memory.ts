@@ -59,8 +59,8 @@ export function originOfRole(role: string | null | undefined): MemoryOrigin {
   return role === "user" || role === "assistant" || role === "tool" ? role : "unknown";
 }
 
-/** Insights, unless pinned, are shown only where room is left. In SQL it is `givingWay`. */
-export function givesWay({ kind, pinned }: Pick<MemoryItem, "kind" | "pinned">): boolean {
+/** Insights, unless pinned, are shown only where room is left. In SQL it is `ranksLast`. */
+export function ranksLast({ kind, pinned }: Pick<MemoryItem, "kind" | "pinned">): boolean {
   return kind === "insight" && !pinned;
 }
 

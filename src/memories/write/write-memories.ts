@@ -65,8 +65,8 @@ export async function writePrepared(
     await alongside?.(tx, outcomes);
     return { quarantined, waiting };
   });
-  tellOfQuarantined(logger, { ...origin, memoryIds: quarantined });
-  tellOfWaiting(runtime, origin.step, waiting);
+  reportQuarantined(logger, { ...origin, memoryIds: quarantined });
+  reportWaiting(runtime, origin.step, waiting);
   return outcomes;
 }
 
@@ -97,7 +97,7 @@ async function findForBatch(
 }
 
 /** The same words again are not reported. */
-export function tellOfQuarantined(
+export function reportQuarantined(
   logger: Logger,
   { step, threadId, memoryIds }: Pick<WriteOrigin, "step" | "threadId"> & { memoryIds: readonly string[] },
 ): void {
@@ -121,7 +121,7 @@ const elsewise = {
 } as const;
 
 /** Nothing waits in silence: each field is reported once, unless something in this process asks the user. */
-function tellOfWaiting(
+function reportWaiting(
   { logger, config, consent: { ways, reported } }: Pick<WriteRuntime, "logger" | "config" | "consent">,
   step: string,
   requests: readonly NewConsent[],

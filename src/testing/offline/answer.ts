@@ -16,7 +16,7 @@ export function answerFromMessages(messages: readonly BaseMessage[]): string {
   if (asked === undefined) return "Noted: nothing was said.";
   const { spoken } = withoutContext(asked.text);
   const questions = sentencesOf(spoken).filter(isQuestion);
-  if (questions.some((question) => asksForAll.test(question))) return allThatIsKnown(messages);
+  if (questions.some((question) => isBroadQuestion.test(question))) return allThatIsKnown(messages);
   const best = questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
 }
@@ -25,7 +25,7 @@ function isQuestion(sentence: string): boolean {
   return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(sentence);
 }
 
-const asksForAll =
+const isBroadQuestion =
   /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)|\byou (?:know|remember)\W*$|^who am i\b/i;
 
 function allThatIsKnown(messages: readonly BaseMessage[]): string {

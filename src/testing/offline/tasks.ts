@@ -4,7 +4,7 @@ import { wordsOf } from "./words.js";
 type Task = (prompt: string) => Record<string, unknown>;
 
 export const offlineTasks = {
-  conversation_summary: summarizeRounds,
+  conversation_summary: summarizeTurns,
   fact_extraction: extractFacts,
   episode_summary: (prompt) => ({ reasoning, summary: `The user said: ${said(prompt, 540).join("; ")}.` }),
   app_note: noteConversation,
@@ -41,26 +41,26 @@ function said(prompt: string, mostCharacters: number, isTold = (_: string) => tr
   });
 }
 
-function summarizeRounds(prompt: string): Record<string, unknown> {
+function summarizeTurns(prompt: string): Record<string, unknown> {
   const drop = Number(/<drop\s[^>]*before="(\d+)"/.exec(prompt)?.[1] ?? 0);
   const seqOf = (line: string) => /^Round of seq (\d+): /.exec(line)?.[1];
   const lines = promptBlocks(prompt, "previous_summary").flatMap(({ attributes, text }) => {
-    // Other lines count as the last round that their summary covers.
+    // Other lines count as the last turn that their summary covers.
     const last = attributes.covers?.split("-")[1] ?? Number.POSITIVE_INFINITY;
     return text.split("\n").filter((line) => line.trim() !== "" && Number(seqOf(line) ?? last) >= drop);
   });
   const [, added = ""] = /<new_messages>([\s\S]*?)<\/new_messages>/.exec(prompt) ?? [];
-  const rounds: { seq: string; asked: string; answered: string }[] = [];
+  const turns: { seq: string; asked: string; answered: string }[] = [];
   for (const { attributes, text } of promptBlocks(added, "message")) {
     const { seq = "0", role } = attributes;
     const sentence = firstSentence(text, 100);
-    if (role === "user" || rounds.length === 0)
-      rounds.push({ seq, asked: role === "user" ? sentence : "", answered: "" });
-    const round = rounds.at(-1);
-    // The last one with text: earlier ones in a round only call tools.
-    if (round && role === "assistant" && sentence !== "") round.answered = sentence;
+    if (role === "user" || turns.length === 0)
+      turns.push({ seq, asked: role === "user" ? sentence : "", answered: "" });
+    const turn = turns.at(-1);
+    // The last one with text: earlier ones in a turn only call tools.
+    if (turn && role === "assistant" && sentence !== "") turn.answered = sentence;
   }
-  const made = rounds.map(
+  const made = turns.map(
     ({ seq, asked, answered }) => `Round of seq ${seq}: ${asked || "(nothing)"} → ${answered || "(no answer)"}`,
   );
   return { reasoning, summary: [...lines, ...made].join("\n") };

@@ -53,7 +53,7 @@ function conversation(compiled: unknown, thread: Thread) {
     const { messages } = await graph.invoke({ messages: [new HumanMessage(text)] }, own(from));
     return textsOf(messages);
   };
-  /** Where the round ended that began with `text`. */
+  /** Where the turn ended that began with `text`. */
   const endOf = async (text: string) => {
     const ended = (await historyOf(graph, thread)).find(
       ({ next, values }) => next.length === 0 && values.messages.at(-1)?.text === `re: ${text}`,

@@ -5,7 +5,7 @@ import type { BaseCheckpointSaver } from "@langchain/langgraph-checkpoint";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
 import { type Memory, withMemory } from "../../../src/index.js";
-import type { RoundOptions } from "../../../src/langgraph/run/node-options.js";
+import type { TurnOptions } from "../../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
 import { answering, chatAgent, lines, say } from "../conversation.js";
@@ -18,12 +18,12 @@ const checkpointers: Record<string, (memory: Memory) => BaseCheckpointSaver> = {
   "another, as in Studio": () => new MemorySaver(),
 };
 
-const cases: [Way, RoundOptions][] = [
-  ...ways.map((way): [Way, RoundOptions] => [way, {}]),
+const cases: [Way, TurnOptions][] = [
+  ...ways.map((way): [Way, TurnOptions] => [way, {}]),
   ["withMemory", { session: "bounded" }],
 ];
 
-async function start(way: Way, options: RoundOptions = {}) {
+async function start(way: Way, options: TurnOptions = {}) {
   const memory = database.memory();
   const model = answering();
   const graph = await agentIn(way, { memory, model, ...options });

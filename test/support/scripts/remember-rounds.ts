@@ -1,5 +1,5 @@
 /**
- * Ends rounds of one thread, as an agent's process would, and waits for its background work.
+ * Ends turns of one thread, as an agent's process would, and waits for its background work.
  *
  * argv: connection string, schema, threadId, writer, rounds, "quick" or "hang" (the model).
  * Prints "summarizing" when its model is asked, and "done".

@@ -1,5 +1,5 @@
 /**
- * Records rounds in a thread until it is stopped or killed, and prints each seq once it is acknowledged.
+ * Records turns in a thread until it is stopped or killed, and prints each seq once it is acknowledged.
  *
  * argv: database (a connection string, or a folder), schema, threadId, writer. Prints "seq N".
  */

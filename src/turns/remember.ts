@@ -1,4 +1,4 @@
-import { type RecordedRound, type RecordInput, record } from "../conversation/record.js";
+import { type RecordedTurn, type RecordInput, record } from "../conversation/record.js";
 import { episodeRange, episodeRule } from "../episodes/episode-text.rule.js";
 import { insertEvent } from "../events/event-log.js";
 import type { Job } from "../jobs/work-kinds.rule.js";
@@ -7,7 +7,7 @@ import type { MemoryOptions } from "../memories/item/memory-options.js";
 import { leavesNotes } from "../notes/notes-options.js";
 import type { Runtime } from "../runtime.js";
 import { isDelegatedThread } from "../scope/scope.js";
-import { isRoundOpen, startSummary } from "../summaries/start-summary.js";
+import { isTurnOpen, startSummary } from "../summaries/start-summary.js";
 import type { SummaryOptions, SummarySkipReason, SummaryWindow } from "../summaries/summary-window.rule.js";
 
 export interface Remembered {
@@ -55,7 +55,7 @@ export async function remember(
   });
   const unmade = deps.hasModel ? isDelegatedThread(input.threadId) && "delegated" : "no_model";
   if (unmade) return ended({ started: false, reason: unmade });
-  if (await isRoundOpen(deps.db, threadRef, thread.messages)) return ended({ started: false, reason: "round_open" });
+  if (await isTurnOpen(deps.db, threadRef, thread.messages)) return ended({ started: false, reason: "round_open" });
 
   if (memories.episodes && episodeRange(thread.turns, thread.compressedTurns, episodeRule(memories))) {
     await markWork(deps.db, { kind: "episodes", of: "thread", ref: threadRef });
@@ -73,7 +73,7 @@ export async function remember(
 async function isSummarisedByOthers(
   { db, logger }: Runtime,
   { scope, threadId }: RecordInput,
-  { summarisedByOthers: since }: RecordedRound,
+  { summarisedByOthers: since }: RecordedTurn,
 ): Promise<boolean> {
   if (since !== "now") return since !== null;
   logger.info(

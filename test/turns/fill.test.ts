@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import type { Memory, MemoryDraft, Recalled, Scope } from "../../src/index.js";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { memoryBlock } from "../../src/turns/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -39,7 +39,7 @@ describe("what is known and fits no question", () => {
       "The user owns a canoe.",
       "The user grows tomatoes.",
     ]);
-    expect(recalled.memories).toMatchObject({ leftOut: 0, profile: [{ pinned: true }] });
+    expect(recalled.memories).toMatchObject({ omitted: 0, profile: [{ pinned: true }] });
     const block = blockOf(recalled);
     for (const { text } of texts) expect(block).toContain(text);
     expect(block).not.toMatch(/more memories/);
@@ -133,7 +133,7 @@ describe("what is known and fits no question", () => {
     const texts = shownIn(recalled);
     expect(texts.filter((text) => text.startsWith("Recipe"))).toHaveLength(2);
     expect(texts).toContain("The user likes jazz.");
-    expect(recalled.memories.leftOut).toBe(128);
+    expect(recalled.memories.omitted).toBe(128);
     await memory.memories.update(pinned?.id as string, { pinned: true }, { scope });
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });
@@ -156,7 +156,7 @@ describe("what is known and fits no question", () => {
     const recalled = await memory.recall({ scope, threadId, query: "Hello" });
     const shown = shownIn(recalled).length;
     expect(shown).toBeGreaterThan(10);
-    expect(recalled.memories.leftOut).toBe(count - shown);
+    expect(recalled.memories.omitted).toBe(count - shown);
     const block = blockOf(recalled);
     expect(block).toContain(`${count - shown} more memories`);
     expect(estimateTokens(block)).toBeLessThanOrEqual(250);
@@ -172,9 +172,9 @@ describe("what is known and fits no question", () => {
       Array.from({ length: 300 }, (_, index) => ({ text: `word${index} term${index} lexeme${index}` })),
     );
     const { memories } = await memory.recall({ scope, threadId, query: "Hello" });
-    expect(memories).toMatchObject({ leftOutAtLeast: true });
+    expect(memories).toMatchObject({ omittedAtLeast: true });
     expect(memories.rest.length).toBeGreaterThan(20);
-    expect(memories.leftOut).toBeGreaterThan(0);
+    expect(memories.omitted).toBeGreaterThan(0);
   });
 });
 
@@ -191,7 +191,7 @@ describe("slots of categories that are always shown", () => {
     }));
     await added(memory, scope, slots);
     const { memories } = await memory.recall({ scope, threadId });
-    expect(memories).toMatchObject({ leftOut: 0 });
+    expect(memories).toMatchObject({ omitted: 0 });
     expect(memories.profile).toHaveLength(70);
   });
 });

@@ -1,10 +1,10 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryItem, MemoryKind } from "../../src/memories/item/memory.js";
-import { fitBudget } from "../../src/rounds/fit-budget.js";
-import { blockTokens, memoryBlock } from "../../src/rounds/memory-block.js";
-import type { Recalled } from "../../src/rounds/recalled.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { fitBudget } from "../../src/turns/fit-budget.js";
+import { blockTokens, memoryBlock } from "../../src/turns/memory-block.js";
+import type { Recalled } from "../../src/turns/recalled.js";
 import { memoryItem } from "../support/memory-item.js";
 
 const at = new Date("2030-01-02T03:04:05Z");
@@ -52,8 +52,8 @@ const recalled: fc.Arbitrary<Recalled> = fc
       notes: many(memory("note"), 10),
       related: many(memory("fact"), 2),
       rest: many(memory("fact"), 20),
-      leftOut: fc.nat({ max: 300 }),
-      leftOutAtLeast: fc.boolean(),
+      omitted: fc.nat({ max: 300 }),
+      omittedAtLeast: fc.boolean(),
     }),
     top: many(fc.record({ rev: fc.nat(), event: fc.constantFrom("created" as const, "merged" as const), line }), 3),
     // The same words may be known of a user and of the user in an app.
@@ -61,7 +61,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
     summary: fc.option(
       fc.constant({ id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startTurn: 1, endTurn: 4, text: "They met." }),
     ),
-    leftOut: fc.option(fc.constant({ messages: 12 } as NonNullable<Recalled["leftOut"]>)),
+    omitted: fc.option(fc.constant({ messages: 12 } as NonNullable<Recalled["omitted"]>)),
     consents: many(
       fc.record({
         id: fc.uuid(),
@@ -74,7 +74,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
       3,
     ),
   })
-  .map(({ memories, top, consents, again, summary, leftOut }) => ({
+  .map(({ memories, top, consents, again, summary, omitted }) => ({
     mode: "active",
     epoch: { isNew: true, firstSeq: 0, earlier: [], readable: [], summarisedId: null },
     memories: again ? { ...memories, rest: [...memories.profile, ...memories.rest, ...memories.rest] } : memories,
@@ -83,8 +83,8 @@ const recalled: fc.Arbitrary<Recalled> = fc
     processing: null,
     gap: [],
     unread: [],
-    lastRound: [],
-    leftOut,
+    lastTurn: [],
+    omitted,
     recent: [],
     shortened: [],
     lastSeq: 1,
@@ -92,7 +92,7 @@ const recalled: fc.Arbitrary<Recalled> = fc
     changes: { since: 1, revision: 9, count: top.length, top },
   }));
 
-const tokensOf = (found: Recalled) => estimateTokens(memoryBlock({ ...found, summary: null, leftOut: null }) ?? "");
+const tokensOf = (found: Recalled) => estimateTokens(memoryBlock({ ...found, summary: null, omitted: null }) ?? "");
 const shown = ({ memories: { profile, relevant, episodes, notes, related, rest } }: Recalled) => [
   ...[...profile, ...notes, ...related, ...rest].map(({ id }) => id),
   ...[...relevant, ...episodes].map(({ memory: { id } }) => id),
@@ -134,7 +134,7 @@ describe("fitBudget", () => {
           expect(lines.filter((one, at) => isHeading(one) && isHeading(lines[at + 1] || "#"))).toEqual([]);
           const listed = lines.filter((one) => /^(- |\d+\. )/.test(one)).slice(each.changes.top.length);
           expect(new Set(listed).size).toBe(listed.length);
-          const hasMemory = memoryBlock({ ...each, summary: null, leftOut: null }) !== null;
+          const hasMemory = memoryBlock({ ...each, summary: null, omitted: null }) !== null;
           const above = [hasMemory ? "memory" : [], each.summary ? "conversation" : []].flat().join(" and ");
           const requests = lines.filter((one) => /^(?!-).* above\.$/.test(one));
           expect(requests.join("\n")).toBe(above && `Answer consistently using the ${above} above.`);

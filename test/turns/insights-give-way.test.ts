@@ -4,7 +4,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import type { MemoryDraft, MemoryKind } from "../../src/memories/item/memory.js";
 import type { Memory } from "../../src/memory.js";
-import { memoryParts, partOf } from "../../src/rounds/recalled.js";
+import { memoryParts, partOf } from "../../src/turns/recalled.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 

@@ -8,7 +8,7 @@ import type { TestConfig } from "../support/test-memory.js";
 const db = useTestDatabase();
 const turns = 24;
 
-/** Model calls of 24 rounds of plain chat, whose background work is done before the next begins. */
+/** Model calls of 24 turns of plain chat, whose background work is done before the next begins. */
 async function callsWith(config: TestConfig) {
   const background = taskModel({});
   const memory = db.memory({

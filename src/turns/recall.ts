@@ -70,7 +70,7 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * All that memory knows for a round, in one round trip after the embedding; makes no thread. A search is stopped after
+ * All that memory knows for a turn, in one round trip after the embedding; makes no thread. A search is stopped after
  * two seconds, and a second round trip reads the rest.
  * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` when the thread is another scope's
  */
@@ -135,15 +135,15 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
 
 /** As the caller holds them, else as they are stored. */
 function messagesShown(
-  { gap, recent, lastRound, leftOut }: Pick<Conversation, "gap" | "recent" | "lastRound" | "leftOut">,
+  { gap, recent, lastTurn, omitted }: Pick<Conversation, "gap" | "recent" | "lastTurn" | "omitted">,
   held: ReadonlyMap<string, BaseMessage>,
   { keepRecentMessages, keepRecentTokens }: SummaryOptions,
-): Pick<Recalled, "gap" | "recent" | "shortened" | "lastRound"> {
+): Pick<Recalled, "gap" | "recent" | "shortened" | "lastTurn"> {
   const shown = (stored: readonly TranscriptMessage[]) =>
     stored.map((message) => held.get(message.messageId) ?? storedMessage(message));
-  const covered = shown(keepRecentMessages === 0 || leftOut ? [] : recent);
+  const covered = shown(keepRecentMessages === 0 || omitted ? [] : recent);
   const { messages, shortened } = recentMessages(covered, keepRecentTokens);
-  return { gap: shown(gap), recent: messages, shortened, lastRound: shown(lastRound) };
+  return { gap: shown(gap), recent: messages, shortened, lastTurn: shown(lastTurn) };
 }
 
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
@@ -212,9 +212,9 @@ const unseen: Conversation = {
   summary: null,
   processing: null,
   gap: [],
-  leftOut: null,
+  omitted: null,
   recent: [],
-  lastRound: [],
+  lastTurn: [],
   lastSeq: -1,
   lastMessageId: null,
   epoch: null,

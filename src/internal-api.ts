@@ -10,7 +10,7 @@ interface TurnFailure extends ThreadAddress {
 }
 
 /** What nodes, middleware and tools need of a memory, and its users do not. */
-export interface WayIn {
+export interface InternalApi {
   /** The scope of runs that name nobody; null when they are refused. */
   defaultScope(): Scope | null;
   /** Who asks the user for consent: the setting `consent.ask`. */
@@ -32,15 +32,15 @@ export interface WayIn {
 }
 
 /** Registered, so that two copies of the package understand each other's memories. */
-export const wayInKey: unique symbol = Symbol.for("mnemograph.wayIn") as never;
+export const internalApiKey: unique symbol = Symbol.for("mnemograph.internalApi") as never;
 
-export interface MemoryWithWayIn extends Memory {
-  readonly [wayInKey]: WayIn;
+export interface MemoryWithInternalApi extends Memory {
+  readonly [internalApiKey]: InternalApi;
 }
 
 /** The part of `memory` that is for ways in. Spreading a memory keeps it. */
-export function wayIn(memory: Memory): WayIn {
-  return (memory as MemoryWithWayIn)[wayInKey];
+export function internalApi(memory: Memory): InternalApi {
+  return (memory as MemoryWithInternalApi)[internalApiKey];
 }
 
 /** What an agent outside of this process was shown by a search counts as used, as through the tool of a graph. */
@@ -52,9 +52,9 @@ export function reportSearch(
   const similarities = hits.flatMap((hit) => hit.similarity ?? []);
   const similarity = similarities.length > 0 ? Math.max(...similarities) : undefined;
   const shownIds = hits.map(({ id }) => id);
-  return wayIn(memory).emit({ ...asked, step: "tool", op: "search", status: "ok", similarity, shownIds });
+  return internalApi(memory).emit({ ...asked, step: "tool", op: "search", status: "ok", similarity, shownIds });
 }
 
 export function isMemory(value: unknown): value is Memory {
-  return typeof value === "object" && value !== null && wayInKey in value;
+  return typeof value === "object" && value !== null && internalApiKey in value;
 }

@@ -16,12 +16,12 @@ import type { Scope } from "../scope/scope.js";
 import { isId, scopeColumns, seenOwners } from "../scope/scope-predicates.js";
 import type { EmbeddedQuestion } from "../search/read-question.js";
 import {
-  asksForAll,
   candidateRefs,
   candidateRows,
   candidatesOf,
   type FoundMemory,
   foundMemories,
+  isBroadQuestion,
   type MemoryCandidate,
   type MemoryEntry,
   memoriesByRef,
@@ -160,7 +160,7 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
     candidate as materialized (${asked ? candidateRows(db, owners, asked.question, asked.search) : noCandidates})
     select (select row_to_json(c) from conversation c) as conversation, o.revisions[1]::float8 as revision,
       o.trimmed_to[1]::float8 as trimmed_to, c.change_count, c.changes, c.consents, ${unreadMessages(db, scope, most.unread)} as unread,
-      ${asked ? asksForAll(db, asked.question.terms) : sql`true`} as broad,
+      ${asked ? isBroadQuestion(db, asked.question.terms) : sql`true`} as broad,
       (select known::int from known limit 1) as known, (select is_cut from known limit 1) as is_cut,
       ${foundMemories} as found, (
         select coalesce(json_agg(json_build_array(l.list, l.refs)), '[]')

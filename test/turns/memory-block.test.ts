@@ -2,7 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { type MemoryItem, type Recalled, shownBy } from "../../src/index.js";
-import { memoryBlock } from "../../src/rounds/memory-block.js";
+import { memoryBlock } from "../../src/turns/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -122,7 +122,7 @@ describe("the memory block", () => {
     expect(episode.length).toBeGreaterThan(140);
     const [found] = await memory.query({ scope, query: "bows" });
     expect(found?.memory.text).toContain("at length");
-    const nothing = { profile: [], episodes: [], relevant: [], related: [], rest: [], leftOut: 0 };
+    const nothing = { profile: [], episodes: [], relevant: [], related: [], rest: [], omitted: 0 };
     expect(memoryBlock({ ...unchanged, memories: { ...recalled.memories, ...nothing } })).toBeNull();
   });
 
@@ -162,7 +162,7 @@ describe("the memory block", () => {
     ["a summary", { more: { summary } }, [memoryPreface, conversation, ofConversation]],
     [
       "messages without a summary",
-      { more: { leftOut: { messages: 12 } as never } },
+      { more: { omitted: { messages: 12 } as never } },
       [memoryPreface, `# Recent Conversation\n${notShown}`],
     ],
     ["news", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
@@ -263,7 +263,7 @@ describe("the memory block", () => {
             related: [item],
             notes: [item],
             rest: [item],
-            leftOut: 3,
+            omitted: 3,
           },
           changes: { since: 1, revision: 2, count: 1, top: [{ event: "created", line: three }] as never },
           consents: [{ id: "12345678", category: one, key: two || null, value: three, text: one, current: two }],

@@ -148,7 +148,7 @@ function prefixed(values: NonNullable<SpanReport["attributes"]>) {
 }
 
 export function reportRecalled(recalled: Recalled): SpanReport {
-  const { memories, changes, gap, recent, leftOut, summary } = recalled;
+  const { memories, changes, gap, recent, omitted, summary } = recalled;
   const hits = [...memories.relevant, ...memories.episodes];
   return {
     attributes: {
@@ -156,11 +156,11 @@ export function reportRecalled(recalled: Recalled): SpanReport {
       profile: memories.profile.length,
       notes: memories.notes.length,
       rest: memories.rest.length,
-      left_out: memories.leftOut,
+      left_out: memories.omitted,
       changes: changes.count,
       gap_messages: gap.length,
       recent_messages: recent.length,
-      left_out_messages: leftOut?.messages ?? 0,
+      left_out_messages: omitted?.messages ?? 0,
       summarized: summary !== null,
       similarity: bestSimilarity(hits),
       timed_out: memories.timedOut,

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
-import { asksSomething, tellsSomething } from "../../src/text/tells-something.js";
+import { asksSomething, isSubstantive } from "../../src/text/is-substantive.js";
 
-describe("tellsSomething", () => {
+describe("isSubstantive", () => {
   it.each([
     [["", "   ", "...", "👍", "❤️‍🔥😂", "\n\n"], false, false],
     [["ok", "No!", "42", "don't", "谢谢", "ขอบคุณ", "Хорошо", "好"], false, true],
@@ -10,8 +10,8 @@ describe("tellsSomething", () => {
     [[`${"\n".repeat(1_000_000)} I sail.`, "ab".repeat(5_000_000), "好".repeat(5_000_000)], true, true],
   ])("is for two words of any script, and for one that answers a question: %#", (texts, unasked, asked) => {
     for (const text of texts) {
-      expect([text.slice(0, 20), tellsSomething(text)]).toEqual([text.slice(0, 20), unasked]);
-      expect([text.slice(0, 20), tellsSomething(text, true)]).toEqual([text.slice(0, 20), asked]);
+      expect([text.slice(0, 20), isSubstantive(text)]).toEqual([text.slice(0, 20), unasked]);
+      expect([text.slice(0, 20), isSubstantive(text, true)]).toEqual([text.slice(0, 20), asked]);
     }
   });
 

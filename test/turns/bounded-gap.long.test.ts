@@ -22,7 +22,7 @@ describe("without a summary, of a long thread", () => {
     await memory.record({ ...thread, messages: rounds(1, 1_000) });
     const recalled = await memory.recall({ ...thread, query: "and now?" });
     expect(idsOf(recalled.gap)).toEqual(idsOf(rounds(995, 1_000)));
-    expect(recalled.leftOut).toEqual({ messages: 1_988, endMessageId: "994-a" });
+    expect(recalled.omitted).toEqual({ messages: 1_988, endMessageId: "994-a" });
     expect([recalled.lastSeq, recalled.lastMessageId]).toEqual([1_999, "1000-a"]);
     for (const injectAs of ["system", "user"] as const) {
       const view = modelView([new HumanMessage("and now?")], recalled, injectAs);
@@ -36,7 +36,7 @@ describe("without a summary, of a long thread", () => {
     const thread = { scope, threadId: "all" };
     await memory.record({ ...thread, messages: rounds(1, 7) });
     const recalled = await memory.recall(thread);
-    expect([recalled.gap.length, recalled.leftOut]).toEqual([14, null]);
+    expect([recalled.gap.length, recalled.omitted]).toEqual([14, null]);
     expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
   });
 
@@ -65,7 +65,7 @@ describe("without a summary, of a long thread", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
   });
 
-  it("of a round that alone is too long its question is shown, and no result without its call", async () => {
+  it("of a turn that alone is too long its question is shown, and no result without its call", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope, threadId: "long round" };
     const steps = Array.from({ length: 50 }, (_, n) => [
@@ -85,7 +85,7 @@ describe("without a summary, of a long thread", () => {
     await memory.record({ ...thread, messages: said });
     const recalled = await memory.recall(thread);
     expect(idsOf(recalled.gap)).toEqual(["q", ...idsOf(steps.slice(-10)), "a"]);
-    expect(recalled.leftOut).toEqual({ messages: 6 + 90, endMessageId: "r44" });
+    expect(recalled.omitted).toEqual({ messages: 6 + 90, endMessageId: "r44" });
     // A graph's state that holds all of it is shown in the same way.
     const current = new HumanMessage({ id: "now", content: "and now?" });
     const view = modelView([new SystemMessage("Be kind."), ...said, current], recalled);

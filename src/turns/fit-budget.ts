@@ -1,5 +1,5 @@
 import type { ShownPart } from "../conversation/shown-turns.js";
-import { givesWay, type MemoryItem } from "../memories/item/memory.js";
+import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { clipped, mostThatFit } from "../text/storable-text.js";
 import { blockTokens, headingTokens } from "./memory-block.js";
 import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
@@ -21,7 +21,7 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
   ];
   const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
   // Until it is known what is omitted, all is.
-  const none = { ...found.memories, ...noMemories, leftOut: found.memories.leftOut + all };
+  const none = { ...found.memories, ...noMemories, omitted: found.memories.omitted + all };
   let shown: Recalled = {
     ...found,
     changes: { ...found.changes, count: 0, top: [] },
@@ -38,11 +38,11 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
 
 /** The block stands: what the turn adds to it is cut. */
 function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
-  const { profile, rest, notes, leftOut } = found.memories;
-  const added = { ...found.memories, profile: [], rest: [], notes: [], leftOut: 0 };
+  const { profile, rest, notes, omitted } = found.memories;
+  const added = { ...found.memories, profile: [], rest: [], notes: [], omitted: 0 };
   const alone = { ...found, epoch: { ...found.epoch, isNew: true, earlier: [] }, memories: added };
   const { memories, changes, consents } = fitBudget(alone, budgetTokens);
-  return { ...found, changes, consents, memories: { ...memories, profile, rest, notes, leftOut } };
+  return { ...found, changes, consents, memories: { ...memories, profile, rest, notes, omitted } };
 }
 
 /** Sums of the same numbers in another order differ by less than what is taken off. */
@@ -60,7 +60,7 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
   const withPicks = (picks: readonly Pick[]): RecalledMemories => ({
     ...shown.memories,
     ...partsWith(picks),
-    leftOut: shown.memories.leftOut - picks.length,
+    omitted: shown.memories.omitted - picks.length,
   });
   const tokensOf = (picks: readonly Pick[]) => wholeTokens(blockTokens({ ...shown, memories: withPicks(picks) }));
   const picks: Pick[] = [];
@@ -109,7 +109,7 @@ const askedShare = 1 / 3;
 
 function inOrder(found: RecalledMemories, budgetTokens: number, asked: readonly string[]): Pick[] {
   const picks = memoryParts.flatMap((part) => found[part].map((shown, place) => ({ part, place, shown })));
-  const [facts, last] = split(picks, (pick) => !givesWay(memoryOf(pick.shown)));
+  const [facts, last] = split(picks, (pick) => !ranksLast(memoryOf(pick.shown)));
   const [pinned, others] = split(facts, ({ part, shown }) => part === "profile" && memoryOf(shown).pinned);
   const first = bestAsked(others, budgetTokens * askedShare, asked);
   return [...pinned, ...first, ...others.filter((pick) => !first.includes(pick)), ...last];

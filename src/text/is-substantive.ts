@@ -4,7 +4,7 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 
 /** Whether a text may contain a fact: two words or more, or one that may answer a question (`asked`). */
-export function tellsSomething(text: string, asked = false): boolean {
+export function isSubstantive(text: string, asked = false): boolean {
   let said = 0;
   for (const [stretch] of text.matchAll(stretches)) {
     for (const { isWordLike } of segmenter.segment(stretch)) {

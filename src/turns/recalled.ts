@@ -3,7 +3,7 @@ import type { PendingConsent } from "../consents/consent-lines.rule.js";
 import type { Conversation } from "../conversation/find-conversation.js";
 import type { ShownPart } from "../conversation/shown-turns.js";
 import { categoryRoom } from "../memories/item/category.rule.js";
-import { givesWay, type MemoryItem } from "../memories/item/memory.js";
+import { type MemoryItem, ranksLast } from "../memories/item/memory.js";
 import { type MemoryHit, rankMemories, relatedTo } from "../search/rank-memories.rule.js";
 import { type EmbeddedQuestion, timeOf } from "../search/read-question.js";
 import { type RecallMode, type SearchRuntime, shownFloor } from "../search/retrieval-options.js";
@@ -24,9 +24,9 @@ export interface RecalledMemories {
   /** Lessons from ended conversations with the app, latest first. */
   readonly notes: readonly MemoryItem[];
   /** Memories over budget, or beyond the `rag_length` of their category; episodes and notes only where found. */
-  readonly leftOut: number;
+  readonly omitted: number;
   /** Set where there are more: counting stops at some two hundred free statements of a category. */
-  readonly leftOutAtLeast?: boolean;
+  readonly omittedAtLeast?: boolean;
   /** Set when the search for what fits the question took longer than two seconds, so that nothing of that is here. */
   readonly timedOut?: boolean;
 }
@@ -56,7 +56,7 @@ interface Epoch {
   readonly summarisedId: string | null;
 }
 
-/** What memory knows at the start of a round: memories, changes and consents within the token budget. */
+/** What memory knows at the start of a turn: memories, changes and consents within the token budget. */
 export interface Recalled {
   readonly epoch: Epoch;
   /** "passive": memories, changes and consents were not looked for. */
@@ -68,13 +68,13 @@ export interface Recalled {
   /** The recorded messages after the summary's end, in order. */
   readonly gap: readonly BaseMessage[];
   /** The oldest of them, omitted where there are more than some 400; else null. */
-  readonly leftOut: Conversation["leftOut"];
-  /** The last messages that the summary covers, to be shown word for word beside it: whole rounds, in order. */
+  readonly omitted: Conversation["omitted"];
+  /** The last messages that the summary covers, to be shown word for word beside it: whole turns, in order. */
   readonly recent: readonly BaseMessage[];
-  /** Ids of recent messages with shortened texts: a single round was longer than 2,000 tokens. */
+  /** Ids of recent messages with shortened texts: a single turn was longer than 2,000 tokens. */
   readonly shortened: readonly string[];
-  /** The round that the summary ends with, where the gap holds no user's message. */
-  readonly lastRound: readonly BaseMessage[];
+  /** The turn that the summary ends with, where the gap holds no user's message. */
+  readonly lastTurn: readonly BaseMessage[];
   /** Ids of those that the graph's state did not hold at the beginning of the run. Only a recall node knows them. */
   readonly brought?: readonly string[];
   readonly lastSeq: number;
@@ -116,7 +116,7 @@ export const noMemories: RecalledMemories = {
   related: [],
   rest: [],
   notes: [],
-  leftOut: 0,
+  omitted: 0,
 };
 
 /** In the order in which there is room for them. */
@@ -170,8 +170,8 @@ export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, 
   );
   // They count against a category's length, and are said once.
   const { memories } = selectAnew(deps, question, { ...found, profile: before, rest: [], notes: [] });
-  const { leftOut } = epoch;
-  return { memories: { ...memories, profile, rest, notes, leftOut }, asked: [], earlier };
+  const { omitted } = epoch;
+  return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to what fits. */
@@ -204,14 +204,14 @@ function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: Reca
   const related = links.flatMap(({ memories }) => memories).filter(room);
   const told = new Set([...chosen, ...related].map(({ id }) => id));
   const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
-  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), leftOut: 0 };
-  const leftOut = { leftOut: leftOutOf(found, shown), ...(found.knownCut && { leftOutAtLeast: true }) };
-  const memories: RecalledMemories = { ...shown, ...leftOut };
+  const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), omitted: 0 };
+  const omitted = { omitted: omittedOf(found, shown), ...(found.knownCut && { omittedAtLeast: true }) };
+  const memories: RecalledMemories = { ...shown, ...omitted };
   return { memories, asked: fits };
 }
 
 /** All facts and insights are known, and pinned episodes. */
-function leftOutOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
+function omittedOf({ knownCount }: RecallResult, shown: RecalledMemories): number {
   const known = memoryParts
     .flatMap((part) => partOf(shown, part))
     .filter(({ kind, pinned }) => kind === "fact" || kind === "insight" || (pinned && kind === "episode"));
@@ -247,4 +247,4 @@ function fittingHits(
   ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
 }
 
-const lateness = ({ memory }: MemoryHit) => (givesWay(memory) ? 1 : 0);
+const lateness = ({ memory }: MemoryHit) => (ranksLast(memory) ? 1 : 0);

@@ -1,7 +1,7 @@
 import type { BaseMessage } from "@langchain/core/messages";
 import { consentLines } from "../consents/consent-lines.rule.js";
-import { bearsMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
-import { type ShownPart, type ShownRound, shownParts } from "../conversation/shown-turns.js";
+import { hasMark, memoryPreface, saidMessage } from "../conversation/recalled-mark.js";
+import { type ShownContext, type ShownPart, shownParts } from "../conversation/shown-turns.js";
 import { deltaHeader } from "../memories/changes/change-line.js";
 import { bestSimilarity } from "../memories/item/memory.js";
 import { noteBlock } from "../notes/note-block.rule.js";
@@ -64,7 +64,7 @@ function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []):
   if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
     ...(recalled.summary ? [summary(recalled.summary)] : []),
-    ...(recalled.leftOut ? [leftOut(recalled.leftOut)] : []),
+    ...(recalled.omitted ? [omitted(recalled.omitted)] : []),
   ];
   if (memories.length + conversation.length === 0) return null;
   const above = [...(memories.length > 0 ? ["memory"] : []), ...(recalled.summary ? ["conversation"] : [])];
@@ -148,8 +148,8 @@ const headed = ["profile", "unverified", "context", "rest"] as const;
 
 /** For the front of a user's message: a summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
-  const memories = standingBlock({ ...recalled, summary: null, leftOut: null });
-  if (memories === null && recalled.summary && !recalled.leftOut) return summaryText(recalled.summary);
+  const memories = standingBlock({ ...recalled, summary: null, omitted: null });
+  if (memories === null && recalled.summary && !recalled.omitted) return summaryText(recalled.summary);
   return (standingBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
 }
 
@@ -159,10 +159,10 @@ function delta({ changes }: Recalled): string | null {
 }
 
 /** Not every agent has a tool to ask for it. */
-function notShown({ memories: { leftOut: count, leftOutAtLeast } }: Recalled): string[] {
-  if (count === 0 && !leftOutAtLeast) return [];
-  const one = count === 1 && !leftOutAtLeast;
-  const number = count === 0 ? "Some" : leftOutAtLeast ? `More than ${count}` : `And ${count}`;
+function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): string[] {
+  if (count === 0 && !omittedAtLeast) return [];
+  const one = count === 1 && !omittedAtLeast;
+  const number = count === 0 ? "Some" : omittedAtLeast ? `More than ${count}` : `And ${count}`;
   return [
     `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`,
   ];
@@ -195,13 +195,13 @@ function consents({ consents: waiting }: Recalled): string | null {
 type Summary = NonNullable<Recalled["summary"]>;
 
 function summary(found: Summary): string {
-  // A greeting before the first round belongs to it.
-  const [first, last] = [found.startTurn, found.endTurn].map((round) => Math.max(1, round));
+  // A greeting before the first turn belongs to it.
+  const [first, last] = [found.startTurn, found.endTurn].map((turn) => Math.max(1, turn));
   return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
 }
 
 /** Else an agent takes the first message that it sees for the first one. */
-function leftOut({ messages }: NonNullable<Recalled["leftOut"]>): string {
+function omitted({ messages }: NonNullable<Recalled["omitted"]>): string {
   return (
     `[${messages.toLocaleString("en")} earlier messages are not shown: they are too many, and no summary has them. ` +
     "They are kept, and a search of the transcript finds them.]"
@@ -212,8 +212,8 @@ function summaryText({ text }: Summary): string {
   return contained(withoutHeadings(text));
 }
 
-/** What a round was shown, for `remember`: it counts as seen, and as used unless it only filled the block. */
-export function shownBy(recalled: Recalled): ShownRound {
+/** What a turn was shown, for `remember`: it counts as seen, and as used unless it only filled the block. */
+export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
   const idsOf = (parts: readonly ShownPart[]) =>
     Object.fromEntries(parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const));
@@ -230,7 +230,7 @@ export function shownBy(recalled: Recalled): ShownRound {
     similarity: bestSimilarity(found),
     ...(recallMs !== undefined && { recallMs }),
     summaryId: summary?.id ?? null,
-    leftOut: memories.leftOut,
+    omitted: memories.omitted,
     readable: epoch.readable,
     ...(epoch.isNew && { firstSeq: epoch.firstSeq }),
   };
@@ -243,10 +243,10 @@ export function contextPrefix(recalled: Recalled): string {
   return `${contextOpening}${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
 }
 
-/** Null for recalled messages. A user's words change only with a mark, or behind what this round was shown. */
+/** Null for recalled messages. A user's words change only with a mark, or behind what this turn was shown. */
 export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
-  const isUsers = message.getType() === "human" && !bearsMark(message);
+  const isUsers = message.getType() === "human" && !hasMark(message);
   if (isUsers && !(recalled && beginsWithContext(messageText(message), recalled))) return message;
   return saidMessage(message);
 }

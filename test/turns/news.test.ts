@@ -27,7 +27,7 @@ async function told(memory: Memory) {
   return { thread, turn, add, scope: thread.scope };
 }
 
-describe("what a round is told of", () => {
+describe("what a turn is told of", () => {
   it("is how a memory stands now, and nothing of what it said in between", async () => {
     const memory = db.memory();
     const { turn, add, scope } = await told(memory);
