@@ -200,8 +200,12 @@ const wordLists = code.flatMap(({ path, source }) =>
     .map((node) => `${path}:${source.getLineAndCharacterOfPosition(node.getStart()).line + 1}`),
 );
 
+const srcLines = files.reduce((sum, { text }) => sum + lineCount(text), 0);
+const commentLines = files.reduce((sum, { text }) => sum + (text.match(/^\s*(?:\/\/|\/?\*)/gm)?.length ?? 0), 0);
+
 const measured = {
-  srcLines: files.reduce((sum, { text }) => sum + lineCount(text), 0),
+  srcLines,
+  commentPercent: Math.round((1_000 * commentLines) / srcLines) / 10,
   srcCharacters: files.reduce((sum, { text }) => sum + text.length, 0),
   nonAsciiCharacters: code.reduce((sum, { text }) => sum + (text.match(/[^\0-\x7F]/gu)?.length ?? 0), 0),
   longLines: files.reduce((sum, { text }) => sum + text.split("\n").filter((line) => line.length > 160).length, 0),
