@@ -106,6 +106,7 @@ const mayImport = {
   "http/inspector": ["http", "operations"],
   http: ["text", "scope", "operations", "http/inspector"],
   mcp: ["text", "scope", "memories/item", "operations"],
+  "ai-sdk": ["text", "scope", "search", "turns", "langgraph/run", "langgraph/tools"],
   cli: [
     ...["operations", "http", "http/inspector", "mcp", "postgres", "scope", "text"],
     ...["conversation", "jobs", "forgetting", "memories/item", "memories/write", "summaries"],
@@ -119,7 +120,7 @@ const mayImport = {
 const everywhere = "^src/(errors|clock|logger|runtime)\\.ts$";
 
 /** Folders that know the contract `memory.ts`. */
-const waysIn = "^src/(langgraph|operations|http|mcp|cli)/";
+const waysIn = "^src/(langgraph|operations|http|mcp|ai-sdk|cli)/";
 
 const escaped = (folder) => `^src/${folder.replaceAll("/", "\\/")}/[^/]+\\.(ts|json)$`;
 

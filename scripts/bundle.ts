@@ -5,7 +5,7 @@ import { migrationFiles } from "../src/postgres/migration-files.js";
 // of its own would take a process as long to load as LangGraph does. What it depends on stays outside.
 
 const [, , folder = "dist"] = process.argv;
-const entries = ["index", "http/index", "mcp/index", "testing/index", "cli/main"];
+const entries = ["index", "http/index", "mcp/index", "ai-sdk/index", "testing/index", "cli/main"];
 
 await build({
   entryPoints: entries.map((name) => ({ in: `src/${name}.ts`, out: name })),

@@ -1,0 +1,91 @@
+import { createHash } from "node:crypto";
+import { AIMessage, type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import type { LanguageModelMiddleware } from "ai";
+
+type Middleware = Required<LanguageModelMiddleware>;
+
+/** The messages that a model of the AI SDK is given. */
+export type Prompt = Awaited<ReturnType<Middleware["transformParams"]>>["prompt"];
+type PromptMessage = Prompt[number];
+
+/** What it answers in one step. */
+export type Step = Awaited<ReturnType<Middleware["wrapGenerate"]>>["content"];
+
+/** The turn of `prompt` with what the model answered. The same prompt has the same ids, so that it is recorded once. */
+export function messagesOf(prompt: Prompt, step: Step): BaseMessage[] {
+  const from = prompt.findLastIndex(({ role }) => role === "user");
+  let id = digestOf("", prompt.slice(0, from));
+  const messages = [...prompt.slice(from).flatMap(recorded), answerOf(step)];
+  for (const message of messages) {
+    // A step's answer comes back in the prompt of the next one, in another form.
+    id = digestOf(id, [message.getType(), message.content, (message as AIMessage).tool_calls]);
+    message.id = id;
+  }
+  return messages;
+}
+
+export function userText(message: PromptMessage | undefined): string {
+  return message?.role === "user" ? textOf(message.content) : "";
+}
+
+/** Messages of the transcript; calls of tools and their results are left to the summary. */
+export function promptOf(messages: readonly BaseMessage[]): Prompt {
+  return messages.flatMap((message): PromptMessage[] => {
+    const content = [{ type: "text" as const, text: message.text }];
+    if (message.text === "") return [];
+    if (message.getType() === "human") return [{ role: "user", content }];
+    return message.getType() === "ai" ? [{ role: "assistant", content }] : [];
+  });
+}
+
+function recorded(message: PromptMessage): BaseMessage[] {
+  if (message.role === "user") return [new HumanMessage({ content: textOf(message.content) })];
+  if (message.role === "assistant") {
+    const calls = message.content.flatMap((part) => (part.type === "tool-call" ? callOf(part) : []));
+    return [new AIMessage({ content: textOf(message.content), tool_calls: calls })];
+  }
+  if (message.role !== "tool") return [];
+  return message.content.flatMap((part) =>
+    part.type === "tool-result"
+      ? new ToolMessage({
+          tool_call_id: part.toolCallId,
+          name: part.toolName,
+          content: "value" in part.output ? asText(part.output.value) : "",
+        })
+      : [],
+  );
+}
+
+function answerOf(step: Step): AIMessage {
+  const calls = step.flatMap((part) => (part.type === "tool-call" ? callOf(part) : []));
+  return new AIMessage({ content: textOf(step), tool_calls: calls });
+}
+
+function callOf(part: { readonly toolCallId: string; readonly toolName: string; readonly input: unknown }) {
+  return [{ id: part.toolCallId, name: part.toolName, args: argumentsOf(part.input), type: "tool_call" as const }];
+}
+
+/** Providers give text, and models sometimes no JSON. */
+function argumentsOf(input: unknown): Record<string, unknown> {
+  try {
+    const value: unknown = typeof input === "string" ? JSON.parse(input) : input;
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : { input: value };
+  } catch {
+    return { input };
+  }
+}
+
+function textOf(parts: readonly { readonly type: string; readonly text?: unknown }[]): string {
+  return parts.flatMap(({ type, text }) => (type === "text" && typeof text === "string" ? text : [])).join("\n");
+}
+
+function asText(value: unknown): string {
+  return typeof value === "string" ? value : (JSON.stringify(value) ?? "");
+}
+
+function digestOf(before: string, value: unknown): string {
+  return createHash("sha256")
+    .update(`${before}${JSON.stringify(value)}`)
+    .digest("hex")
+    .slice(0, 32);
+}

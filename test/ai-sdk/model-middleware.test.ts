@@ -1,0 +1,108 @@
+import { generateText, type ModelMessage, stepCountIs, streamText, wrapLanguageModel } from "ai";
+import { convertArrayToReadableStream, MockLanguageModelV3 } from "ai/test";
+import { expect, it, vi } from "vitest";
+import { memoryModelMiddleware, memoryQueryToolFor } from "../../src/ai-sdk/index.js";
+import type { Memory } from "../../src/index.js";
+import { useTestDatabase } from "../support/test-database.js";
+
+const db = useTestDatabase();
+const usage = { inputTokens: { total: 1 }, outputTokens: { total: 1 } } as never;
+const finished = (unified: "stop" | "tool-calls") => ({ unified, raw: unified }) as never;
+const said = (text: string) => ({
+  ...{ content: [{ type: "text" as const, text }], finishReason: finished("stop"), usage, warnings: [] },
+});
+let users = 0;
+
+function address() {
+  const userId = `user ${users++}`;
+  return { scope: { userId }, threadId: `thread of ${userId}` };
+}
+
+const promptsOf = (model: MockLanguageModelV3) => model.doGenerateCalls.map(({ prompt }) => prompt);
+const transcript = async (memory: Memory, of: ReturnType<typeof address>) =>
+  (await memory.threads.messages(of)).map(({ role, text }) => `${role}: ${text}`);
+
+it("shows what is known in front of the last message, records the turn once, and warns of nothing", async () => {
+  const warned = vi.spyOn(console, "warn");
+  const memory = db.memory();
+  const of = address();
+  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+  const mock = new MockLanguageModelV3({ doGenerate: [said("Hello!"), said("Zerberus.")] });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  const messages: ModelMessage[] = [{ role: "user", content: "Hi" }];
+  const first = await generateText({ model, system: "Be kind.", messages });
+  messages.push(...first.response.messages, { role: "user", content: "What is my cat called?" });
+  await generateText({ model, system: "Be kind.", messages });
+
+  const [, second] = promptsOf(mock);
+  expect(second!.filter(({ role }) => role === "system")).toHaveLength(1);
+  expect(second!.slice(1, 3).map(({ content }) => content)).toMatchObject([[{ text: "Hi" }], [{ text: "Hello!" }]]);
+  expect(second!.at(-1)!.content).toMatchObject([
+    { text: expect.stringContaining("Zerberus") },
+    { text: "What is my cat called?" },
+  ]);
+  expect(await transcript(memory, of)).toEqual([
+    ...["user: Hi", "assistant: Hello!"],
+    ...["user: What is my cat called?", "assistant: Zerberus."],
+  ]);
+  expect(warned).not.toHaveBeenCalled();
+});
+
+it("goes on with the conversation where the caller sends the last message alone", async () => {
+  const memory = db.memory();
+  const of = address();
+  const mock = new MockLanguageModelV3({ doGenerate: [said("Hello Ana!"), said("Ana.")] });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  for (const prompt of ["My name is Ana.", "Who am I?"]) await generateText({ model, prompt });
+  expect(promptsOf(mock)[1]!.map(({ role }) => role)).toEqual(["user", "assistant", "user"]);
+});
+
+it("records the calls of tools and a streamed answer", async () => {
+  const memory = db.memory();
+  const of = address();
+  await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: of.scope });
+  const call = { type: "tool-call" as const, toolCallId: "c1", toolName: "memory_query", input: '{"query":"cat"}' };
+  const mock = new MockLanguageModelV3({
+    doGenerate: [{ ...said(""), content: [call], finishReason: finished("tool-calls") }, said("Zerberus.")],
+    doStream: {
+      stream: convertArrayToReadableStream([
+        { type: "text-start" as const, id: "1" },
+        { type: "text-delta" as const, id: "1", delta: "Good" },
+        { type: "text-delta" as const, id: "1", delta: " night." },
+        { type: "text-end" as const, id: "1" },
+        { type: "finish" as const, finishReason: finished("stop"), usage },
+      ]),
+    },
+  });
+  const model = wrapLanguageModel({ model: mock, middleware: memoryModelMiddleware(memory, of) });
+  const tools = { memory_query: memoryQueryToolFor(memory, { scope: of.scope }) };
+  const asked = await generateText({ model, tools, prompt: "What is my cat called?", stopWhen: stepCountIs(3) });
+  expect(JSON.stringify(asked.steps[0]!.toolResults)).toContain("Zerberus");
+  const streamed = streamText({ model, prompt: "Bye" });
+  expect(await streamed.text).toBe("Good night.");
+  await streamed.consumeStream();
+  expect((await transcript(memory, of)).map((line) => line.slice(0, 30))).toEqual([
+    ...["user: What is my cat called?", "assistant: [calls memory_query"],
+    ...[expect.stringMatching(/^tool: /), "assistant: Zerberus.", "user: Bye", "assistant: Good night."],
+  ]);
+});
+
+it("answers without memory when the database fails, and refuses another user's thread", async () => {
+  const memory = db.memory();
+  const [mine, others] = [address(), address()];
+  const failing = { ...memory, recall: () => Promise.reject(new Error("down")) } as Memory;
+  const answered = (of: Memory, options: Parameters<typeof memoryModelMiddleware>[1]) =>
+    generateText({
+      model: wrapLanguageModel({
+        model: new MockLanguageModelV3({ doGenerate: said("Hello!") }),
+        middleware: memoryModelMiddleware(of, options),
+      }),
+      prompt: "Hi",
+      maxRetries: 0,
+    });
+  expect((await answered(failing, mine)).text).toBe("Hello!");
+  await expect(answered(memory, { ...others, threadId: mine.threadId })).rejects.toMatchObject({
+    code: "THREAD_FORBIDDEN",
+  });
+  expect(() => memoryModelMiddleware(memory, { ...mine, agnet: "x" } as never)).toThrow(/agnet/);
+});
