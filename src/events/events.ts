@@ -41,7 +41,6 @@ async function countEvents(
   });
 }
 
-/** A scope without an id selects all events. */
 function selected(selection: EventSelection): Sql {
   const { scope, threadId, agentId, runId, since, until, op, node, step, status } = selection;
   return join(
@@ -107,17 +106,12 @@ async function listEvents(
  * "worker" (background maintenance), "governance" (decisions). `step` is the code within it.
  */
 export interface EventsApi {
-  /**
-   * Counts events, most frequent first: `{ op: "create", node: "hotpath", count }`.
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
+  /** Most frequent first: `{ op: "create", node: "hotpath", count }`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(selection: EventSelection & { readonly by: EventField | readonly EventField[] }): Promise<EventCount[]>;
   /**
-   * The events, latest first.
-   *
+   * Latest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    * @param selection.limit 1 to 1,000. @default 100
-   * @param selection.before only events before this id: the last of the previous page.
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * @param selection.before only events before this id: the last of the previous page
    */
   list(
     selection?: EventSelection & {

@@ -25,24 +25,24 @@ export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | 
 export interface MemoryCounts {
   /** Active memories by kind; of a day, those that existed by its end. */
   readonly memories: Readonly<Record<string, number>>;
-  /** Events of writing by outcome, such as "create", "merge" or "ttl"; "rejected" for proposals not written. */
+  /** Written events by outcome, such as "create", "merge" or "ttl"; "rejected" for rejected proposals. */
   readonly writes: Readonly<Record<string, number>>;
-  /** Share of proposals that met the writing constraints unchanged; null without any. Healthy: from 0.95. */
+  /** Share of proposals that needed no change; null without any. Healthy: from 0.95. */
   readonly firstPassRate: number | null;
   /** Proposals that became, changed or confirmed a memory. */
   readonly written: number;
-  /** Proposals not written, except those that lost their slot to a more credible value. */
+  /** Except proposals that lost their slot to a more credible value. */
   readonly rejected: number;
   /** Abandoned background tasks. */
   readonly deadLetters: number;
-  /** Share of turns in which an agent searched memory by the tool; null without turns. Healthy: below 0.1. */
+  /** Share of turns in which an agent used the search tool; null without turns. Healthy: below 0.1. */
   readonly recallToolShare: number | null;
-  /** Turns with a recall by a node, and those of them that showed any memory. */
+  /** Turns with a recall by a node, and those that showed any memory. */
   readonly recalls: number;
   readonly recallsWithMemory: number;
-  /** Milliseconds; null where none was timed, and for several apps together. */
+  /** Null if none was timed, and for several apps together. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
-  /** Conversations whose last message is in the time, and the share of them that a turn was shown notes in; null without any. */
+  /** Conversations whose last message is in the time, and the share in which a turn was shown notes; null without any. */
   readonly conversations: number;
   readonly conversationsWithNotesShare: number | null;
   /** Also per hour. */
@@ -51,7 +51,7 @@ export interface MemoryCounts {
   /** Also per day; of several apps, per app and day. */
   readonly compactions: number;
   readonly compactionsPerDay: number;
-  /** Of all background calls of models, and of notes and compaction. */
+  /** Of all background model calls, and of notes and compaction. */
   readonly energyUnits: number;
   readonly notesEnergyUnits: number;
 }
@@ -67,16 +67,16 @@ interface UsedByKind {
 
 export interface MemoryStats extends MemoryCounts {
   readonly since: Date;
-  /** Background jobs that are due now and that no worker has. */
+  /** Background jobs that are due and not running. */
   readonly backlog: number;
-  /** When the oldest of them became due; null without any. */
+  /** Null without due jobs. */
   readonly oldestDueAt: Date | null;
-  /** Those of them whose worker stopped: its lease ran out. */
+  /** Due jobs whose worker stopped: its lease expired. */
   readonly stuck: number;
-  /** Background jobs that were given up, of any time, and that nobody has retried. */
+  /** Jobs of any time that were given up and not retried. */
   readonly givenUp: number;
   readonly energy: {
-    /** 0 to 100: of a scope its tenant's level, else the lowest. */
+    /** 0 to 100: the level of the scope's tenant, or else the lowest. */
     readonly level: number;
     readonly unitsToday: number;
     readonly callsToday: number;
@@ -159,7 +159,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   }) as StatsCall;
 }
 
-/** A count by day or app; `key` is "" for all together, and without an app. */
+/** `key`: the day or app; "" for all together and without an app. */
 interface Count {
   readonly [column: string]: unknown;
   readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "now";
@@ -272,7 +272,7 @@ function eventSums(formProblems: readonly string[]): Sql {
     'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`;
 }
 
-/** All counts in one statement. A search belongs to the next turn of its thread. */
+/** One statement. A search belongs to the next turn of its thread. */
 function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   const { schema } = db;
   const { scope, since, formProblems } = selection;

@@ -80,7 +80,6 @@ const ofSchema = z.strictObject({ tenantId: tenantField });
 
 const mostRetried = 1_000;
 
-/** @param start does a job that has become due. */
 export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
   const retryOne = async (id: string) => {
     const job = await db.transaction((tx) => makeDue(tx, Number(id)));
@@ -116,7 +115,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
   };
 }
 
-/** -1, the id of no row, for text that is no number. */
+/** No row has the id -1. */
 function rowId(id: string): number {
   return /^\d{1,15}$/.test(id) ? Number(id) : -1;
 }
@@ -150,10 +149,9 @@ async function findJobs(
   });
 }
 
-/** Kinds that never go back: an earlier piece, done after a later one, would be stored twice. */
+/** Kinds in order only: an earlier piece after a later one would be stored twice. */
 const onlyForward: readonly WorkKind[] = ["episodes", "notes"];
 
-/** Null where that is not possible. */
 async function makeDue(tx: Connection, id: number): Promise<Job | null> {
   const { schema, now } = tx;
   const [row] = await tx.query<{ kind: WorkKind; ref: string; given_up: boolean }>(sql`
@@ -161,7 +159,7 @@ async function makeDue(tx: Connection, id: number): Promise<Job | null> {
     from ${schema}.work where id = ${id} for update`);
   if (!row) return null;
   const { kind, ref, given_up } = row;
-  // A dead letter begins again where it began, without a rest.
+  // A retried dead letter starts at its beginning, immediately.
   const due = await tx.query(
     given_up
       ? sql`update ${schema}.work k set retry_at = ${now()}, attempts = 0, done_at = null,

@@ -7,11 +7,11 @@ import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import { block, element } from "../text/prompt-text.js";
 import { searchText } from "../text/search-text.js";
 
-/** A memory that its user had removed, or a proposal that the user took back. */
+/** A memory removed by its user, or a proposal that the user withdrew. */
 interface Forgotten {
   readonly text: string;
   readonly value: string | null;
-  /** The words that it was learned from, and those that asked to forget it; null where they are not known. */
+  /** Its source, and the request to forget it; null if unknown. */
   readonly quote: string | null;
   readonly request: string | null;
 }
@@ -20,10 +20,9 @@ const instruction = `
 Leave out what a user asks to forget or delete, and that the user or the assistant said so.
 Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
 
-/** They matter as long as their words are in a conversation. */
 const mostForgotten = 100;
 
-/** What a model must leave out of `messages` and of texts made `before`: what the user had forgotten, not what aged. */
+/** What a model must omit from `messages` and earlier texts: memories the user had removed, not expired ones. */
 export async function findLeaveOut(
   db: Connection,
   of: { readonly scope: Scope; readonly threadId?: string | undefined },
@@ -46,7 +45,7 @@ export async function findLeaveOut(
   const forgotten = gone.map(({ text }, index) => {
     const [said = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
     const its = [...said].filter((word) => !own.has(word) && !known.has(word) && !saidSince.has(word));
-    // What was said of other things may be repeated, except what the request is about.
+    // Words of other messages may be repeated, unless the request names them.
     const words = its.filter((word) => request.has(word) || !elsewhere.has(word));
     const named = words.filter((word) => request.has(word) || quote.has(word));
     return { text, words, named, isThere: its.some((word) => material.has(word)) };
@@ -57,7 +56,7 @@ export async function findLeaveOut(
     input: there.length === 0 ? "" : block("forgotten", there),
     async repeats(texts) {
       const [said = none] = await wordsOf(db, [texts.join("\n")]);
-      // Words that nobody said may be about nothing of it ("the customer"): more than half of them are.
+      // Unmentioned words ("the customer") may be unrelated; more than half of them are not.
       return forgotten.some(
         ({ words, named }) =>
           named.some((word) => said.has(word)) || 2 * words.filter((word) => said.has(word)).length > words.length,
@@ -66,7 +65,7 @@ export async function findLeaveOut(
   };
 }
 
-/** Whether facts reads messages until `endSeq`, or will at once: they may ask to forget. Not what failed or is late. */
+/** Whether extraction is reading messages up to `endSeq` or will soon: they may ask to forget. Ignores failed, late work. */
 export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
   const rows = await db.query(sql`
     select from ${db.schema}.work k
@@ -108,7 +107,7 @@ async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]>
     where c.status = 'refused' and c.decided_via = 'said' and c.app_id in ('', ${appId})`);
 }
 
-/** Which of `words` the owner's facts have, and the thread's messages that something forgotten came from. */
+/** `known`: words that the owner's facts contain; `marked`: messages that forgotten memories came from. */
 async function findKept(
   db: Connection,
   { scope, threadId }: { readonly scope: Scope; readonly threadId?: string | undefined },
@@ -128,7 +127,7 @@ async function findKept(
   return { known: new Set(row?.known), marked: new Set(row?.marked) };
 }
 
-/** The words of each text as searches know them: stems, without stop words. */
+/** The lexemes of each text, without stop words. */
 async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const rows = await db.query<{ words: string[] }>(sql`
     select tsvector_to_array(to_tsvector(${db.language}::regconfig, t.text)) as words

@@ -8,10 +8,7 @@ import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import type { ThreadWork } from "./settle-failure.js";
 
-/**
- * Cuts `messages` to one job; the prompt, the log and an event report it. `taken`: how many it covers.
- * @param beginsGroup where work may be split. @default nowhere
- */
+/** Cuts `messages` to one job, and reports the cut in the prompt, the log and an event. `taken`: how many are covered. */
 export async function limitMaterial<Message extends { text: string }>(
   { db, logger }: Pick<Runtime, "db" | "logger">,
   of: Pick<MemoryEvent, "scope" | "threadId" | "step">,
@@ -40,7 +37,6 @@ export async function limitThread<Found extends ThreadWork & { readonly messages
   return { ...work, messages };
 }
 
-/** The part of a prompt with a conversation's messages, without recalled memories. */
 export function conversationBlock(
   tag: string,
   messages: readonly TurnMessage[],

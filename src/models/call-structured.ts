@@ -16,16 +16,14 @@ import {
 } from "./model-answer.js";
 import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
 
-/** What answers must not say. */
 export interface LeaveOut {
-  /** For the end of the instructions, and of the input. */
+  /** Appended to the instructions, and to the input. */
   readonly instruction: string;
   readonly input: string;
-  /** Whether any of an answer's `texts` says it. */
+  /** Whether any text of the answer repeats it. */
   repeats(texts: readonly string[]): Promise<boolean>;
 }
 
-/** A question to the model whose answer must fit a schema; `fitAnswer` reads the answer. */
 export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly model: BaseChatModel;
   readonly name: string;
@@ -33,18 +31,18 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly instructions: string;
   readonly input: string;
   readonly timeoutMs: number;
-  /** Receives the number of unreadable list items, if there are any. */
+  /** Receives the number of unreadable list items, if any. */
   readonly onDropped?: (items: number) => void;
-  /** Receives the tokens of each answered call, also of malformed and cut answers. */
+  /** Receives the tokens of each answered call, including malformed and cut answers. */
   readonly charge?: Charge | undefined;
-  /** An answer that repeats it is as good as a malformed one. @default nothing */
+  /** An answer that repeats it counts as malformed. @default nothing */
   readonly leaveOut?: LeaveOut | undefined;
 }
 
-// No tokens in a user's streams, none of its callbacks: with one that streams ChatOpenAI parses answers differently.
+// Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI parses.
 const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
-/** An unreadable answer is returned to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
+/** Returns a malformed answer to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
 ): Promise<Output> {
@@ -72,10 +70,10 @@ export async function callStructured<Output extends Record<string, unknown>>(
 
 type Answer<Output> =
   | { valid: true; answer: FittedAnswer<Output> }
-  /** The model gets `raw` and `problem`; `output` is stored; logs may contain `fault`. */
+  /** `raw` and `problem` go to the model, `output` into the table, `fault` into logs. */
   | { valid: false; raw: string; output: string; problem: string; fault: string };
 
-/** Everything but the reasoning, which is kept nowhere. */
+/** All texts except the reasoning, which is never stored. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
@@ -174,7 +172,7 @@ function together<Output extends Record<string, unknown>>(
   }, first);
 }
 
-/** JSON Schema, not zod: with zod clients check the answer themselves, and discard all of it for one field. */
+/** JSON Schema, not zod: with zod, clients discard a whole answer for one wrong field. */
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   // Strict output requires all fields, and allows no defaults.
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
@@ -183,12 +181,12 @@ function wireSchema(schema: z.ZodObject): Record<string, unknown> {
   return wire;
 }
 
-/** Models with strict decoding; for others `strict` is an error, or means another endpoint. */
+/** Models with strict decoding; elsewhere `strict` is an error or changes the endpoint. */
 function isOpenAI(model: BaseChatModel): boolean {
   return ["openai", "azure_openai"].includes(model._llmType());
 }
 
-/** Without the schema's own messages, which quote the answer. */
+/** Omits the schema's messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
@@ -196,13 +194,13 @@ function faultOf({ issues }: z.ZodError): string {
     .join(", ");
 }
 
-/** ChatOpenAI throws its parser's error, where other models return `parsed: null`. */
+/** ChatOpenAI throws its parser's error; other models return `parsed: null`. */
 function isParserError(error: unknown): boolean {
   const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
   return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
 }
 
-/** OpenAI's client does not give the text: then only the error's message is left. */
+/** OpenAI's client omits the text; then the error's message remains. */
 function unparsed(error: unknown): string {
   const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
   return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;

@@ -7,7 +7,7 @@ import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } fr
 import { inTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** Questions as users ask them, unrelated to all of the statements, which are worded as memories are. */
+/** Users' questions and memory-like statements, all unrelated. */
 const questions = [
   "Which airline should I book?",
   "How is the marathon training going?",
@@ -41,28 +41,28 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
   return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
 }
 
-/** Texts within the deadline of one call. Local models take some 50 ms each; providers take hundreds at once. */
+/** Texts per deadline. Local models take some 50 ms each. */
 const textsInTime = 100;
 
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the order of the texts. */
+  /** Unit vectors in the order of the texts. */
   readonly units: readonly (readonly number[])[];
-  /** The same in pgvector's text form. */
+  /** In pgvector's text form. */
   readonly vectors: readonly string[];
 }
 
-/** Makes vectors; holds no connection meanwhile. */
+/** Holds no connection while the model works. */
 export interface Embedder {
   /** @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline; `DIMENSION_MISMATCH` */
   documents(texts: readonly string[]): Promise<Embedded>;
-  /** Vectors that the same model made before, in its space; undefined for none. */
+  /** Converts vectors made earlier by the same model; undefined for none. */
   given(vectors: readonly number[][]): Promise<Embedded | undefined>;
-  /** The first question measures the space, if `timeoutMs` allows. @throws MemoryError `EMBEDDING_FAILED` */
+  /** The first call measures the space, within `timeoutMs`. @throws MemoryError `EMBEDDING_FAILED` */
   query(text: string, timeoutMs: number): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
 }
 
-/** Between two attempts to measure a space: after a failure the next question may fail as well. */
+/** Delay after a failed measurement. */
 const measureAgainAfterMs = 60_000;
 
 function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
@@ -84,7 +84,7 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
         "Give a model with other vectors another name, then call reembed().",
     );
   };
-  /** Errors are ignored: searches go on with the assumed similarity. */
+  /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
       const unrelated = await inTime(measuringMs, measureSpace(embeddings));
@@ -96,7 +96,6 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     }
   };
   return {
-    /** @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH` */
     async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
       const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
       if (wrong) throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
@@ -117,7 +116,7 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
   };
 }
 
-/** @param options.timeoutMs longest wait for up to a hundred documents, and again for each further hundred. */
+/** @param options.timeoutMs for each hundred documents */
 export function createEmbedder(
   db: Connection,
   embeddings: EmbeddingsInterface,
@@ -167,13 +166,13 @@ function embedded(space: EmbeddingSpace, vectors: readonly number[][]): Embedded
   return { space, units, vectors: units.map((vector) => toSql(vector)) };
 }
 
-/** Scaled to length 1, as the store compares them; a zero vector, similar to nothing, stays. */
+/** A zero vector, similar to nothing, stays. */
 function unit(vector: readonly number[]): number[] {
   const length = lengthOf(vector) || 1;
   return vector.map((value) => value / length);
 }
 
-/** Fast path: the squares of usual numbers neither overflow nor underflow. */
+/** Fast path: squares of usual numbers neither overflow nor underflow. */
 function lengthOf(vector: readonly number[]): number {
   let squares = 0;
   for (const value of vector) squares += value * value;

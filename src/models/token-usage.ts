@@ -8,22 +8,21 @@ export interface TokenUsage {
   readonly outputTokens: number;
 }
 
-/** Receives the tokens of the calls within a span. */
+/** Receives the tokens of calls within a span. */
 export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 
-/** The texts of a call, read only where the model does not report its usage. */
+/** Read only if the model does not report its usage. */
 export interface CountedCall {
   readonly asked: () => string;
-  /** The answer, or its number of tokens. */
   readonly answered: () => string | number;
 }
 
-/** No model takes more in one call: a larger report is wrong. */
+/** No call takes more: a larger report is wrong. */
 const mostTokens = 10_000_000;
 
-/** Tokens of a call, as `usage_metadata` reports them or else estimated; `reply` null: discarded. */
+/** Reported tokens (`usage_metadata`), or else estimates. @param reply null: it was discarded */
 export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenUsage {
   const reported = reply === null ? undefined : propertyOf(reply, "usage_metadata");
   return {
@@ -37,13 +36,13 @@ function answeredTokens({ answered }: CountedCall): number {
   return typeof answer === "string" ? estimateTokens(answer) : answer;
 }
 
-/** Tokens of an answer that the limit of `model` cut; 0 where it has no limit of its own. */
+/** Tokens of an answer cut by the limit of `model`; 0 without a limit. */
 export function tokensUntilCut(model: object): number {
   const limit = propertyOf(model, "maxTokens");
   return isCount(limit) ? limit : 0;
 }
 
-/** Some clients report zeros for unknown counts. */
+/** Some clients report zero for an unknown count. */
 function countIn(reported: unknown, name: string): number | null {
   if (typeof reported !== "object" || reported === null) return null;
   const count = propertyOf(reported, name);

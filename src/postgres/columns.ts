@@ -4,7 +4,7 @@ import { isoTimeMs } from "../clock.js";
 
 declare const isTime: unique symbol;
 
-/** A time column: ISO 8601 text where it is written as JSON, a `Date` where it is read. */
+/** A time column: a `Date` when read, ISO 8601 text in JSON. */
 export interface Time {
   readonly [isTime]: true;
 }
@@ -16,7 +16,6 @@ export interface Column<out Value> {
   readonly holds?: Value;
 }
 
-/** Columns by field, in the order of the lists of SQL made of them. */
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 export type RowOf<Of extends Columns, Times = string> = {
@@ -73,7 +72,6 @@ export function checks(columns: Columns): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
 }
 
-/** Example: `id, valid_from`. */
 export function names(columns: Columns): Sql {
   return listed(columns, (_, { name }) => raw(name));
 }
@@ -98,7 +96,6 @@ export function selected(columns: Columns, row: string): Sql {
   return listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
 }
 
-/** Example: `id = $1::uuid, valid_from = $2::timestamptz`. */
 export function assignments<Of extends Columns>(columns: Of, row: RowOf<Of>): Sql {
   return listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
 }
@@ -133,7 +130,7 @@ function makeShape(columns: Columns, more: object) {
   return shape;
 }
 
-/** A row of `jsonRow`, with the fields of `more`, the same ones at each call. */
+/** Reads a row of `jsonRow`. `more` must have the same fields at each call. */
 export function readRow<Of extends Columns, More extends object = object>(
   columns: Of,
   values: readonly unknown[],

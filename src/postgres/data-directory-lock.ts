@@ -23,7 +23,7 @@ function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
+    // EPERM: the process runs as another user.
     if (codeOf(error) !== "EPERM") return false;
   }
   const now = procStat(pid);
@@ -45,10 +45,9 @@ function procStat(pid: number): { state: string; startedAt: string } | null {
 }
 
 /**
- * Locks the folder `dataDir`, which the embedded database does not, and returns what unlocks it. Node has no lock that
- * ends with its process, so a file names the holder. Whoever finds it dead creates `<lock>.next` first: two processes
- * that replaced its file could remove each other's. @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`,
- * `PERMISSION_DENIED`
+ * Locks the folder `dataDir`, since the embedded database does not; returns the unlock function. A process that finds
+ * the holder dead creates `<lock>.next` first: two processes that replaced one file could remove each other's.
+ * @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`, `PERMISSION_DENIED`
  */
 export function lockDataDirectory(dataDir: string): () => void {
   const lock = join(dataDir, "mnemograph.lock");
@@ -80,7 +79,7 @@ function takeOnce(dataDir: string, lock: string, draft: string): boolean {
   const mine = successor(lock, dead.length);
   if (!linkIfFree(draft, mine)) return false;
   if (dead.length === 0) return true;
-  // Another process may have succeeded the same dead holders and removed their files meanwhile.
+  // Another process may have replaced the same dead holders.
   if (inspect(lock).holder?.file !== mine) {
     rmSync(mine, { force: true });
     return false;
@@ -92,7 +91,6 @@ function takeOnce(dataDir: string, lock: string, draft: string): boolean {
 
 type Holder = ProcessIdentity & { readonly file: string };
 
-/** The files of dead holders in order, and the living one after them. */
 function inspect(lock: string): { dead: string[]; holder: Holder | null } {
   const dead: string[] = [];
   for (;;) {
@@ -107,7 +105,6 @@ function inspect(lock: string): { dead: string[]; holder: Holder | null } {
 
 const successor = (lock: string, generations: number) => lock + ".next".repeat(generations);
 
-/** Atomic: nobody reads half of it. */
 function linkIfFree(draft: string, file: string): boolean {
   try {
     linkSync(draft, file);

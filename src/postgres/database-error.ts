@@ -15,16 +15,15 @@ export function errorCodeOf(error: unknown): string {
   return "";
 }
 
-/** The violated constraint or unique index behind a `MemoryError`; Citus appends a shard's number. */
+/** The violated constraint or unique index of a `MemoryError`. Citus appends a shard number. */
 export function brokenConstraint(error: unknown): string | undefined {
   const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
   return cause?.constraint?.replace(/_\d+$/, "");
 }
 
-/** Whether the connection is lost, so that the statement may be repeated on another. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
-  // A protocol violation that leaves the session open is the statement's own fault; poolers end theirs with it.
+  // A protocol violation that keeps the session open is the statement's fault; poolers end the session (FATAL).
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
   // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections.
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;
@@ -32,7 +31,6 @@ export function isConnectionError(error: unknown): boolean {
   return code === "" && lostConnection.test(message);
 }
 
-/** Whether all clients of the pool are in use, which says nothing of the database. */
 export function isPoolBusy(error: unknown): boolean {
   return error instanceof Error && error.message === "timeout exceeded when trying to connect";
 }
@@ -41,7 +39,6 @@ export function isReadTimeout(error: unknown): boolean {
   return error instanceof Error && error.message === "Query read timeout";
 }
 
-/** Whether a timeout has passed, so that nobody waits for another attempt. */
 export function isTimeout(error: unknown): boolean {
   if (isPoolBusy(error) || isReadTimeout(error)) return true;
   return error instanceof Error && error.message.includes("due to connection timeout");
@@ -106,7 +103,7 @@ export function toMemoryError(error: unknown, schema: string): MemoryError {
           `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
       );
     case "58P01":
-      // Of another missing file the database is broken.
+      // Any other missing file means that the database is broken.
       if (!(error as Error).message.includes("vector")) break;
       return failure("PEER_MISSING", lacksPgvector);
     case "MN001":

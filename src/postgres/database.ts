@@ -12,14 +12,13 @@ import type { SessionKind } from "./session-settings.js";
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have only one. */
 export interface Database extends Connection, Statements {
   readonly schemaName: string;
-  /** The same without deadlines: for bulk work outside of turns. */
+  /** Without deadlines, for bulk work outside of turns. */
   readonly patient: Database;
-  /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   status(): DatabaseStatus;
   mayCrossTenants(): Promise<boolean>;
   readonly isEmbedded: boolean;
-  /** Refuses later calls, serves waiting ones, and ends the pool if it was made here. */
+  /** Refuses new calls, finishes waiting ones, and ends the pool if it was made here. */
   close(): Promise<void>;
 }
 
@@ -28,13 +27,10 @@ export interface DatabaseSettings {
   /** PostgreSQL's text search configuration of the index. @default "english" */
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
-  /** Whether statements see one tenant's rows only, see `asTenant`. */
   readonly isolation?: "rls" | undefined;
-  /** Longest time of a statement. @default none */
   readonly statementTimeoutMs?: number | undefined;
   readonly prepare?: boolean | undefined;
   readonly sessions?: SessionKind | undefined;
-  /** Called when an outage begins and ends. */
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
 }
 

@@ -18,13 +18,12 @@ export interface EmbeddedPoolOptions {
 
 export interface EmbeddedPool {
   readonly pool: pg.Pool;
-  /** The running database; starts it if necessary. */
   readonly engine: () => PGlite;
   readonly engineVersion: string | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** Each release of the second requires one release of the first, so both are named with their versions. */
+/** Each release of the extension requires one release of the engine. */
 const installEngine = "npm install @electric-sql/pglite@0.5.14";
 export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
 
@@ -76,15 +75,14 @@ function engineHost(
     const load = loadDataDir ?? (isNew ? emptyFor(version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
-      // It does not start in a symbolic link.
+      // PGlite does not start in a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(load !== undefined && { loadDataDir: load }),
-      // After a recovery its timer of 10 s goes on for ever, and a process without `close` never ends.
+      // After a recovery, the progress timer (10 s) would keep the process alive.
       startParams: [...Engine.defaultStartParams, "-c", "log_startup_progress_interval=0"],
     });
     const ready = engine.waitReady.then(closed).then(async () => {
       if (dataDir !== undefined || load !== undefined) return;
-      // Later databases in memory start from this one, which is still empty.
       shareEmptyDatabase(version, await engine.dumpDataDir("none"));
     });
     running = { engine, ready, unlock };
@@ -127,14 +125,14 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
       super({ ...clientOptions, ...createPgConfig(host.engine()) } as pg.ClientConfig);
     }
 
-    // The peer's own connection never answers when the engine does not start.
+    // The peer's connection never answers when the engine does not start.
     override connect(): Promise<pg.Client>;
     override connect(callback: (error: Error) => void): void;
     override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
       const connected = host
         .started()
         .then(() => super.connect())
-        // Clients share the engine's session: a new one does not know the statements prepared before.
+        // Clients share one session: the statements that an earlier client prepared must go.
         .then(() => super.query("deallocate all"))
         .then(() => this);
       if (!callback) return connected;
@@ -174,7 +172,7 @@ function load<Module>(name: string, part = ""): Module {
   return find(name, (require) => require(name + part) as Module);
 }
 
-// Hidden from bundlers, which may have moved this file or changed its kind.
+// Hidden from bundlers, which may have moved this file or changed its format.
 function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
   const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
   let failure: unknown;

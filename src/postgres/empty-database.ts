@@ -2,19 +2,18 @@ import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, constants } from "node:zlib";
 
-/** The file of the build's empty database (`scripts/make-empty-database.ts`). */
 export const emptyDatabaseName = (engineVersion: string): string => `empty-database-${engineVersion}.tar.br`;
 
 /** Large enough to compress the copies of the template database. */
 export const windowBits = 26;
 
-/** Beside a built chunk; in a clone of the repository from its build or tests. */
+/** Next to a built chunk, or in a clone of the repository. */
 const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
-/** Dumps for databases in memory, by engine version, 40 MB each. */
+/** Dumps by engine version, 40 MB each. */
 const kept = new Map<string, Blob>();
 
-/** The build's embedded database without tables: starting from it takes a fifth of creating one. */
+/** The empty database of the build: starting from it takes a fifth of the time. */
 export function emptyDatabase(engineVersion: string | undefined): Blob | undefined {
   // Undefined in CommonJS bundles.
   const place: string | undefined = import.meta.url;

@@ -6,12 +6,12 @@ import type { LocalSetting } from "./session-settings.js";
 /** The setting `mnemograph.tenant_id` of running calls: "t:" and a tenant's id, or "*". */
 const running = new AsyncLocalStorage<string>();
 
-/** Runs `work` with the rows of one tenant visible where tenants are isolated; "" and undefined: no tenant. */
+/** Runs `work` with the rows of one tenant visible; "" and undefined mean no tenant. */
 export function asTenant<Result>(tenantId: string | undefined, work: () => Result): Result {
   return running.run(`t:${tenantId ?? ""}`, work);
 }
 
-/** Runs `work` with all tenants visible; where tenants are isolated only the tables' owner may. */
+/** Runs `work` with all tenants visible. With isolation, only the owner of the tables may. */
 export function acrossTenants<Result>(work: () => Result): Result {
   return running.run("*", work);
 }
@@ -25,7 +25,6 @@ export function asListed<Result>(
   return tenantId === undefined ? acrossTenants(work) : asTenant(tenantId, work);
 }
 
-/** Runs later work with the tenancy of now. */
 export function keepTenancy(): <Result>(work: () => Result) => Result {
   const tenancy = running.getStore();
   return (work) => (tenancy === undefined ? work() : running.run(tenancy, work));
@@ -42,7 +41,6 @@ export interface IsolationStatus {
   readonly owner: boolean;
 }
 
-/** The isolation for the role of `client`; not enforced without tables. */
 export async function findIsolation(client: Pick<ClientBase, "query">, schemaName: string): Promise<IsolationStatus> {
   const { rows } = await client.query<IsolationStatus>(
     `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
@@ -57,7 +55,7 @@ export async function findIsolation(client: Pick<ClientBase, "query">, schemaNam
   return rows[0] ?? { enforced: false, exempt: false, owner: false };
 }
 
-/** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` when row-level security would isolate nothing. */
+/** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` if the role bypasses row-level security. */
 export function requireIsolation({ enforced, exempt }: IsolationStatus, schemaName: string): void {
   if (exempt) {
     throw new MemoryError(
@@ -74,7 +72,6 @@ export function requireIsolation({ enforced, exempt }: IsolationStatus, schemaNa
   );
 }
 
-/** @throws MemoryError `PERMISSION_DENIED` */
 export function requireTenancy(): string {
   const tenancy = currentTenancy();
   if (tenancy !== undefined) return tenancy;

@@ -10,7 +10,7 @@ import { openEmbeddedPool } from "./embedded-pool.js";
 import { type Outage, probeEveryMs } from "./outage.js";
 import { prepareSession } from "./session-settings.js";
 
-// Not pg's own type: it differs by version, and without pg's declarations every value would be a pool.
+// Not pg's own type: it differs by version, and without pg's declarations it would accept any value.
 interface PostgresPool {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
@@ -27,10 +27,7 @@ export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOut
   readonly onBack?: ((outage: Outage) => void) | undefined;
 }
 
-/**
- * Reports `database: process.env.X` without that variable: its data would go with the container, unnoticed.
- * @throws MemoryError `INVALID_INPUT` where `NODE_ENV` is "production"
- */
+/** Reports an undefined `database`, such as an unset variable. @throws MemoryError `INVALID_INPUT` in production */
 export function reportUndefined(logger: Logger): void {
   const happened = "`database` is given, but undefined: is its environment variable not set?";
   if (process.env.NODE_ENV !== "production") {
@@ -43,7 +40,7 @@ export function reportUndefined(logger: Logger): void {
   );
 }
 
-/** The database of `option`; connects at its first statement. Ends only pools made here. */
+/** Opens `option`; connects at the first statement. Ends only pools made here. */
 export function openDatabase(option: DatabaseOption | undefined, settings: OpenSettings, logger: Logger): Database {
   if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
   if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
@@ -86,10 +83,9 @@ function outageLines({ onBack }: OpenSettings, logger: Logger): DatabaseSettings
   };
 }
 
-/** The names in SQLite and PGlite. */
 const isInMemory = (place: string) => place === ":memory:" || place.startsWith("memory://");
 
-/** Without deadlines: nothing can stop a statement. */
+/** Without deadlines: nothing can stop a statement of the embedded database. */
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
   const { schemaName, language, clock, isolation } = settings;
   const onCreate = (dataDir: string) =>
@@ -109,7 +105,7 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   try {
     new pg.Client({ connectionString });
   } catch (error) {
-    // The error must not be the cause: it contains the whole string with its password.
+    // Not as the cause: the error contains the connection string with its password.
     const detail = error instanceof Error ? error.message : "";
     const message = `\`database\` is a connection string that cannot be used: ${detail}.`;
     throw new MemoryError("INVALID_INPUT", message);
@@ -120,23 +116,23 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   return createDatabase(pool, { ...settings, sessions, onOutage }, () => pool.end());
 }
 
-/** Longest wait for a connection. A distant server takes a second, one that starts some seconds. */
+/** A distant server answers within a second, a starting one within some seconds. */
 const connectTimeoutMs = 10_000;
 
 function makePool(connectionString: string, { prepare, statementTimeoutMs }: OpenSettings, logger: Logger): pg.Pool {
   const pool = new pg.Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
-    // A statement with settings is a transaction: sent at once, it takes one round trip.
+    // Sends a transaction and its settings in one round trip.
     pipeline: true,
-    // A pooler shares its sessions: set nothing in them.
+    // A pooler shares sessions, so session settings would leak.
     ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
   });
   outliveConnections(pool, logger);
   return pool;
 }
 
-/** Without listeners lost connections end the process: the pool's if idle, the client's between two statements. */
+/** Without listeners, lost connections end the process: idle ones and those between two statements. */
 function outliveConnections(pool: pg.Pool, logger: Logger): void {
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));

@@ -25,13 +25,13 @@ export interface OutageSettings {
 
 export type OutageWatch = ReturnType<typeof watchForOutages>;
 
-/** As long as a lost connection is retried: a fast restart is over by then. */
+/** A lost connection is retried for as long: a fast restart takes less. */
 export const patienceMs = 3_000;
 
-/** An outage costs turns two seconds more than it lasts. */
+/** Turns fail for up to two seconds after an outage. */
 export const probeEveryMs = 2_000;
 
-/** Of a server that stays silent, a probe may wait long for a connection; half of a pool is left to calls. */
+/** Probes of a silent server hold connections; half of a pool of ten is left to calls. */
 const mostProbes = 5;
 
 export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
@@ -66,13 +66,13 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   };
   return {
     answered,
-    /** @param sentAt when what failed began, by `performance.now()` */
+    /** @param sentAt the start of the failed call, by `performance.now()` */
     failed(error: unknown, sentAt: number) {
       if (isPoolBusy(error)) return;
-      // Only a database that answers gives an SQLSTATE.
+      // An SQLSTATE proves that the database answers.
       if (!isConnectionError(error)) return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
       last = error;
-      // A statement may also have waited for a lock: its own wait proves nothing.
+      // The statement may have waited for a lock: its own waiting time proves nothing.
       silentSince ??= isReadTimeout(error) ? performance.now() : Math.max(sentAt, answeredAt);
       const ms = silentMs() ?? 0;
       if (outage || ms < patienceMs) return;
@@ -80,7 +80,6 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
       probeUntilBack(outage);
       onPause?.(ms, error);
     },
-    /** @throws MemoryError `DATABASE_UNAVAILABLE` during a pause, with `details.retryInMs` */
     requireUp() {
       if (!outage) return;
       outage.refused++;

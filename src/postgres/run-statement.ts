@@ -9,7 +9,7 @@ import { reconnect, retrying } from "./retry.js";
 import { beginWith, queryWith } from "./session-settings.js";
 
 export interface Statements extends Pick<Connection, "query"> {
-  /** `work` in a transaction, which its error rolls back. Never repeat it: it may be committed. */
+  /** Runs `work` in a transaction; an error rolls back. Never repeat it: it may be committed. */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
 
@@ -18,7 +18,7 @@ interface Surroundings extends Omit<Connection, "query"> {
   readonly prepare: boolean;
 }
 
-/** Statements with a default deadline of `deadlineMs`; `admit` throws where they are not to be tried. */
+/** @param admit throws while statements must not be tried */
 export function statementsOn(
   clients: PooledClients,
   { schemaName, prepare, ...connection }: Surroundings,
@@ -49,7 +49,6 @@ export function statementsOn(
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
       admit();
-      /** Errors of `work` itself pass through unchanged. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);
@@ -80,12 +79,11 @@ export function statementsOn(
   };
 }
 
-/** By text: hashing takes a measurable part of a recall. */
+/** A cache: hashing takes a measurable part of a recall. */
 const statementNames = new Map<string, string>();
 
 const mostNames = 500;
 
-/** Unique: a connection keeps one plan for each name. */
 function statementName(text: string): string {
   const known = statementNames.get(text);
   if (known !== undefined) return known;

@@ -18,7 +18,7 @@ interface InstalledSchema {
   readonly language: string;
 }
 
-/** Nothing yet, version 1 or later, or the tables of before version 1 with these sets. */
+/** "before": tables from before version 1, with these sets. */
 export type SchemaState =
   | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
   | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
@@ -26,7 +26,6 @@ export type SchemaState =
 
 type Run = Pick<ClientBase, "query">;
 
-/** Reads only. @throws MemoryError `SCHEMA_DIFFERS` also after an interrupted upgrade */
 async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -100,17 +99,16 @@ async function rowsOf(client: Run, schemaName: string, table: string): Promise<R
 }
 
 export interface WantedSchema {
-  /** Whether to set up pgvector's extension and tables; updates them wherever they exist. */
+  /** Sets up pgvector's extension and tables; existing ones are updated in any case. */
   readonly vectors: boolean;
-  /** Whether to set up row-level security by tenant; permanent. @default false */
+  /** Sets up row-level security by tenant; permanent. @default false */
   readonly isolation?: boolean;
-  /** Whether to upgrade from before version 1, while no other process works on it. @default false */
+  /** Upgrades from before version 1; no other process may use the schema. @default false */
   readonly upgrade?: boolean;
 }
 
 export interface SchemaGap {
   readonly state: SchemaState;
-  /** Whether a newer, compatible package set it up: then nothing is pending. */
   readonly newer: boolean;
   readonly pending: readonly Migration[];
 }
@@ -145,7 +143,6 @@ export async function findGap(
   return { state, newer: false, pending };
 }
 
-/** Whether a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` if incompatible */
 function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
   const known = newestVersion(shipped);
   const found = Math.max(...Object.values(installed.versions).map((version) => version ?? 0));

@@ -10,7 +10,7 @@ export interface Scope {
   readonly appId?: string;
 }
 
-/** `bigint` keys of `owner` and `thread`, never public; drivers give them as text, which `Number` reads. */
+/** Internal `bigint` keys. Drivers return them as text. */
 export type OwnerRef = number;
 export type ThreadRef = number;
 
@@ -23,7 +23,7 @@ const id = (name: string) =>
 
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
 
-/** Refuses `{ userId: undefined, appId }`, which would be everybody in the app. @throws MemoryError `SCOPE_REQUIRED` */
+/** Rejects `{ userId: undefined, appId }`, which would select all users. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScope(input: unknown): Scope {
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
@@ -63,7 +63,6 @@ export function parseAppScope(input: unknown): AppScope {
 export const scopeField = z.unknown().optional();
 export const threadField = z.unknown().optional();
 
-/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
   schema: z.ZodObject<Shape>,
   input: unknown,
@@ -73,17 +72,14 @@ export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: type
   return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
 }
 
-/** The scope in `options`; without the key all scopes. @throws MemoryError `SCOPE_REQUIRED` */
+/** The scope of `options`; undefined (all scopes) only without the key. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
   if (options === undefined || !("scope" in options)) return undefined;
   if (options.scope !== undefined) return parseScope(options.scope);
   throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
-/**
- * `input`, the options of a list for one scope, or else for a tenant or all.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` also for a tenant beside a scope
- */
+/** Parses list options for a scope, a tenant, or all. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for both */
 export function parseListed<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly tenantId: typeof tenantField },
 >(schema: z.ZodObject<Shape>, input: unknown, what: string) {
@@ -99,7 +95,7 @@ export function parseListed<
 
 export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
 
-/** Whether `owner` is an app whose memories all its users see, and `scope` one of the users. */
+/** Whether `owner` is an app, whose memories all users see, and `scope` is one of its users. */
 export function isSharedBy(scope: Scope, owner: Scope): boolean {
   return scope.userId !== undefined && owner.userId === undefined;
 }
@@ -111,13 +107,12 @@ function invalid(problems: readonly string[]): MemoryError {
   );
 }
 
-/** A conversation and its owner. */
 export interface ThreadAddress {
   readonly scope: Scope;
   readonly threadId: string;
 }
 
-/** `input` as a thread id: any text that is not blank. @throws MemoryError `INVALID_INPUT` */
+/** @throws MemoryError `INVALID_INPUT` for anything but text that is not blank */
 export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
@@ -126,15 +121,14 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
-/** In the ids of threads of agents' tasks, between the conversation's and the agent. */
+/** Separates a conversation's id and an agent in the thread ids of agents' tasks. */
 export const delegatedMark = "/mnemograph:delegated/";
 
-/** Whether nobody but agents speaks in the thread. */
 export function isDelegatedThread(threadId: string): boolean {
   return threadId.includes(delegatedMark);
 }
 
-/** The error for a thread of another scope; it does not say whose. */
+/** Does not reveal the other scope. */
 export function threadForbidden(threadId: string): MemoryError {
   return new MemoryError(
     "THREAD_FORBIDDEN",
@@ -143,8 +137,8 @@ export function threadForbidden(threadId: string): MemoryError {
   );
 }
 
-/** The owner of threads without an owner. No given scope equals it, since ids must not be blank. */
+/** Owner of threads without an owner. No valid scope equals it, since ids must not be blank. */
 export const nobody: Scope = { tenantId: " ", userId: " " };
 
-/** Prefix of the names of checkpoints whose thread id is taken. */
+/** Prefix of reserved checkpoint names. */
 export const ownNamePrefix = "mnemograph:";

@@ -7,13 +7,12 @@ const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\
 
 const ending = /[\p{Sentence_Terminal}\u2026]["'\p{Pe}\p{Pi}\p{Pf}]*\s*$/u;
 
-/** Words in dictionaries are shorter. */
 const wordCharacters = 40;
 
 const endMark = /[\p{Sentence_Terminal}\u2026]/u;
 const moreThanClosing = /[^"'\p{Pe}\p{Pi}\p{Pf}\s]/u;
 
-/** The sentences of `text`, which together are the text; a doubtful end does not count. */
+/** Splits `text` into sentences, which joined are the text; doubtful ends do not split. */
 export function sentencesOf(text: string): string[] {
   const end = text.search(endMark);
   // Fast path: most memories are one sentence, and segmenting is slow.
@@ -32,9 +31,9 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
-/** The whole sentences at the beginning of `text` that fit `mostCharacters`; undefined if none does. */
+/** The whole sentences at the beginning of `text` that fit; undefined if none does. */
 export function wholeSentences(text: string, mostCharacters: number): string | undefined {
-  // The characters after the last sentence that fits show whether it ends there.
+  // The characters after the last sentence show whether it ends there.
   const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
   let whole = first;
   for (const sentence of others) {
@@ -55,7 +54,7 @@ function isOpen(text: string): boolean {
   return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
 }
 
-/** Segmented on either side of a place. Words are shorter. */
+/** Characters segmented on each side of a place; words are shorter. */
 const windowCharacters = 200;
 
 const words = new Intl.Segmenter("und", { granularity: "word" });
@@ -63,7 +62,7 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 type Boundary = ReturnType<typeof boundariesAround>[number];
 
-/** The end of a part: after a line in its last quarter, else a word, else a mark nearby (JSON), else a character. */
+/** The end of a part: a line's end in its last quarter, else a word, else a mark (JSON), else a character. */
 export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
   const lastQuarter = end - Math.floor((end - start) / 4);
@@ -74,7 +73,7 @@ export function endOfPart(text: string, start: number, end: number): number {
   return best?.at ?? lastCharacterEnd(text, start, end);
 }
 
-/** The first place from `from` on where a word, or else a character, begins. */
+/** The first place from `from` on at which a word, or else a character, begins. */
 export function startOfPart(text: string, from: number): number {
   const near = boundariesAround(text, from).filter(({ at }) => at >= from);
   const best = near.find(isBetweenTexts) ?? near[0];
@@ -86,7 +85,7 @@ function isBetweenTexts({ before, after, isBetweenWords }: Boundary): boolean {
   return isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
 }
 
-/** Only a window of the text: one character may be joined of a million marks. */
+/** Segments a window only: one character can have a million combining marks. */
 function boundariesAround(text: string, place: number) {
   const first = Math.max(0, place - windowCharacters);
   const segments = [...words.segment(text.slice(first, place + windowCharacters))];
@@ -98,7 +97,7 @@ function boundariesAround(text: string, place: number) {
   }));
 }
 
-/** The last end of a character from `start` to `end`; splits only one that is longer than the window. */
+/** The last end of a character between `start` and `end`; splits only characters longer than the window. */
 function lastCharacterEnd(text: string, start: number, end: number): number {
   const first = Math.max(start, end - windowCharacters);
   const near = Array.from(graphemes.segment(text.slice(first, end + windowCharacters)), ({ index }) => first + index);

@@ -4,10 +4,10 @@ import { normalValue } from "./normal-value.js";
 const figure =
   /(?:(?<![\p{L}\p{N}.,:/'-])[-\u2212])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+)(?:[.,:/'^\u066b\u066c\u2013\u2044-][0-9]+)*/gu;
 
-/** A number whose thousands are apart, of which the last group has three digits: "1,234.5", "12.34.567". */
+/** Groups of thousands, the last of three digits: "1,234.5", "12.34.567". */
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
-/** Numbers, dates and times in any digits, sorted: "1,000", "1.000" and "1 000" are one, so are "1,5" and "1.5". */
+/** Numbers, dates and times in any digits, sorted; "1,000", "1.000" and "1 000" are equal, and "1,5" and "1.5". */
 export function figuresOf(text: string): string[] {
   return (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
 }
@@ -28,7 +28,6 @@ export function haveSameFigures(first: string, second: string): boolean {
   return figuresOf(first).join(" ") === figuresOf(second).join(" ");
 }
 
-/** A figure of `text` that none of `sources` has. */
 export function newFigure(text: string, sources: readonly string[]): string | undefined {
   const known = new Set(sources.flatMap(figuresOf));
   return figuresOf(text).find((each) => !known.has(each));

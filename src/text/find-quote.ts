@@ -11,23 +11,22 @@ const variants = new Map(
 );
 const space = codeOf(" ");
 
-/** In characters: a quote of a fact is a sentence or two. */
 const longestQuote = 2_000;
 
-/** Scripts with spaces between words: there a quote may not begin or end within a word. */
+/** Scripts with spaces between words: a quote must not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
-/** The part of `text` that matches `quote`; null without. Case, accents, space, quotes and dashes may differ. */
+/** The part of `text` that matches `quote`, or null; ignores case, accents, spaces, quotation marks, dashes. */
 export function findQuote(text: string, quote: string): string | null {
   return find(text, quote, () => () => false);
 }
 
-/** The same, where the writer of `text` says it, and does not quote it. */
+/** The same, but only in the writer's own words, not in quoted text. */
 export function findSaid(text: string, quote: string): string | null {
   return find(text, quote, quotedIn);
 }
 
-/** Of words that are quoted again and again, so many places are looked at. */
+/** Quoted occurrences checked before giving up. */
 const mostQuoted = 100;
 
 function find(text: string, quote: string, quoted: typeof quotedIn): string | null {
@@ -57,7 +56,6 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** Characters folded for comparison, and the place of each in `text`, with its end as one more. */
 function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   const codes = new Uint32Array(text.length);
   const places = new Uint32Array(text.length + 1);
@@ -79,11 +77,11 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
 }
 
-/** A cache by code, below the scripts that (but for a few) have no capitals. */
+/** A cache by code point; higher scripts have (nearly) no capitals. */
 const plainCodes = new Uint32Array(0x3000);
 
 function plainCode(code: number): number {
-  // Ideographs and the like fold to themselves.
+  // Ideographs and similar fold to themselves.
   if (code >= 0x3001 && code < 0xa640) return code;
   const known = plainCodes[code];
   if (known) return known;
@@ -103,17 +101,16 @@ function foldedCode(code: number): number {
   return variants.get(code) ?? codeOf(bare(character).toLowerCase());
 }
 
-/** A letter without its accent, kana in full width: models correct what they quote. */
+/** Removes accents and widens kana, since models correct what they quote. */
 function bare(character: string): string {
   const code = codeOf(character);
   if (code >= 0xff61 && code <= 0xff9f) return character.normalize("NFKC");
-  // Decomposing syllables gives letters, not accents.
+  // Decomposing Hangul syllables gives letters, not accents.
   return code < 0x2000 ? (character.normalize("NFD")[0] ?? character) : character;
 }
 
-/** Knuth, Morris and Pratt: linear. */
+/** Knuth–Morris–Pratt: linear. */
 function* occurrences(codes: Uint32Array, wanted: Uint32Array): Generator<number> {
-  // The longest proper prefix of `wanted` that is a suffix of each of its prefixes.
   const borders = [0];
   const extend = (matched: number, next: number | undefined): number => {
     let length = matched;

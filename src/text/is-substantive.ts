@@ -1,9 +1,9 @@
 const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 
-/** Between spaces; short, since one text may be joined of a million letters. */
+/** Between spaces; short, since a text may have a million letters without a space. */
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 
-/** Whether a text may contain a fact: two words or more, or one that may answer a question (`asked`). */
+/** Whether a text may contain a fact: at least two words, or one after a question (`asked`). */
 export function isSubstantive(text: string, asked = false): boolean {
   let said = 0;
   for (const [stretch] of text.matchAll(stretches)) {
@@ -14,7 +14,6 @@ export function isSubstantive(text: string, asked = false): boolean {
   return false;
 }
 
-/** Whether an assistant's `text` ends with a question. */
 export function asksSomething(text: string): boolean {
   return /[?？؟⁇⁈՞][^\p{L}\p{N}\n]{0,20}\s*$/u.test(text.slice(-200));
 }

@@ -12,7 +12,7 @@ import { MemoryError } from "../errors.js";
 import { type TranscriptMessage, textOfParts } from "./message-text.js";
 import { isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
 
-/** The only messages ever constructed, by type, with what their class needs. Others become a `ChatMessage`. */
+/** The only message classes constructed, with their required fields. Other types become a `ChatMessage`. */
 const types = {
   human: {},
   ai: {},
@@ -22,7 +22,6 @@ const types = {
   generic: { role: "generic" },
 } as const;
 
-/** A message in LangChain's stored form, all JSON. */
 export interface PlainMessage {
   readonly type: keyof typeof types;
   readonly data: Readonly<JsonObject>;
@@ -40,7 +39,7 @@ const content: Form = (value) => {
   return value.flatMap((part) => (isJsonObject(part) ? part : (text(part) ?? [])));
 };
 
-/** The kept fields, in the form that LangChain's classes take. Names first: no bound cuts them off. */
+/** The kept fields, in LangChain's form. Names come first, so that no limit cuts them off. */
 const forms: { readonly [field: string]: Form } = {
   id: text,
   name: text,
@@ -57,17 +56,17 @@ const forms: { readonly [field: string]: Form } = {
   artifact: (value) => value,
 };
 
-/** `message` as JSON. LangChain's `mapChatMessagesToStoredMessages` fails for what JSON cannot say. */
+/** LangChain's `mapChatMessagesToStoredMessages` fails for values that JSON cannot represent. */
 export function plainMessage(message: BaseMessage): PlainMessage {
   return { type: typeOf(message), data: dataOf(message) };
 }
 
-/** Keeps the text even where its class cannot be made of the rest. */
+/** Keeps at least the text if the class rejects the other fields. */
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
   const make = (given: JsonObject) => {
     const stored = { type, data: { ...types[type], ...given } } as unknown as StoredMessage;
     const message = mapStoredMessageToChatMessage(stored);
-    // LangChain reads parts only when asked for the text, and fails then.
+    // LangChain parses the parts only when the text is read, and may fail then.
     if (typeof message.content !== "string") void message.text;
     return message;
   };
@@ -83,7 +82,7 @@ export function encodeMessage(message: BaseMessage): string {
   return JSON.stringify(plainMessage(message));
 }
 
-/** The message in `serialised`; no other class is constructed. @throws MemoryError `DATABASE_ERROR` */
+/** Constructs no other class. @throws MemoryError `DATABASE_ERROR` */
 export function decodeMessage(serialised: string): BaseMessage {
   const { type, data } = parsed(serialised);
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
@@ -102,7 +101,7 @@ function parsed(serialised: string): JsonObject {
   }
 }
 
-/** The message stored as `stored`, with its id; one of its role, name and text where it cannot be read. */
+/** The stored message with its id; if it is unreadable, one made of its role, name and text. */
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
   try {
@@ -128,7 +127,6 @@ function dataOf(holder: object): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Messages of other packages and derived classes count as LangChain's of their type. */
 function typeOf(message: BaseMessage): PlainMessage["type"] {
   try {
     const type = message.getType();

@@ -4,7 +4,6 @@ import { headOf } from "./storable-text.js";
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether the JSON `text` is nested deeper than `most` levels. Linear, without recursion. */
 export function isDeeper(text: string, most: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -20,7 +19,7 @@ export function isDeeper(text: string, most: number): boolean {
   return false;
 }
 
-/** Strangers' text, in which `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
+/** For untrusted text: `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
 export function parseJson(text: string, what: string): unknown {
   if (isDeeper(text, 500)) throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
   try {
@@ -43,16 +42,15 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json };
 
-/** Deepest nesting kept. LangChain reads no message that is nested deeper than 50 in all. */
+/** LangChain reads no message that is nested deeper than 50 in all. */
 export const mostDepth = 40;
-/** The largest messages of people and tools have some millions of characters. */
 const mostCharacters = 16_000_000;
-/** Counted for each value: an object that refers to the same parts many times takes 100 ms at most. */
+/** Counted per value, so that an object that refers to the same parts many times takes 100 ms at most. */
 const valueCharacters = 64;
 
 /**
- * Makes JSON of any value, at most 16,000,000 characters in all; a note replaces the rest. Never throws, constructs
- * nothing. Maps and sets become arrays, bytes base64, large integers and errors text, what JSON omits undefined.
+ * Converts any value to JSON, up to 16,000,000 characters; a note replaces the rest. Never throws, constructs nothing.
+ * Maps and sets become arrays, bytes base64, large integers and errors text; values that JSON omits stay undefined.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
   let left = mostCharacters;
@@ -78,7 +76,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
     for (const key of Object.keys(object)) {
       if (left === 0) return { ...kept, "…": "[cut off]" };
       const value = read(propertyOf(object, key));
-      // Checkpoints omit "__proto__" too: copied key by key it would set a prototype.
+      // Copying "__proto__" key by key would set a prototype; checkpoints omit it too.
       if (value !== undefined && key !== "__proto__") kept[readText(key)] = value;
     }
     return kept;
@@ -113,7 +111,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
 function readScalar(value: unknown, readText: (text: string) => string): Json | undefined {
   if (typeof value === "string") return readText(value);
-  // Thousands of digits in decimals take seconds.
+  // Thousands of decimal digits take seconds.
   if (typeof value === "bigint")
     return readText(BigInt.asIntN(64, value) === value ? `${value}` : `0x${value.toString(16)}`);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;

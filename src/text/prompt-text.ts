@@ -1,6 +1,5 @@
 import { clipped, visibleText } from "./storable-text.js";
 
-/** `text` escaped for markup, with nothing invisible in it. */
 export function escapeMarkup(text: string): string {
   return visibleText(text).replaceAll("&", "&amp;").replaceAll("<", "&lt;").replaceAll(">", "&gt;");
 }
@@ -12,7 +11,6 @@ export function element(tag: string, attributes: Attributes, text: string): stri
   return `<${tag}${written(attributes)}>${escapeMarkup(text)}</${tag}>`;
 }
 
-/** `lines`, already escaped, within a `tag`. */
 export function block(tag: string, lines: readonly string[], attributes: Attributes = {}): string {
   return [`<${tag}${written(attributes)}>`, ...lines, `</${tag}>`].join("\n");
 }
@@ -25,7 +23,7 @@ function written(attributes: Attributes): string {
 
 const longestAttribute = 200;
 
-/** Between double quotes, cut to 200 characters: names and titles are shorter, and accompany every message. */
+/** Escapes for double quotes and cuts to 200 characters: long names would be repeated with every message. */
 export function escapeAttribute(text: string): string {
   return escapeMarkup(clipped(text, longestAttribute)).replaceAll('"', "&quot;");
 }

@@ -1,9 +1,8 @@
-/** Half open. */
 type Stretch = readonly [from: number, to: number];
 
 /**
- * For `text`, whether a part is quoted: a word of it in a closed code fence, after ">" or between lines of dashes, or
- * all its words in quotation marks. Apostrophes, and what is opened but not closed, quote nothing.
+ * Returns whether a part of `text` is quoted: any word in a closed code fence, after ">" or between lines of dashes, or
+ * all words in quotation marks. Apostrophes and unclosed marks quote nothing.
  */
 export function quotedIn(text: string): (start: number, end: number) => boolean {
   if (!mayQuote.test(text)) return () => false;
@@ -15,7 +14,7 @@ export function quotedIn(text: string): (start: number, end: number) => boolean 
   };
 }
 
-/** `text` with spaces in the place of all that is quoted: what its writer says. */
+/** Replaces quoted text by spaces; the writer's own words remain. */
 export function ownWords(text: string): string {
   return mayQuote.test(text) ? without(text, [...blocksIn(text), ...quotationsIn(text)]) : text;
 }
@@ -48,7 +47,7 @@ function blocksIn(text: string): Stretch[] {
       open = null;
     }
   }
-  // All between the first and the last: what is pasted may hold such lines itself.
+  // From the first rule to the last, since pasted text may contain rules.
   const [first, ...others] = [...text.matchAll(rules)].map(({ index }) => index);
   const last = others.at(-1);
   return first === undefined || last === undefined ? found : [...found, [first, last]];
@@ -57,12 +56,12 @@ function blocksIn(text: string): Stretch[] {
 const marks = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`]|\n[ \t]*(?=\n)|\n/gu;
 const mayQuote = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`~>＞]|([-*_=])\1\1/u;
 
-/** Marks that close each other: languages open and close with different ones of them, „…“, “…”, ”…”, »…«. */
+/** Marks that close each other. Languages differ: „…“, “…”, ”…”, »…«. */
 const families = ["'‘’‚‛", "`", '"“”„‟〝〞〟', "«»", "‹›", "「」", "『』"];
 const [singles = ""] = families;
 const familyOf = (mark: string) => families.find((family) => family.includes(mark.normalize("NFKC"))) ?? "";
 
-/** But in these scripts marks touch the words around. */
+/** In these scripts marks touch the words around them. */
 const afterWord =
   /(?![\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}])[\p{L}\p{M}\p{N}]$/u;
 
@@ -71,7 +70,7 @@ function quotationsIn(text: string): Stretch[] {
   const open = new Map<string, number[]>();
   for (const { 0: mark, index: at } of text.matchAll(marks)) {
     if (mark.startsWith("\n")) {
-      // Code in a line ends with it, and an apostrophe opens no more than a paragraph.
+      // Inline code ends with its line, single quotes with their paragraph.
       open.delete("`");
       if (text[at + mark.length] === "\n") open.delete(singles);
       continue;
@@ -92,7 +91,7 @@ function quotationsIn(text: string): Stretch[] {
 
 type Around = readonly [before: string, after: string];
 
-/** Where a quotation of the same family is open. Single marks are apostrophes, too. */
+/** If a quotation of the family is open. Single marks may be apostrophes. */
 function closes(mark: string, isSingle: boolean, [before, after]: Around): boolean {
   const ends = /\S$/.test(before);
   if (isSingle || /\p{Pi}/u.test(mark)) return ends && !/^[\p{L}\p{M}\p{N}]/u.test(after);

@@ -4,7 +4,7 @@ import data from "./screening.json" with { type: "json" };
 const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
 const rows = (table: readonly string[]) => table.map((row) => row.split(" | "));
 
-/** Patterns written as `/source/flags`, with the shared parts by their names: `{{name}}`. */
+/** Compiles patterns `/source/flags`; `{{name}}` inserts a shared part. */
 function compiled(patterns: readonly string[]): RegExp[] {
   const parts: Readonly<Record<string, string>> = data.parts;
   return patterns.map((written) => {
@@ -18,7 +18,7 @@ const looksLikeStatement = /^[\p{scx=Latn}'\s]+$/u;
 
 let made: ReturnType<typeof makePatterns> | undefined;
 
-/** Made at the first use: that takes a twentieth of the time of loading the package. */
+/** Compiled at first use: a twentieth of the package's loading time. */
 const patterns = () => {
   made ??= makePatterns();
   return made;
@@ -32,7 +32,7 @@ function makePatterns() {
     ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
   );
 
-  // Of somebody else than the model's makers: "the doctor's instructions", "the rules of her boss".
+  // Instructions of other people: "the doctor's instructions", "the rules of her boss".
   const { makers, ofWords, ownSystem } = data.somebodys;
   const somebodys = new RegExp(
     `\\p{L}(?<!\\b(?:${makers}))'s?\\s|${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:${ofWords})\\s(?!(?:${ownSystem})\\b)\\p{L}`,
@@ -58,7 +58,6 @@ function makePatterns() {
   };
 }
 
-/** For text as `plainWords` writes it. */
 function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
@@ -79,7 +78,7 @@ function overrides(sentence: string): boolean {
   return begins && !theirs;
 }
 
-// Where orders look like statements, the verb comes first; uninflected ones need "all".
+// In languages whose orders look like statements, the verb comes first; uninflected ones need "all".
 function isOrder(sentence: string, verb: RegExpExecArray): boolean {
   const first = patterns().opener.test(sentence.slice(0, verb.index));
   if (looksLikeStatement.test(verb[0])) return first;
@@ -91,7 +90,7 @@ function showsPrompt(sentence: string): boolean {
   return names.test(sentence) && (show.test(sentence) || sentence.search(leave) >= 0);
 }
 
-/** Characters matched together, and their overlap: no pattern matches more. */
+/** Characters matched at a time, and their overlap, the longest match of a pattern. */
 const stretch = 4_000;
 const overlap = 400;
 
@@ -102,10 +101,10 @@ export interface ScreenOptions {
   readonly ofUser?: boolean | undefined;
 }
 
-/** Judges a text before it is written: true for one that reads as instructions to a model. */
+/** Returns true for text that reads as instructions to a model. */
 export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
 
-/** The `Screen` of a user's `classifier`, or of the patterns. What cannot be judged counts as instructions. */
+/** Screens with `classifier`, or with patterns. A failed classifier counts as instructions. */
 export function createScreen(
   classifier: ((text: string) => unknown) | undefined,
   warn: (line: string) => void,
