@@ -42,23 +42,29 @@ async function countEvents(
 }
 
 function selected(selection: EventSelection): Sql {
-  const { scope, threadId, agentId, runId, since, until, op, node, step, status } = selection;
-  return join(
-    [
-      scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
-      ...(threadId === undefined ? [] : [sql`e.thread_id = ${threadId}`]),
-      ...(agentId === undefined ? [] : [sql`e.agent_id = ${agentId}`]),
-      ...(runId === undefined ? [] : [sql`e.run_id = ${runId}`]),
-      ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
-      ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
-      ...(op === undefined ? [] : [sql`e.op = ${op}`]),
-      ...(node === undefined ? [] : [sql`${eventPart} = ${node}`]),
-      ...(step === undefined ? [] : [sql`${eventStep} = ${step}`]),
-      ...(status === undefined ? [] : [sql`e.status = ${status}`]),
-    ],
-    " and ",
-  );
+  const { scope, since, until, ...equal } = selection;
+  const conditions = [
+    scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
+    ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
+    ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
+  ];
+  for (const [field, column] of Object.entries(filterColumns)) {
+    const value = equal[field as keyof typeof equal];
+    if (value !== undefined) conditions.push(sql`${column} = ${value}`);
+  }
+  return join(conditions, " and ");
 }
+
+const { op, node, step, status } = columns;
+const filterColumns = {
+  threadId: sql`e.thread_id`,
+  agentId: sql`e.agent_id`,
+  runId: sql`e.run_id`,
+  op,
+  node,
+  step,
+  status,
+};
 
 export interface RecordedEvent {
   readonly id: number;

@@ -24,9 +24,7 @@ export type BackgroundGraph<Found, Made> = CompiledStateGraph<
   GraphState<Found, Made>
 >;
 
-export function isTraced(): boolean {
-  return CallbackManager.configure() !== undefined;
-}
+export const isTraced = (): boolean => CallbackManager.configure() !== undefined;
 
 /** The graph of one kind of work: load → make (named after its step) → validate → save → follow. */
 export function backgroundGraph<Found extends JobAddress, Made extends object>(

@@ -133,5 +133,4 @@ export async function runSteps<Found extends JobAddress, Made extends object>(
 }
 
 /** The process ended during the last try. */
-const stopped = "The worker stopped before it was done.";
-const workerStopped: Failure = { code: "UNEXPECTED", message: stopped, output: null };
+const workerStopped: Failure = { code: "UNEXPECTED", message: "The worker stopped before it was done.", output: null };

@@ -76,7 +76,6 @@ const listSchema = z.strictObject({
   after: storableText.optional(),
 });
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
-const ofSchema = z.strictObject({ tenantId: tenantField });
 
 const mostRetried = 1_000;
 
@@ -107,7 +106,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
     },
     async retry(requested, of = {}) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
-      const { tenantId } = parseInput(ofSchema, of, "retry of jobs");
+      const { tenantId } = parseInput(z.strictObject({ tenantId: tenantField }), of, "retry of jobs");
       return asListed({ tenantId }, () =>
         typeof which === "string" ? retryNamed(which, tenantId) : retryKind(which.kind, tenantId),
       );
@@ -116,9 +115,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
 }
 
 /** No row has the id -1. */
-function rowId(id: string): number {
-  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
-}
+const rowId = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
 
 async function findJobs(
   db: Connection,

@@ -44,9 +44,7 @@ export interface QueueRunner extends Runner {
 
 const workSchema = z.strictObject({ kinds: kindsField, signal: abortSignal.optional() });
 
-export function parseWork(input: WorkInput | undefined) {
-  return parseInput(workSchema, input ?? {}, "work");
-}
+export const parseWork = (input: WorkInput | undefined) => parseInput(workSchema, input ?? {}, "work");
 
 interface QueueRunnerDeps extends RunnerDeps {
   readonly option: QueueOption;

@@ -19,13 +19,9 @@ export interface Job {
 }
 
 /** Also a deduplication key of queued jobs. */
-export function jobName({ kind, ref }: Job): string {
-  return ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`;
-}
+export const jobName = ({ kind, ref }: Job): string => (ref === 0 ? `Work "${kind}"` : `Work "${kind}" of ${ref}`);
 
 const jobSchema = z.object({ kind: z.enum(workKinds), ref: z.int().min(0), lease: z.int().optional() });
 
 /** Null for a job in another version's form. */
-export function toJob(data: unknown): Job | null {
-  return jobSchema.safeParse(data).data ?? null;
-}
+export const toJob = (data: unknown): Job | null => jobSchema.safeParse(data).data ?? null;

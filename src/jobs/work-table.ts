@@ -40,9 +40,7 @@ function isOf({ kind, of, ref }: WorkKey): Sql {
   return sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
 }
 
-function isDue(db: Connection): Sql {
-  return sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
-}
+const isDue = (db: Connection): Sql => sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
 
 export function leaseEnd(db: Connection, leaseMs: number): Sql {
   return sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;

@@ -182,9 +182,7 @@ function wireSchema(schema: z.ZodObject): Record<string, unknown> {
 }
 
 /** Models with strict decoding; elsewhere `strict` is an error or changes the endpoint. */
-function isOpenAI(model: BaseChatModel): boolean {
-  return ["openai", "azure_openai"].includes(model._llmType());
-}
+const isOpenAI = (model: BaseChatModel): boolean => ["openai", "azure_openai"].includes(model._llmType());
 
 /** Omits the schema's messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {

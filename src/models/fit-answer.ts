@@ -40,7 +40,7 @@ function fitAsList(schema: z.ZodObject, answer: object): Fit {
 function readAs(schema: z.core.$ZodType, given: unknown): Fit {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
     const otherwise = whole(schema instanceof z.ZodDefault ? schema.def.defaultValue : null);
-    return (isNothing(given) ? null : readAs(schema.unwrap(), given)) ?? otherwise;
+    return (given == null ? null : readAs(schema.unwrap(), given)) ?? otherwise;
   }
   if (schema instanceof z.ZodObject) return fitObject(schema, given);
   if (schema instanceof z.ZodArray) return fitList(schema, given);
@@ -163,7 +163,5 @@ const readJson = (value: unknown) =>
 function propertyOf(object: object, name: string): unknown {
   return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 }
-
-const isNothing = (value: unknown) => value === undefined || value === null;
 
 const whole = (value: unknown): Fit => ({ value, dropped: 0 });

@@ -27,14 +27,11 @@ export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenU
   const reported = reply === null ? undefined : propertyOf(reply, "usage_metadata");
   return {
     inputTokens: countIn(reported, "input_tokens") ?? estimateTokens(call.asked()),
-    outputTokens: countIn(reported, "output_tokens") ?? answeredTokens(call),
+    outputTokens: countIn(reported, "output_tokens") ?? estimated(call.answered()),
   };
 }
 
-function answeredTokens({ answered }: CountedCall): number {
-  const answer = answered();
-  return typeof answer === "string" ? estimateTokens(answer) : answer;
-}
+const estimated = (answer: string | number) => (typeof answer === "string" ? estimateTokens(answer) : answer);
 
 /** Tokens of an answer cut by the limit of `model`; 0 without a limit. */
 export function tokensUntilCut(model: object): number {

@@ -72,14 +72,10 @@ export function checks(columns: Columns): Record<string, z.ZodType> {
   return Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
 }
 
-export function names(columns: Columns): Sql {
-  return listed(columns, (_, { name }) => raw(name));
-}
+export const names = (columns: Columns): Sql => listed(columns, (_, { name }) => raw(name));
 
 /** For `json_to_recordset`: `"id" uuid, "validFrom" timestamptz`. */
-export function recordset(columns: Columns): Sql {
-  return listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
-}
+export const recordset = (columns: Columns): Sql => listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
 
 /** Fields of such a recordset `i`: `i."id", i."validFrom"`. */
 export function fields<Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql {

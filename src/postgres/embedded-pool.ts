@@ -4,6 +4,7 @@ import { dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
+import { attempt } from "../text/plain-json.js";
 import { closeContents, openDataDirectory } from "./data-directory.js";
 import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
@@ -29,9 +30,7 @@ export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.
 
 const embeddedPools = new WeakSet<pg.Pool>();
 
-export function isEmbeddedPool(pool: pg.Pool): boolean {
-  return embeddedPools.has(pool);
-}
+export const isEmbeddedPool = (pool: pg.Pool): boolean => embeddedPools.has(pool);
 
 /** @throws MemoryError `PEER_MISSING`; at the first connection also `DATABASE_UNAVAILABLE`, lock errors */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
@@ -63,7 +62,7 @@ function engineHost(
   { PGlite: Engine, vector, version }: Peers,
 ) {
   let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
-  const closed = () => {
+  const restrictFiles = () => {
     if (dataDir !== undefined) closeContents(dataDir);
   };
   const emptyFor = dataDir === undefined ? sharedEmptyDatabase : emptyDatabase;
@@ -81,7 +80,7 @@ function engineHost(
       // After a recovery, the progress timer (10 s) would keep the process alive.
       startParams: [...Engine.defaultStartParams, "-c", "log_startup_progress_interval=0"],
     });
-    const ready = engine.waitReady.then(closed).then(async () => {
+    const ready = engine.waitReady.then(restrictFiles).then(async () => {
       if (dataDir !== undefined || load !== undefined) return;
       shareEmptyDatabase(version, await engine.dumpDataDir("none"));
     });
@@ -110,7 +109,7 @@ function engineHost(
       if (!running) return;
       try {
         await running.engine.close();
-        closed();
+        restrictFiles();
       } finally {
         running.unlock();
       }
@@ -147,30 +146,17 @@ function loadPeers() {
   const { PGlite: Engine } = load<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
   type Driver = typeof import("@electric-sql/pglite/node-postgres");
   const { createPgConfig } = load<Driver>("@electric-sql/pglite", "/node-postgres");
-  return { PGlite: Engine, createPgConfig, vector: loadVector(), version: engineVersion() };
-}
-
-function loadVector() {
-  try {
-    return load<typeof import("@electric-sql/pglite-pgvector")>("@electric-sql/pglite-pgvector").vector;
-  } catch {
-    return undefined;
-  }
-}
-
-function engineVersion(): string | undefined {
-  try {
+  type Extension = typeof import("@electric-sql/pglite-pgvector");
+  const vector = attempt(() => load<Extension>("@electric-sql/pglite-pgvector").vector);
+  const manifest = attempt((): { version?: unknown } => {
     const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));
-    const { version } = JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
-    return typeof version === "string" ? version : undefined;
-  } catch {
-    return undefined;
-  }
+    return JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
+  });
+  const version = typeof manifest?.version === "string" ? manifest.version : undefined;
+  return { PGlite: Engine, createPgConfig, vector, version };
 }
 
-function load<Module>(name: string, part = ""): Module {
-  return find(name, (require) => require(name + part) as Module);
-}
+const load = <Module>(name: string, part = ""): Module => find(name, (require) => require(name + part) as Module);
 
 // Hidden from bundlers, which may have moved this file or changed its format.
 function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {

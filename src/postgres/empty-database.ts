@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, constants } from "node:zlib";
+import { attempt } from "../text/plain-json.js";
 
 export const emptyDatabaseName = (engineVersion: string): string => `empty-database-${engineVersion}.tar.br`;
 
@@ -11,7 +12,7 @@ export const windowBits = 26;
 const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
 /** Dumps by engine version, 40 MB each. */
-const kept = new Map<string, Blob>();
+const dumps = new Map<string, Blob>();
 
 /** The empty database of the build: starting from it takes a fifth of the time. */
 export function emptyDatabase(engineVersion: string | undefined): Blob | undefined {
@@ -22,20 +23,16 @@ export function emptyDatabase(engineVersion: string | undefined): Blob | undefin
   const path = places.map((folder) => fileURLToPath(new URL(folder + name, place))).find(existsSync);
   if (path === undefined) return undefined;
   const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 };
-  try {
-    return new Blob([brotliDecompressSync(readFileSync(path), { params })]);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new Blob([brotliDecompressSync(readFileSync(path), { params })]));
 }
 
 export function sharedEmptyDatabase(engineVersion: string | undefined): Blob | undefined {
   if (engineVersion === undefined) return undefined;
-  const found = kept.get(engineVersion) ?? emptyDatabase(engineVersion);
-  if (found) kept.set(engineVersion, found);
+  const found = dumps.get(engineVersion) ?? emptyDatabase(engineVersion);
+  if (found) dumps.set(engineVersion, found);
   return found;
 }
 
 export function shareEmptyDatabase(engineVersion: string | undefined, dump: Blob): void {
-  if (engineVersion !== undefined) kept.set(engineVersion, dump);
+  if (engineVersion !== undefined) dumps.set(engineVersion, dump);
 }

@@ -12,9 +12,7 @@ export function asTenant<Result>(tenantId: string | undefined, work: () => Resul
 }
 
 /** Runs `work` with all tenants visible. With isolation, only the owner of the tables may. */
-export function acrossTenants<Result>(work: () => Result): Result {
-  return running.run("*", work);
-}
+export const acrossTenants = <Result>(work: () => Result): Result => running.run("*", work);
 
 export function asListed<Result>(
   of: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
@@ -30,9 +28,7 @@ export function keepTenancy(): <Result>(work: () => Result) => Result {
   return (work) => (tenancy === undefined ? work() : running.run(tenancy, work));
 }
 
-export function currentTenancy(): string | undefined {
-  return running.getStore();
-}
+export const currentTenancy = (): string | undefined => running.getStore();
 
 export interface IsolationStatus {
   readonly enforced: boolean;

@@ -67,10 +67,6 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
 /** Function files of capabilities, in dependency order. */
 const ownFunctions = ["conversation", "search-messages", "search-memories", "known-memories"];
 
-export function newestVersion({ migrations }: ShippedSchema): number {
-  return Math.max(...migrations.map(({ version }) => version));
-}
-
 // Splits at semicolons before unindented lines: distributed tables require single statements.
 function statementsOf(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;

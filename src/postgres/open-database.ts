@@ -107,19 +107,9 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   } catch (error) {
     // Not as the cause: the error contains the connection string with its password.
     const detail = error instanceof Error ? error.message : "";
-    const message = `\`database\` is a connection string that cannot be used: ${detail}.`;
-    throw new MemoryError("INVALID_INPUT", message);
+    throw new MemoryError("INVALID_INPUT", `\`database\` is a connection string that cannot be used: ${detail}.`);
   }
-  const pool = makePool(connectionString, settings, logger);
-  const sessions = settings.prepare === false ? "lent" : "own";
-  const onOutage = outageLines(settings, logger);
-  return createDatabase(pool, { ...settings, sessions, onOutage }, () => pool.end());
-}
-
-/** A distant server answers within a second, a starting one within some seconds. */
-const connectTimeoutMs = 10_000;
-
-function makePool(connectionString: string, { prepare, statementTimeoutMs }: OpenSettings, logger: Logger): pg.Pool {
+  const { prepare, statementTimeoutMs } = settings;
   const pool = new pg.Pool({
     connectionString,
     connectionTimeoutMillis: connectTimeoutMs,
@@ -129,8 +119,13 @@ function makePool(connectionString: string, { prepare, statementTimeoutMs }: Ope
     ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
   });
   outliveConnections(pool, logger);
-  return pool;
+  const sessions = prepare === false ? "lent" : "own";
+  const onOutage = outageLines(settings, logger);
+  return createDatabase(pool, { ...settings, sessions, onOutage }, () => pool.end());
 }
+
+/** A distant server answers within a second, a starting one within some seconds. */
+const connectTimeoutMs = 10_000;
 
 /** Without listeners, lost connections end the process: idle ones and those between two statements. */
 function outliveConnections(pool: pg.Pool, logger: Logger): void {

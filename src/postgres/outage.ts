@@ -44,9 +44,9 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
 
   const silentMs = () => (silentSince === undefined ? null : Math.round(performance.now() - silentSince));
   const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.probeAt - performance.now())) : null);
-  const probeUntilBack = (paused: NonNullable<typeof outage>) => {
+  const probeRepeatedly = (paused: NonNullable<typeof outage>) => {
     paused.probeAt = performance.now() + probeEveryMs;
-    timer = setTimeout(() => probeUntilBack(paused), probeEveryMs).unref();
+    timer = setTimeout(() => probeRepeatedly(paused), probeEveryMs).unref();
     if (probes >= mostProbes) return;
     probes++;
     void probe()
@@ -77,26 +77,23 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
       const ms = silentMs() ?? 0;
       if (outage || ms < patienceMs) return;
       outage = { probeAt: 0, refused: 0 };
-      probeUntilBack(outage);
+      probeRepeatedly(outage);
       onPause?.(ms, error);
     },
     requireUp() {
       if (!outage) return;
       outage.refused++;
-      throw pausedError(silentMs() ?? 0, retryInMs() ?? 0, last);
+      const [silent, retry] = [silentMs() ?? 0, retryInMs() ?? 0];
+      throw new MemoryError(
+        "DATABASE_UNAVAILABLE",
+        `The database has not answered for ${Math.round(silent / 1_000)} s (the last error: ${databaseWords(last)}), so ` +
+          `calls fail at once until it does. The next probe is in ${Math.ceil(retry / 1_000)} s. Check that it runs and can be reached.`,
+        { cause: last, details: { retryInMs: retry } },
+      );
     },
     status(): DatabaseStatus {
       return { state: outage ? "paused" : "up", silentMs: silentMs(), retryInMs: retryInMs() };
     },
     stop,
   };
-}
-
-function pausedError(silentMs: number, retryInMs: number, cause: unknown): MemoryError {
-  return new MemoryError(
-    "DATABASE_UNAVAILABLE",
-    `The database has not answered for ${Math.round(silentMs / 1_000)} s (the last error: ${databaseWords(cause)}), so ` +
-      `calls fail at once until it does. The next probe is in ${Math.ceil(retryInMs / 1_000)} s. Check that it runs and can be reached.`,
-    { cause, details: { retryInMs } },
-  );
 }

@@ -19,18 +19,18 @@ export async function retryOn<Result>(
   work: () => Promise<Result | typeof collided>,
   { most, stepMs = 0, busy }: Collisions,
 ): Promise<Result> {
-  const met = new MemoryError("BUSY", busy);
+  const collision = new MemoryError("BUSY", busy);
   const isCollision = (error: unknown) =>
-    error === met || (error instanceof Error && codes.includes(errorCodeOf(error.cause)));
+    error === collision || (error instanceof Error && codes.includes(errorCodeOf(error.cause)));
   const once = async () => {
     const result = await work();
-    if (result === collided) throw met;
+    if (result === collided) throw collision;
     return result;
   };
   try {
     return await retrying(once, { most, when: isCollision, waitMs: (failures) => Math.random() * stepMs * failures });
   } catch (cause) {
-    throw cause !== met && isCollision(cause) ? new MemoryError("BUSY", busy, { cause }) : cause;
+    throw cause !== collision && isCollision(cause) ? new MemoryError("BUSY", busy, { cause }) : cause;
   }
 }
 

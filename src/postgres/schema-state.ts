@@ -6,7 +6,6 @@ import {
   type Migration,
   type MigrationSet,
   migrationSets,
-  newestVersion,
   type ShippedSchema,
   versionColumns,
 } from "./migration-set.js";
@@ -107,19 +106,13 @@ export interface WantedSchema {
   readonly upgrade?: boolean;
 }
 
-export interface SchemaGap {
-  readonly state: SchemaState;
-  readonly newer: boolean;
-  readonly pending: readonly Migration[];
-}
-
-/** Reads only. @throws MemoryError `SCHEMA_DIFFERS` */
+/** Reads only. `newer`: a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` */
 export async function findGap(
   client: Run,
   schemaName: string,
   shipped: ShippedSchema,
   { vectors, isolation = false, upgrade = false }: WantedSchema,
-): Promise<SchemaGap> {
+): Promise<{ state: SchemaState; newer: boolean; pending: readonly Migration[] }> {
   const state = await readSchema(client, schemaName);
   if (state.is === "before" && !upgrade) {
     throw differs(
@@ -144,13 +137,13 @@ export async function findGap(
 }
 
 function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
-  const known = newestVersion(shipped);
+  const newest = Math.max(...shipped.migrations.map(({ version }) => version));
   const found = Math.max(...Object.values(installed.versions).map((version) => version ?? 0));
-  if (found <= known) return false;
-  if (installed.compatibleFrom <= known) return true;
+  if (found <= newest) return false;
+  if (installed.compatibleFrom <= newest) return true;
   throw differs(
     schemaName,
-    `was set up by a newer mnemograph: it has version ${found}, and this package knows ${known}. Update the package.`,
+    `was set up by a newer mnemograph: it has version ${found}, and this package knows ${newest}. Update the package.`,
   );
 }
 

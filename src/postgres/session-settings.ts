@@ -14,22 +14,8 @@ export function deadlineSettings(sessions: SessionKind, deadlineMs: number | und
   return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
 }
 
-export async function beginWith(client: ClientBase, ask: Ask, settings: readonly LocalSetting[]): Promise<void> {
-  await inOrder(client, ask, [{ text: "begin" }, ...settings]);
-}
-
-export async function queryWith(
-  client: ClientBase,
-  ask: Ask,
-  settings: readonly LocalSetting[],
-  statement: QueryConfig,
-): Promise<QueryResult> {
-  if (settings.length === 0) return ask(statement);
-  const results = await inOrder(client, ask, [{ text: "begin" }, ...settings, statement, { text: "commit" }]);
-  return results.at(-2) as QueryResult;
-}
-
-async function inOrder(client: ClientBase, ask: Ask, statements: readonly QueryConfig[]): Promise<QueryResult[]> {
+/** Runs statements of one transaction, in one round trip on a pipelining client. */
+export async function runInOrder(client: ClientBase, ask: Ask, statements: readonly QueryConfig[]) {
   if ("pipeline" in client && client.pipeline === true) {
     // After a failure the server refuses later statements and treats "commit" as "rollback".
     const settled = await Promise.allSettled(statements.map(ask));

@@ -49,9 +49,7 @@ export function hasMemory(db: Connection, scope: ErasureScope): Sql {
     )`;
 }
 
-export function takesNotes({ thread }: ErasureScope): boolean {
-  return thread === null || thread.memories === "all";
-}
+export const takesNotes = ({ thread }: ErasureScope): boolean => thread === null || thread.memories === "all";
 
 export function notesOf(db: Connection, scope: ErasureScope): Sql {
   return sql`select n.memory_id from ${db.schema}.note_source n

@@ -35,9 +35,7 @@ export function scopeOf(columns: ScopeRow): Scope {
 }
 
 /** Index key: ids may be longer than an index entry. Collisions of md5 can be constructed. */
-export function idDigest(id: Sql | string | null): Sql {
-  return sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
-}
+export const idDigest = (id: Sql | string | null): Sql => sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 
 /** Finds the id by its digest, then compares it. */
 export function isId(column: Sql, id: Sql | string | null): Sql {
@@ -46,9 +44,7 @@ export function isId(column: Sql, id: Sql | string | null): Sql {
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
-export function uuidOf(id: string): string | null {
-  return uuid.test(id) ? id : null;
-}
+export const uuidOf = (id: string): string | null => (uuid.test(id) ? id : null);
 
 type Columns = Readonly<Record<keyof ScopeColumns, string | Sql>>;
 

@@ -29,18 +29,9 @@ export function parseScope(input: unknown): Scope {
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
-  const { tenantId, userId, appId } = parsed.data;
-  if (userId === undefined && appId === undefined) {
-    throw new MemoryError(
-      "SCOPE_REQUIRED",
-      "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.",
-    );
-  }
-  return {
-    ...(tenantId !== undefined && { tenantId }),
-    ...(userId !== undefined && { userId }),
-    ...(appId !== undefined && { appId }),
-  };
+  if ("userId" in parsed.data || "appId" in parsed.data) return parsed.data as Scope;
+  const message = "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.";
+  throw new MemoryError("SCOPE_REQUIRED", message);
 }
 
 /** An app of a tenant, without a user. */
@@ -124,9 +115,7 @@ export function parseThreadId(input: unknown): string {
 /** Separates a conversation's id and an agent in the thread ids of agents' tasks. */
 export const delegatedMark = "/mnemograph:delegated/";
 
-export function isDelegatedThread(threadId: string): boolean {
-  return threadId.includes(delegatedMark);
-}
+export const isDelegatedThread = (threadId: string): boolean => threadId.includes(delegatedMark);
 
 /** Does not reveal the other scope. */
 export function threadForbidden(threadId: string): MemoryError {

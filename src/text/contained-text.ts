@@ -1,3 +1,4 @@
+import { replaceStretches } from "./cut-text.js";
 import { plainLetters } from "./plain-words.js";
 import { onOneLine, visibleText } from "./storable-text.js";
 
@@ -28,9 +29,7 @@ export function contained(text: string): string {
 }
 
 /** `contained` on one line, so that it cannot resemble a heading or section. */
-export function containedLine(text: string): string {
-  return contained(onOneLine(text));
-}
+export const containedLine = (text: string): string => contained(onOneLine(text));
 
 /** Labels of the memory block, apart from headings. */
 const labels = new RegExp(
@@ -94,7 +93,7 @@ function lostParts(plain: string): [number, number][] {
 /** Removes memory blocks, `[Previous context: …]` and parts of blocks. Unclosed ones stay. */
 export function withoutMemoryBlocks(text: string): string {
   const plain = plainLetters(text);
-  return without(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
+  return replaceStretches(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
 }
 
 function blocks(plain: string): [number, number][] {
@@ -123,14 +122,4 @@ function contexts(plain: string): [number, number][] {
     found.push([index, to]);
   }
   return found;
-}
-
-function without(text: string, stretches: readonly [number, number][]): string {
-  let result = "";
-  let done = 0;
-  for (const [from, to] of stretches.toSorted(([first], [second]) => first - second)) {
-    if (from > done) result += text.slice(done, from);
-    done = Math.max(done, to);
-  }
-  return result + text.slice(done);
 }

@@ -1,5 +1,18 @@
 import { hasWords } from "./storable-text.js";
 
+/** Replaces each character in half-open `stretches`, which may overlap, by `filler`. */
+export function replaceStretches(text: string, stretches: readonly (readonly [number, number])[], filler = ""): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {
+    if (to <= done) continue;
+    const start = Math.max(done, from);
+    parts.push(text.slice(done, start), filler.repeat(to - start));
+    done = to;
+  }
+  return parts.join("") + text.slice(done);
+}
+
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
 /** Full stops that may end no sentence: after initials, short titles ("Dr.", "Mrs."), numbers ("am 3. Mai"). */

@@ -12,9 +12,7 @@ export function readTokens(text: string, start = 0, mostTokens = Number.POSITIVE
 }
 
 /** A rough count for every model; at most the number of characters. */
-export function estimateTokens(text: string): number {
-  return Math.ceil(readTokens(text).tokens);
-}
+export const estimateTokens = (text: string): number => Math.ceil(readTokens(text).tokens);
 
 /** Within a third for prose, code, and scripts of three bytes a character. */
 export const bytesPerToken = 4;

@@ -17,14 +17,10 @@ const longestQuote = 2_000;
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
 /** The part of `text` that matches `quote`, or null; ignores case, accents, spaces, quotation marks, dashes. */
-export function findQuote(text: string, quote: string): string | null {
-  return find(text, quote, () => () => false);
-}
+export const findQuote = (text: string, quote: string): string | null => find(text, quote, () => () => false);
 
 /** The same, but only in the writer's own words, not in quoted text. */
-export function findSaid(text: string, quote: string): string | null {
-  return find(text, quote, quotedIn);
-}
+export const findSaid = (text: string, quote: string): string | null => find(text, quote, quotedIn);
 
 /** Quoted occurrences checked before giving up. */
 const mostQuoted = 100;

@@ -23,9 +23,7 @@ export function isInserted(message: BaseMessage): boolean {
   return text.trim() !== "" && withoutReminders(text).trim() === "";
 }
 
-export function opensTurn(message: BaseMessage): boolean {
-  return message.getType() === "human" && !isInserted(message);
-}
+export const opensTurn = (message: BaseMessage): boolean => message.getType() === "human" && !isInserted(message);
 
 /** Whether LangChain's `summarizationMiddleware` wrote it to replace the conversation. */
 export function isOthersSummary(message: BaseMessage): boolean {

@@ -14,6 +14,4 @@ export function isSubstantive(text: string, asked = false): boolean {
   return false;
 }
 
-export function asksSomething(text: string): boolean {
-  return /[?？؟⁇⁈՞][^\p{L}\p{N}\n]{0,20}\s*$/u.test(text.slice(-200));
-}
+export const asksSomething = (text: string): boolean => /[?？؟⁇⁈՞][^\p{L}\p{N}\n]{0,20}\s*$/u.test(text.slice(-200));

@@ -10,7 +10,7 @@ import {
 } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { type TranscriptMessage, textOfParts } from "./message-text.js";
-import { isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
+import { attempt, isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
 
 /** The only message classes constructed, with their required fields. Other types become a `ChatMessage`. */
 const types = {
@@ -57,9 +57,7 @@ const forms: { readonly [field: string]: Form } = {
 };
 
 /** LangChain's `mapChatMessagesToStoredMessages` fails for values that JSON cannot represent. */
-export function plainMessage(message: BaseMessage): PlainMessage {
-  return { type: typeOf(message), data: dataOf(message) };
-}
+export const plainMessage = (message: BaseMessage): PlainMessage => ({ type: typeOf(message), data: dataOf(message) });
 
 /** Keeps at least the text if the class rejects the other fields. */
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
@@ -78,27 +76,17 @@ export function messageOf({ type, data }: PlainMessage): BaseMessage {
   }
 }
 
-export function encodeMessage(message: BaseMessage): string {
-  return JSON.stringify(plainMessage(message));
-}
+export const encodeMessage = (message: BaseMessage): string => JSON.stringify(plainMessage(message));
 
 /** Constructs no other class. @throws MemoryError `DATABASE_ERROR` */
 export function decodeMessage(serialised: string): BaseMessage {
-  const { type, data } = parsed(serialised);
+  const value = attempt((): unknown => JSON.parse(serialised));
+  const { type, data } = isJsonObject(value) ? value : {};
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
     return messageOf({ type, data: dataOf(data) });
   }
   const message = "A message of the transcript cannot be read: its content was altered.";
   throw new MemoryError("DATABASE_ERROR", message);
-}
-
-function parsed(serialised: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(serialised);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
 }
 
 /** The stored message with its id; if it is unreadable, one made of its role, name and text. */
@@ -128,12 +116,8 @@ function dataOf(holder: object): JsonObject {
 }
 
 function typeOf(message: BaseMessage): PlainMessage["type"] {
-  try {
-    const type = message.getType();
-    return isType(type) ? type : "generic";
-  } catch {
-    return "generic";
-  }
+  const type = attempt(() => message.getType());
+  return type !== undefined && isType(type) ? type : "generic";
 }
 
 const isType = (type: string): type is PlainMessage["type"] => Object.hasOwn(types, type);

@@ -1,5 +1,5 @@
 import type { BaseMessage, MessageContent } from "@langchain/core/messages";
-import { isJsonObject, jsonReader } from "./plain-json.js";
+import { attempt, isJsonObject, jsonReader } from "./plain-json.js";
 
 export type MessageRole = "user" | "assistant" | "system" | "tool" | "other";
 
@@ -17,13 +17,9 @@ export interface TranscriptMessage {
 export function messageText(message: BaseMessage): string {
   // Fast path: LangChain would parse it into blocks and join them again.
   if (typeof message.content === "string") return message.content;
-  try {
-    const { text } = message;
-    if (typeof text === "string") return text;
-  } catch {
-    // LangChain fails for a null part, for example.
-  }
-  return textOfParts(message.content);
+  // LangChain fails for a null part, for example.
+  const text = attempt((): unknown => message.text);
+  return typeof text === "string" ? text : textOfParts(message.content);
 }
 
 export function withFields<Message extends BaseMessage>(message: Message, fields: object): Message {

@@ -18,9 +18,7 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 const mostCharacters = 60;
 
 /** `user_id`, `userId` and `User-ID` are the same name. */
-function bare(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
-}
+const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
 function isHalf(typed: string, other: string): boolean {
   const [short, long] = typed.length < other.length ? [typed, other] : [other, typed];

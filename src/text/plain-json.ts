@@ -122,9 +122,12 @@ export function isJsonObject(value: unknown): value is JsonObject {
   return typeof value === "object" && value !== null && !Array.isArray(value);
 }
 
-export function propertyOf(object: object, key: string): unknown {
+export const propertyOf = (object: object, key: string) => attempt(() => (object as Record<string, unknown>)[key]);
+
+/** The result of `read`; undefined if it throws. */
+export function attempt<Value>(read: () => Value): Value | undefined {
   try {
-    return (object as Record<string, unknown>)[key];
+    return read();
   } catch {
     return undefined;
   }

@@ -10,9 +10,7 @@ const unspaced = new RegExp(`[${unspacedScripts}\\p{scx=Mymr}${prefixingScripts}
 const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
 const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
-export function isUnspaced(word: string): boolean {
-  return unspaced.test(word);
-}
+export const isUnspaced = (word: string): boolean => unspaced.test(word);
 
 /** Pattern source (flag "u") that matches any stem in `plainWords`; "_" is a space, a final "*" any ending. */
 export function anyStem(stems: string): string {
@@ -110,9 +108,7 @@ export function undisguised(text: string, plain: string): string[] {
 }
 
 /** Only the letters, to find words that are spaced out, hyphenated or cut. */
-export function joinedLetters(text: string): string {
-  return text.replace(/[^a-z]+/g, "");
-}
+export const joinedLetters = (text: string): string => text.replace(/[^a-z]+/g, "");
 
 function decodeEscapes(text: string): string {
   if (!/[&\\%]/.test(text)) return text;

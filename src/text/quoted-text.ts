@@ -1,3 +1,5 @@
+import { replaceStretches } from "./cut-text.js";
+
 type Stretch = readonly [from: number, to: number];
 
 /**
@@ -6,7 +8,7 @@ type Stretch = readonly [from: number, to: number];
  */
 export function quotedIn(text: string): (start: number, end: number) => boolean {
   if (!mayQuote.test(text)) return () => false;
-  const unblocked = without(text, blocksIn(text));
+  const unblocked = replaceStretches(text, blocksIn(text), " ");
   const own = ownWords(text);
   return (start, end) => {
     const [all, left, said] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
@@ -16,21 +18,10 @@ export function quotedIn(text: string): (start: number, end: number) => boolean 
 
 /** Replaces quoted text by spaces; the writer's own words remain. */
 export function ownWords(text: string): string {
-  return mayQuote.test(text) ? without(text, [...blocksIn(text), ...quotationsIn(text)]) : text;
+  return mayQuote.test(text) ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ") : text;
 }
 
 const letters = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
-
-function without(text: string, stretches: readonly Stretch[]): string {
-  const parts: string[] = [];
-  let done = 0;
-  for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {
-    if (to <= done) continue;
-    parts.push(text.slice(done, Math.max(done, from)), " ".repeat(to - Math.max(done, from)));
-    done = to;
-  }
-  return parts.join("") + text.slice(done);
-}
 
 const fences = /^[ \t]*(`{3,}|~{3,})(.*)$/gm;
 const rules = /^[ \t]*([-*_=])\1{2,}[ \t]*$/gm;

@@ -6,9 +6,7 @@ import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-jso
 
 type Rewrite = (text: string) => string;
 
-function setOf(words: string): ReadonlySet<string> {
-  return new Set(words.split(" "));
-}
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 
 const references = setOf("id tool_call_id status role");
 

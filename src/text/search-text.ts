@@ -58,9 +58,7 @@ export function searchText(text: string): string {
   return indexable(short);
 }
 
-export function searchName(name: string): string {
-  return searchText(headOf(name, most.name));
-}
+export const searchName = (name: string): string => searchText(headOf(name, most.name));
 
 function decomposed(text: string): string {
   let parts = "";

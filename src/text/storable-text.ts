@@ -1,19 +1,11 @@
 /** Whether PostgreSQL can hold `text` unchanged. Two ids with lone surrogates would become the same one. */
-export function isStorable(text: string): boolean {
-  return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
-}
+export const isStorable = (text: string): boolean => !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
-}
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\uFFFD");
 
-export function storable(text: string): string {
-  return wellFormed(text.replaceAll("\u0000", ""));
-}
+export const storable = (text: string): string => wellFormed(text.replaceAll("\u0000", ""));
 
-export function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}
+export const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
 
 const joining =
   "[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}" +

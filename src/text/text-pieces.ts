@@ -132,9 +132,7 @@ function fairShare(sizes: readonly number[], total: number): number {
 
 const markTokens = 20;
 
-function isWithin(text: string, mostTokens: number): boolean {
-  return readTokens(text, 0, mostTokens).end === text.length;
-}
+const isWithin = (text: string, mostTokens: number): boolean => readTokens(text, 0, mostTokens).end === text.length;
 
 function withoutMiddle(text: string, mostTokens: number): string {
   if (isWithin(text, mostTokens)) return text;
