@@ -40,7 +40,7 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
 }
 
 // Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI parses.
-const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
+const hidden = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
 /** Returns a malformed answer to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
 export async function callStructured<Output extends Record<string, unknown>>(
@@ -73,6 +73,10 @@ type Answer<Output> =
   /** `raw` and `problem` go to the model, `output` into the table, `fault` into logs. */
   | { valid: false; raw: string; output: string; problem: string; fault: string };
 
+function rejected(given: { raw: string; output: string }, problem: string, fault = problem) {
+  return { valid: false as const, ...given, problem, fault };
+}
+
 /** All texts except the reasoning, which is never stored. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
@@ -86,8 +90,7 @@ async function askChecked<Output extends Record<string, unknown>>(
 ): Promise<Answer<Output>> {
   const answer = await ask(call, messages);
   if (!answer.valid || !(await call.leaveOut?.repeats(textsIn(answer.answer.value)))) return answer;
-  const problem = "it repeats what <forgotten> says";
-  return { valid: false, raw: "(left out)", output: "", problem, fault: problem };
+  return rejected({ raw: "(left out)", output: "" }, "it repeats what <forgotten> says");
 }
 
 async function ask<Output extends Record<string, unknown>>(
@@ -107,7 +110,7 @@ async function ask<Output extends Record<string, unknown>>(
       ...(isOpenAI(call.model) && { strict: true }),
     });
     reply = await withDeadline(call.timeoutMs, (signal) =>
-      structured.invoke(messages, { ...apart, signal, runName: `mnemograph.${call.name}` }),
+      structured.invoke(messages, { ...hidden, signal, runName: `mnemograph.${call.name}` }),
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
@@ -117,9 +120,9 @@ async function ask<Output extends Record<string, unknown>>(
       throw stopped;
     }
     if (isParserError(cause)) {
-      const [problem, output] = ["it is not valid JSON", unparsed(cause)];
+      const output = unparsed(cause);
       await charge(null, () => output);
-      return { valid: false, raw: "(unreadable)", output, problem, fault: problem };
+      return rejected({ raw: "(unreadable)", output }, "it is not valid JSON");
     }
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
@@ -138,23 +141,18 @@ function readAnswers<Output extends Record<string, unknown>>(
   { values, broken }: GivenAnswers,
   raw: string,
 ): Answer<Output> {
-  const wrong = { valid: false as const, raw, output: raw };
-  if (broken) {
-    const problem = "it is not complete JSON";
-    return { ...wrong, problem, fault: problem };
-  }
+  const given = { raw, output: raw };
+  if (broken) return rejected(given, "it is not complete JSON");
   const fitted = values.map((value) => fitAnswer<Output>(schema, value));
-  const answer = together<Output>(schema, fitted);
+  const answer = merged<Output>(schema, fitted);
   if (answer) return { valid: true, answer };
-  if (values.length !== 1) {
-    const problem = values.length === 0 ? "it is not the JSON that was asked for" : "it is several answers";
-    return { ...wrong, problem, fault: problem };
-  }
+  if (values.length === 0) return rejected(given, "it is not the JSON that was asked for");
+  if (values.length > 1) return rejected(given, "it is several answers");
   const { error = new z.ZodError([]) } = schema.safeParse(values[0]);
-  return { ...wrong, problem: z.prettifyError(error), fault: faultOf(error) };
+  return rejected(given, z.prettifyError(error), faultOf(error));
 }
 
-function together<Output extends Record<string, unknown>>(
+function merged<Output extends Record<string, unknown>>(
   schema: z.ZodObject,
   answers: readonly (FittedAnswer<Output> | null)[],
 ): FittedAnswer<Output> | null {

@@ -58,90 +58,74 @@ export function databaseWords(error: unknown): string {
 
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
-  const failure = (code: MemoryErrorCode, message: string) => new MemoryError(code, message, { cause: error });
+  const as = (code: MemoryErrorCode) => (message: string) => new MemoryError(code, message, { cause: error });
+  const unavailable = as("DATABASE_UNAVAILABLE");
+  const denied = as("PERMISSION_DENIED");
   const detail = databaseWords(error);
-  if (errorCodeOf(error) === "53300") {
-    return failure(
-      "DATABASE_UNAVAILABLE",
+  const sqlState = errorCodeOf(error);
+  if (sqlState === "53300") {
+    return unavailable(
       `The database takes no more connections (${detail}). Give its pools fewer, or the server more of them.`,
     );
   }
   if (isPoolBusy(error)) {
-    return failure(
-      "DATABASE_UNAVAILABLE",
+    return unavailable(
       `The pool had no free client in time (${detail}). Release those that are checked out, or give it more: ` +
         "pass `database` a pg.Pool with a higher `max`.",
     );
   }
-  if (isReadTimeout(error)) return failure(...timeout(detail));
+  if (isReadTimeout(error) || sqlState === "57014") {
+    return as("DATABASE_TIMEOUT")(
+      `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
+        "locks and what else runs, or raise database.statementTimeoutMs in the config.",
+    );
+  }
   if (isConnectionError(error)) {
-    return failure(
-      "DATABASE_UNAVAILABLE",
+    return unavailable(
       `The database does not answer (${detail}). Check that it runs and that the connection string is right.`,
     );
   }
-  switch (errorCodeOf(error)) {
-    case "57014":
-      return failure(...timeout(detail));
+  switch (sqlState) {
     case "42P01":
     case "3F000":
     case "42703":
-      return failure(
-        "SETUP_REQUIRED",
+      return as("SETUP_REQUIRED")(
         `The tables of schema "${schema}" are missing or out of date (${detail}). ` +
           `Run \`await memory.setup()\` or \`npx mnemograph migrate${/embedding/.test(detail) ? " --vectors" : ""}\` once.`,
       );
     case "25006":
-      return failure(
-        "PERMISSION_DENIED",
+      return denied(
         `This database is read-only (${detail}): it is a replica, or the role is set so. Connect to the primary.`,
       );
     case "42501":
-      return failure(
-        "PERMISSION_DENIED",
+      return denied(
         `The database user lacks a permission: ${detail}. ` +
           `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
       );
     case "58P01":
       // Any other missing file means that the database is broken.
-      if (!(error as Error).message.includes("vector")) break;
-      return failure("PEER_MISSING", lacksPgvector);
+      if ((error as Error).message.includes("vector")) return as("PEER_MISSING")(lacksPgvector);
+      break;
     case "MN001":
-      return failure(
-        "PERMISSION_DENIED",
-        `Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`,
-      );
+      return denied(`Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`);
     case "MN002":
-      return failure(
-        "PERMISSION_DENIED",
+      return denied(
         "Only the role that owns the tables may work across tenants: give a scope, or connect as that role.",
       );
     case "26000":
     case "42P05":
-      return failure(
-        "DATABASE_ERROR",
+      return as("DATABASE_ERROR")(
         `A pooler between here and the database loses prepared statements (${detail}): set database.prepare: false ` +
           "in the config.",
       );
     case "28P01":
     case "28000":
     case "3D000":
-      return failure(
-        "DATABASE_UNAVAILABLE",
-        `The database refused the login: ${detail}. Check user, password and database name.`,
-      );
+      return unavailable(`The database refused the login: ${detail}. Check user, password and database name.`);
   }
-  return failure("DATABASE_ERROR", `The database reported: ${detail}`);
+  return as("DATABASE_ERROR")(`The database reported: ${detail}`);
 }
 
 export const lacksPgvector =
   `Embeddings need pgvector 0.7 or later, which is not installed: run \`${installVectors}\` for the embedded database, ` +
   "install it on a server (https://github.com/pgvector/pgvector), or create the memory without `embeddings`.";
-
-function timeout(detail: string): [MemoryErrorCode, string] {
-  return [
-    "DATABASE_TIMEOUT",
-    `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
-      "locks and what else runs, or raise database.statementTimeoutMs in the config.",
-  ];
-}

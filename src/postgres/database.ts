@@ -41,14 +41,10 @@ export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: (
   const probe = () => clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
   const watch = watchForOutages({ probe, ...settings.onOutage });
   const clients = pooledClients(pool, { schemaName, isolation, sessions, statementTimeoutMs, watch, end });
-  const schema = identifier(schemaName);
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
-  const surroundings = { schemaName, schema, language, now, prepare };
+  const place = { schemaName, schema: identifier(schemaName), language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
-    schemaName,
-    schema,
-    language,
-    now,
+    ...place,
     isEmbedded,
     withClient: clients.use,
     status: watch.status,
@@ -60,11 +56,11 @@ export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: (
   };
   const patient: Database = {
     ...common,
-    ...statementsOn(clients, surroundings, undefined, () => {}),
+    ...statementsOn(clients, { ...place, prepare }, undefined, () => {}),
     get patient() {
       return patient;
     },
   };
-  const statements = statementsOn(clients, surroundings, statementTimeoutMs, watch.requireUp);
+  const statements = statementsOn(clients, { ...place, prepare }, statementTimeoutMs, watch.requireUp);
   return { ...common, ...statements, patient };
 }

@@ -68,12 +68,10 @@ export function messageOf({ type, data }: PlainMessage): BaseMessage {
     if (typeof message.content !== "string") void message.text;
     return message;
   };
-  try {
-    return make(data);
-  } catch {
-    const texts = Object.entries(data).filter(([name]) => forms[name] === text);
-    return make({ ...Object.fromEntries(texts), content: textOfParts(data.content) });
-  }
+  const whole = attempt(() => make(data));
+  if (whole) return whole;
+  const texts = Object.entries(data).filter(([name]) => forms[name] === text);
+  return make({ ...Object.fromEntries(texts), content: textOfParts(data.content) });
 }
 
 export const encodeMessage = (message: BaseMessage): string => JSON.stringify(plainMessage(message));
@@ -85,8 +83,7 @@ export function decodeMessage(serialised: string): BaseMessage {
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
     return messageOf({ type, data: dataOf(data) });
   }
-  const message = "A message of the transcript cannot be read: its content was altered.";
-  throw new MemoryError("DATABASE_ERROR", message);
+  throw new MemoryError("DATABASE_ERROR", "A message of the transcript cannot be read: its content was altered.");
 }
 
 /** The stored message with its id; if it is unreadable, one made of its role, name and text. */
