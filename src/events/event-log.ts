@@ -47,7 +47,6 @@ export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
 
 export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
 
-/** The conversation, agent and run of an event, where known. */
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
   readonly agentId?: string | null | undefined;
@@ -62,13 +61,11 @@ export const eventOps = [
 
 export type EventOp = (typeof eventOps)[number];
 
-/** An event, without content. */
 export interface MemoryEvent extends EventPlace {
   readonly scope: Scope;
   readonly step: EventStep;
   readonly op: EventOp;
   readonly status: "ok" | "error" | "skipped";
-  /** An error code or a reason; never content. */
   readonly detail?: string | undefined;
   readonly memoryId?: string | undefined;
   readonly category?: string | undefined;

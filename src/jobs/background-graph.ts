@@ -34,7 +34,6 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   type State = JobState<Found> & Made;
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
-  // Workers have a tenancy; a caller's run gets that of its scope.
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
     const { scope } = state as Partial<State>;
     const work = () => run(state as State);

@@ -21,7 +21,6 @@ export interface Work<Kind extends WorkKind = WorkKind> {
   readonly kind: Kind;
   readonly enabled: boolean;
   readonly needsModel: boolean;
-  /** How often sweeps look for it. @default each time */
   readonly everyMs?: number | undefined;
   /** False for cleanup, which no caller waits for. */
   readonly counted: boolean;
@@ -46,9 +45,7 @@ export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Mad
     Pick<Work<Kind>, "enabled" | "mark" | "hasten"> {
   readonly kind: Kind;
   readonly of: WorkKey["of"];
-  /** `doneUntil` before the first piece. @default 0 */
   readonly from?: number;
-  /** @default "create" */
   readonly op?: EventOp;
   readonly charge: UsageKind;
   /** Claims it for a caller of its graph. @default marks and takes it, unless it waits for its next try */
@@ -83,7 +80,6 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
 
-  /** Claims work whether due or not; null without an owner, while leased, or while waiting for its next try. */
   const claimNow = async (address: ThreadAddress): Promise<Claim | null> => {
     // Throws `MODEL_REQUIRED` before claiming anything.
     deps.model();

@@ -22,7 +22,6 @@ export function createFairQueue(concurrency: number) {
   };
 }
 
-/** Longer than most jobs, so that a tenant's jobs do not pile up. */
 const turnSeconds = 10;
 const longestLeadSeconds = 86_400;
 const mostTenants = 10_000;

@@ -28,7 +28,6 @@ interface PgBossOptions {
 
 export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
 
-/** `take` resolves when all of its jobs have ended. */
 interface Taking {
   readonly most: number;
   readonly pollIntervalMs: number;
@@ -204,7 +203,6 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
     throw new MemoryError("PEER_MISSING", message, { cause });
   });
   const ours = { db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) } };
-  // The tables record due work, so pg-boss need not schedule any.
   const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
   await boss.start();

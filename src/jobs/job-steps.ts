@@ -31,15 +31,12 @@ export interface StepTools {
   readonly charge: Charge;
 }
 
-/** The steps of one kind of work. Results are merged into the state. */
 export interface WorkSteps<Found extends JobAddress, Made extends object> extends Attempts<Found> {
   readonly name: string;
   readonly fresh: Made;
-  /** Returns the work behind `claim`, or how it ended. @throws LeaseLost */
   load(claim: Claim): Promise<Found | JobStatus>;
   /** Limits `work` to one try, or returns its end. Not called for work that may be killing workers. */
   prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
-  /** Calls the model; holds no connection meanwhile. */
   make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
   validate(taken: Taken<Found, Made>): Partial<Made> | Promise<Partial<Made>>;
   /** Writes it and completes the claim in one transaction. @throws LeaseLost */
@@ -50,7 +47,6 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
 
 type Step<Found, Made> = (state: JobState<Found> & Made) => Promise<Partial<JobState<Found>> | Partial<Made>>;
 
-/** Guarded steps: an error is recorded as a failed try and stored data stays. */
 export function guardedSteps<Found extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: WorkSteps<Found, Made>,

@@ -11,7 +11,6 @@ import { searchText } from "../text/search-text.js";
 interface Forgotten {
   readonly text: string;
   readonly value: string | null;
-  /** Its source, and the request to forget it; null if unknown. */
   readonly quote: string | null;
   readonly request: string | null;
 }
@@ -127,7 +126,6 @@ async function findKept(
   return { known: new Set(row?.known), marked: new Set(row?.marked) };
 }
 
-/** The lexemes of each text, without stop words. */
 async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const rows = await db.query<{ words: string[] }>(sql`
     select tsvector_to_array(to_tsvector(${db.language}::regconfig, t.text)) as words

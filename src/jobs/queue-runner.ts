@@ -17,7 +17,6 @@ export interface WorkInput {
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Since the worker's start; `failed`: jobs that threw. */
 interface Counts {
   done: number;
   failed: number;
@@ -32,7 +31,6 @@ interface WorkerStatus extends Readonly<Counts> {
 
 /** A process's work on queued jobs. */
 export interface JobWorker {
-  /** From memory, without a query. */
   status(): WorkerStatus;
   /** Takes no more jobs, returns unstarted ones to the queue, and waits for running ones. */
   stop(): Promise<void>;
@@ -48,7 +46,6 @@ export const parseWork = (input: WorkInput | undefined) => parseInput(workSchema
 
 interface QueueRunnerDeps extends RunnerDeps {
   readonly option: QueueOption;
-  /** The `works` that this process can do; some need a model. */
   readonly own: readonly Work[];
   readonly pollIntervalMs: number;
 }

@@ -15,7 +15,6 @@ export interface UpkeepInput {
   readonly kinds?: readonly WorkKind[] | undefined;
 }
 
-/** Runs background work in this process, or queues it for others. */
 export interface Runner {
   /** Resolves when `job` is running or queued (inline: done); logs its error. `others` follow it in this process. */
   start(job: Job, others?: readonly Job[]): Promise<void>;
@@ -69,7 +68,6 @@ export function createLookout(db: Database) {
     works: readonly Work[],
     /** `inTime` skips work whose `everyMs` has not passed. `limit`: jobs per kind. */
     { limit, inTime }: { readonly limit: number; readonly inTime: boolean },
-    /** `place`: from 0; tenants alternate. */
     take: (job: Job, work: Work, place: number) => unknown,
   ): Promise<number> => {
     let found = 0;
@@ -116,7 +114,6 @@ export function createSweeper(sweep: () => void, everyMs: number) {
   };
 }
 
-/** Jobs per kind and sweep; later sweeps find the others. */
 const sweepLimit = 20;
 
 /** Runs background work in this process, after the call or ("inline") before it returns. */

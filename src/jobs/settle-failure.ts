@@ -12,12 +12,10 @@ import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone }
 
 export interface Failure {
   readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
-  /** Without text of the conversation. */
   readonly message: string;
   readonly output: string | null;
 }
 
-/** In characters: longer than a model may answer. */
 const mostOutputCharacters = 100_000;
 
 export function toFailure(error: unknown): Failure {
@@ -54,12 +52,10 @@ export interface Attempts<Found extends JobAddress> {
   readonly kind: WorkKind;
   readonly step: EventStep;
   readonly tries: Tries;
-  /** For log lines: "Extracting facts from" messages. */
   readonly doing: string;
   range?(work: Found): SeqRange;
   /** What holds until the next try, for log lines. @default "Nothing was written" */
   readonly meanwhile?: string;
-  /** The row's name for log lines about its status. @default no such lines */
   rowOf?(work: Found): string;
   /** In the transaction that records a failed try. @default nothing */
   onFailed?(tx: Connection, claim: Claim): Promise<void>;
@@ -71,7 +67,6 @@ export interface Attempts<Found extends JobAddress> {
   readonly heedsRequests?: boolean;
 }
 
-/** Messages to work on, and where the work continues. */
 export interface ThreadWork extends ThreadAddress, WorkDone {
   readonly messages: readonly { readonly seq: number }[];
 }
@@ -87,7 +82,6 @@ export const threadWork = {
 
 export interface OwnerWork {
   readonly scope: Scope;
-  /** The owner's revision when the work was loaded; later changes are for the next run. */
   readonly doneUntil: number;
 }
 
@@ -123,7 +117,6 @@ export async function settleFailure<Found extends JobAddress>(
   }
 }
 
-/** Interval of checks whether extraction has read the messages. */
 const unreadWaitMs = 1_000;
 
 /** Defers work while extraction is reading or energy is low; returns whether it did. @throws LeaseLost */

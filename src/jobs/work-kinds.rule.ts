@@ -9,10 +9,8 @@ export type WorkKind = (typeof workKinds)[number];
 
 export const kindsField = z.array(z.enum(workKinds)).min(1).optional();
 
-/** A piece of background work, without text of a conversation. */
 export interface Job {
   readonly kind: WorkKind;
-  /** A thread or an owner; 0 for neither. */
   readonly ref: number;
   /** @default taken when it runs */
   readonly lease?: number | undefined;

@@ -16,13 +16,11 @@ export interface Claim {
   readonly ref: number;
   /** Fencing token: a later claim has a higher number, and then this one cannot write. */
   readonly lease: number;
-  /** 1 for the first try of this piece. */
   readonly attempt: number;
   /** A seq for facts and notes, a turn for episodes, a revision for an owner's work. */
   readonly doneUntil: number;
 }
 
-/** Shown to operators. */
 export const workerName = `${hostname()}:${process.pid}`;
 
 /** Another worker took over. Handled silently: no user's call fails. */
@@ -119,7 +117,6 @@ export async function renewWork(db: Connection, claim: Claim, leaseMs: number): 
   await setHeld(db, claim, sql`lease_until = ${leaseEnd(db, leaseMs)}`);
 }
 
-/** Stores progress for the next worker. @throws LeaseLost */
 export async function keepProgress(db: Connection, claim: Claim, progress: object): Promise<void> {
   await setHeld(db, claim, sql`progress = ${JSON.stringify(progress)}::jsonb`);
 }
@@ -185,7 +182,6 @@ export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): 
     from ${tx.schema}.work where id = ${claim.id}`);
 }
 
-/** Rows compared: of more due work only the oldest. */
 const mostCompared = 100_000;
 
 /** Threads or owners with due work, oldest first, tenants alternating. */
@@ -219,7 +215,6 @@ export async function markInsights(
   await markWork(db, { kind: "insights", of: "owner", ref }, { restMs });
 }
 
-/** The owner and progress of `claim`; null if it was lost. */
 export async function findOwnerWork(db: Connection, claim: Claim) {
   const [row] = await db.query<ScopeRow & { revision: string; progress: unknown }>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.revision, k.progress

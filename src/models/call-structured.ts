@@ -20,7 +20,6 @@ export interface LeaveOut {
   /** Appended to the instructions, and to the input. */
   readonly instruction: string;
   readonly input: string;
-  /** Whether any text of the answer repeats it. */
   repeats(texts: readonly string[]): Promise<boolean>;
 }
 
@@ -31,7 +30,6 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly instructions: string;
   readonly input: string;
   readonly timeoutMs: number;
-  /** Receives the number of unreadable list items, if any. */
   readonly onDropped?: (items: number) => void;
   /** Receives the tokens of each answered call, including malformed and cut answers. */
   readonly charge?: Charge | undefined;
@@ -172,7 +170,6 @@ function merged<Output extends Record<string, unknown>>(
 
 /** JSON Schema, not zod: with zod, clients discard a whole answer for one wrong field. */
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
-  // Strict output requires all fields, and allows no defaults.
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => void delete jsonSchema.default,
   });

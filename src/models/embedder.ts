@@ -46,13 +46,10 @@ const textsInTime = 100;
 
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Unit vectors in the order of the texts. */
   readonly units: readonly (readonly number[])[];
-  /** In pgvector's text form. */
   readonly vectors: readonly string[];
 }
 
-/** Holds no connection while the model works. */
 export interface Embedder {
   /** @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline; `DIMENSION_MISMATCH` */
   documents(texts: readonly string[]): Promise<Embedded>;

@@ -15,7 +15,6 @@ export async function hasVectors(db: Connection): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** Comparable vectors: one model, one length. */
 export interface EmbeddingSpace {
   readonly ref: number;
   readonly name: string;
@@ -41,7 +40,6 @@ interface Row {
   [column: string]: unknown;
 }
 
-/** Finds or creates the space. @throws MemoryError `DIMENSION_MISMATCH` */
 export async function ensureEmbeddingSpace(
   db: Connection,
   { name, dimensions }: { name: string; dimensions: number },

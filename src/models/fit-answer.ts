@@ -156,7 +156,6 @@ function repaired(part: string): string {
   return json;
 }
 
-/** Prose may quote code. */
 const readJson = (value: unknown) =>
   typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
 

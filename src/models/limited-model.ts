@@ -34,7 +34,6 @@ function limitedModel(model: BaseChatModel, { temperature, maxTokens }: ModelLim
   if (!("temperature" in model && "maxTokens" in model) || !isOfPackage(model)) return null;
   const { fields, maxTokens: own = -1 } = model as Settings;
   const settings = { temperature, maxTokens: own > 0 ? Math.min(own, maxTokens) : maxTokens };
-  // ChatOpenAI prefers `maxCompletionTokens`.
   const spoken = { ...fields, ...settings, maxCompletionTokens: settings.maxTokens };
   const copy: BaseChatModel = Object.create(Object.getPrototypeOf(model));
   return Object.assign(copy, model, settings, fields && { fields: spoken });

@@ -8,7 +8,6 @@ export function malformed(output: string): Error {
   return Object.assign(new Error("The model's output cannot be used."), { output });
 }
 
-/** The output of a malformed answer; null for other errors. */
 export function malformedOutput(error: unknown): string | null {
   const cause = error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
   return typeof cause?.output === "string" ? cause.output : null;
@@ -36,7 +35,6 @@ export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late 
   return Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
 }
 
-/** Finish reasons of clients and providers. */
 const cutShort =
   /(?:^|_)(?:length)+(?:$|_)|context_?(?:window|length)|max_?(?:\w{1,20}_)?tokens?|tokens?_?limit|(?:max|token)_?length|insufficient_system_resource/i;
 const withheld =
@@ -91,7 +89,6 @@ function hasRefusal({ content, additional_kwargs: given }: BaseMessage): boolean
 }
 
 export interface GivenAnswers {
-  /** JSON values: the arguments of each call, or the text. */
   readonly values: readonly unknown[];
   readonly broken: boolean;
 }

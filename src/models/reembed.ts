@@ -17,7 +17,6 @@ type EmbeddedRow = { readonly row: LackingRow; readonly vectors: readonly string
 
 export interface VectorRows {
   readonly count: (db: Connection, space: EmbeddingSpace) => Promise<number>;
-  /** Up to `limit` rows after `after`, by `ref`. */
   readonly find: (
     db: Connection,
     page: { readonly space: EmbeddingSpace; readonly after: string; readonly limit: number },
@@ -93,7 +92,6 @@ export interface ReembedOptions {
 }
 
 export interface Reembedded {
-  /** The embedding space. */
   readonly space: string;
   readonly dimensions: number;
   /** Memories and store items that this run embedded. */
@@ -120,7 +118,6 @@ export async function reembed(
   if (!embedder) {
     throw new MemoryError("INVALID_INPUT", "Re-embedding needs embeddings: createMemory({ embeddings }).");
   }
-  // A vector determines the space's dimensions.
   const { space } = await embedder.documents(["dimensions"]);
   const count = async () => {
     let all = 0;

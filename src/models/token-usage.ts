@@ -8,7 +8,6 @@ export interface TokenUsage {
   readonly outputTokens: number;
 }
 
-/** Receives the tokens of calls within a span. */
 export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 
 export type Charge = (tokens: TokenUsage) => Promise<void>;

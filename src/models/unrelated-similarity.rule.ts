@@ -4,7 +4,6 @@ export interface UnrelatedSimilarity {
   readonly spread: number;
 }
 
-/** For unmeasured spaces: a similarity above 0.1 is evidence. */
 export const assumedUnrelated: UnrelatedSimilarity = { mean: 0, spread: 0 };
 
 /** `from`: similarities above it are evidence. `floor`: above it, a vector alone finds a memory. */
@@ -44,7 +43,6 @@ export function measureUnrelated(
   return Number.isFinite(spread) && mean < surelyRelated ? { mean, spread } : null;
 }
 
-/** NaN for vectors that cannot be compared. */
 function cosine(first: readonly number[], second: readonly number[]): number {
   if (first.length !== second.length) return Number.NaN;
   const product = first.reduce((sum, value, index) => sum + value * (second[index] as number), 0);

@@ -34,7 +34,6 @@ const columnOf =
 
 const time = z.string().refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
 
-/** Columns by name, with a stricter check if necessary: `text("kind", z.enum(memoryKinds))`. */
 export const column = {
   uuid: columnOf<string>("uuid", z.uuid().toLowerCase()),
   text: columnOf<string>("text", z.string()),
@@ -87,7 +86,6 @@ export function values<Of extends Columns>(columns: Of, row: string, instead: In
   return listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
 }
 
-/** To select by field: `m.id as "id", m.valid_from as "validFrom"`. */
 export function selected(columns: Columns, row: string): Sql {
   return listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
 }

@@ -10,7 +10,6 @@ export interface QueryOptions {
 }
 
 export interface Connection {
-  /** The quoted schema of all tables. */
   readonly schema: Sql;
   readonly language: string;
   /** The current time as an expression: the database's, or the caller's clock. */
@@ -19,7 +18,6 @@ export interface Connection {
   query<Row extends QueryResultRow>(statement: Sql, options?: QueryOptions): Promise<Row[]>;
 }
 
-/** `name` as a quoted SQL identifier. @throws MemoryError `INVALID_INPUT` */
 export function identifier(name: string): Sql {
   // PostgresSaver uses the same schema and does not escape quotes.
   if (name.trim() === "" || /["']/.test(name) || name.includes("\u0000") || Buffer.byteLength(name) > 63) {

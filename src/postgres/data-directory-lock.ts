@@ -20,7 +20,6 @@ function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: the process runs as another user.
     if (codeOf(error) !== "EPERM") return false;
   }
   const stat = procStat(pid);
@@ -103,7 +102,6 @@ const successor = (lock: string, generations: number) => lock + ".next".repeat(g
 
 const readIfExists = (file: string) => unless("ENOENT", () => readFileSync(file, "utf8"));
 
-/** The result of `work`; null if it fails with the error `code`. */
 function unless<Result>(code: string, work: () => Result): Result | null {
   try {
     return work();

@@ -43,7 +43,6 @@ function closeTree(path: string): void {
   for (const name of readdirSync(path)) closeTree(join(path, name));
 }
 
-/** Skips links and other users' files. */
 function closeToOthers(path: string): void {
   try {
     const stats = lstatSync(path);

@@ -15,7 +15,6 @@ export function errorCodeOf(error: unknown): string {
   return "";
 }
 
-/** The violated constraint or unique index of a `MemoryError`. Citus appends a shard number. */
 export function brokenConstraint(error: unknown): string | undefined {
   const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
   return cause?.constraint?.replace(/_\d+$/, "");

@@ -12,7 +12,6 @@ import type { SessionKind } from "./session-settings.js";
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have only one. */
 export interface Database extends Connection, Statements {
   readonly schemaName: string;
-  /** Without deadlines, for bulk work outside of turns. */
   readonly patient: Database;
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   status(): DatabaseStatus;
@@ -24,7 +23,6 @@ export interface Database extends Connection, Statements {
 
 export interface DatabaseSettings {
   readonly schemaName: string;
-  /** PostgreSQL's text search configuration of the index. @default "english" */
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
   readonly isolation?: "rls" | undefined;

@@ -10,7 +10,6 @@ import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-
 import { prepareSession } from "./session-settings.js";
 
 export interface EmbeddedPoolOptions {
-  /** Folder of the database; without one it is in memory and ends with the pool. */
   readonly dataDir?: string;
   /** A dump of PGlite's `dumpDataDir` to start from. @default an empty database, made or shipped */
   readonly loadDataDir?: Blob;

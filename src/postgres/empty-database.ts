@@ -8,7 +8,6 @@ export const emptyDatabaseName = (engineVersion: string): string => `empty-datab
 /** Large enough to compress the copies of the template database. */
 export const windowBits = 26;
 
-/** Next to a built chunk, or in a clone of the repository. */
 const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
 /** Dumps by engine version, 40 MB each. */

@@ -32,7 +32,6 @@ export const currentTenancy = (): string | undefined => running.getStore();
 
 export interface IsolationStatus {
   readonly enforced: boolean;
-  /** Superuser or BYPASSRLS. */
   readonly exempt: boolean;
   readonly owner: boolean;
 }

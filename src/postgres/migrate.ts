@@ -185,7 +185,6 @@ async function recordVersions(
   await client.query(`update ${meta} set ${all.join(", ")}`);
 }
 
-/** All words need one text search configuration. @throws MemoryError `SCHEMA_DIFFERS` */
 async function keepLanguage(client: ClientBase, schemaName: string, recorded: string, language: string): Promise<void> {
   if (recorded === language) return;
   const schema = identifier(schemaName).text;

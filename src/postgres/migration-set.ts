@@ -5,7 +5,6 @@ export const migrationSets = ["core", "vector", "isolation"] as const;
 
 export type MigrationSet = (typeof migrationSets)[number];
 
-/** Columns of `meta` with the last migration of each set; null: not installed. */
 export const versionColumns = {
   core: "version",
   vector: "vector_version",
@@ -64,7 +63,6 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   };
 }
 
-/** Function files of capabilities, in dependency order. */
 const ownFunctions = ["conversation", "search-messages", "search-memories", "known-memories"];
 
 // Splits at semicolons before unindented lines: distributed tables require single statements.

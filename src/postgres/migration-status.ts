@@ -14,7 +14,6 @@ export interface SetStatus {
 
 export interface MigrationStatus {
   readonly sets: readonly SetStatus[];
-  /** Whether a newer, compatible package set it up. */
   readonly newer: boolean;
   readonly locks: readonly (LockedTable & { readonly migration: string; readonly rows: number | null })[];
 }

@@ -40,7 +40,6 @@ export function reportUndefined(logger: Logger): void {
   );
 }
 
-/** Opens `option`; connects at the first statement. Ends only pools made here. */
 export function openDatabase(option: DatabaseOption | undefined, settings: OpenSettings, logger: Logger): Database {
   if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
   if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
@@ -152,5 +151,4 @@ export const databaseOptionsSchema = z.strictObject({
   prepare: z.boolean().default(true),
 });
 
-/** Limits of the database. */
 export interface DatabaseConfig extends z.input<typeof databaseOptionsSchema> {}

@@ -66,10 +66,8 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   };
   return {
     answered,
-    /** @param sentAt the start of the failed call, by `performance.now()` */
     failed(error: unknown, sentAt: number) {
       if (isPoolBusy(error)) return;
-      // An SQLSTATE proves that the database answers.
       if (!isConnectionError(error)) return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
       last = error;
       // The statement may have waited for a lock: its own waiting time proves nothing.

@@ -6,7 +6,6 @@ import { errorCodeOf, isConnectionError, isTimeout } from "./database-error.js";
 export const collided = Symbol("collided");
 
 interface Collisions {
-  /** Attempts in all. */
   readonly most: number;
   /** Random waits grow by this with each attempt. @default 0 */
   readonly stepMs?: number;

@@ -13,7 +13,6 @@ export interface Statements extends Pick<Connection, "query"> {
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
 
-/** @param admit throws while statements must not be tried */
 export function statementsOn(
   clients: PooledClients,
   { schemaName, prepare, ...connection }: Omit<Connection, "query"> & { schemaName: string; prepare: boolean },

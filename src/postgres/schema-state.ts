@@ -17,7 +17,6 @@ interface InstalledSchema {
   readonly language: string;
 }
 
-/** "before": tables from before version 1, with these sets. */
 export type SchemaState =
   | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
   | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
@@ -62,7 +61,6 @@ async function readMeta(client: Run, schemaName: string): Promise<InstalledSchem
   };
 }
 
-/** The last migration of each set before version 1. */
 const lastBefore = {
   core: { table: "migration", name: "0036_round_news" },
   vector: { table: "vector_migration", name: "0005_store" },

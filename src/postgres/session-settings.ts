@@ -14,7 +14,6 @@ export function deadlineSettings(sessions: SessionKind, deadlineMs: number | und
   return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
 }
 
-/** Runs statements of one transaction, in one round trip on a pipelining client. */
 export async function runInOrder(client: ClientBase, ask: Ask, statements: readonly QueryConfig[]) {
   if ("pipeline" in client && client.pipeline === true) {
     // After a failure the server refuses later statements and treats "commit" as "rollback".
@@ -53,7 +52,6 @@ export function prepareSession(
       values: [String(statementTimeoutMs ?? 0)],
       ...(answerTimeoutMs !== undefined && { query_timeout: answerTimeoutMs }),
     };
-    // The client's next statement reports a failure.
     await client.query(statement).catch(() => {});
     if (answerTimeoutMs === undefined) return;
     const watching = { text: "set client_connection_check_interval to '1s'", query_timeout: answerTimeoutMs };

@@ -12,7 +12,6 @@ export interface ErasedThread {
 /** `{ userId }`: the user in all apps; `{ userId, appId }`: the user in one app; `{ appId }`: the app's own data. */
 export interface ErasureScope extends ScopeColumns {
   readonly thread: ErasedThread | null;
-  /** The owner's row, a bigint as text; null without one. */
   readonly ownerRef: string | null;
   readonly whole: boolean;
 }

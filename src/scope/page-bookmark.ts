@@ -6,7 +6,6 @@ import { uuidOf } from "./scope-predicates.js";
 export interface PageBookmark {
   readonly table: Sql;
   readonly alias: Sql;
-  /** Id of the last row of the previous page. */
   readonly after: string | undefined;
   /** A row's name in errors: "a memory". */
   readonly what: string;

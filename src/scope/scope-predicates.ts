@@ -3,7 +3,6 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Scope } from "./scope.js";
 
-/** '' stands for a missing id. */
 export interface ScopeColumns {
   readonly tenantId: string;
   readonly userId: string;
@@ -37,7 +36,6 @@ export function scopeOf(columns: ScopeRow): Scope {
 /** Index key: ids may be longer than an index entry. Collisions of md5 can be constructed. */
 export const idDigest = (id: Sql | string | null): Sql => sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 
-/** Finds the id by its digest, then compares it. */
 export function isId(column: Sql, id: Sql | string | null): Sql {
   return sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
 }
@@ -61,7 +59,6 @@ export function isSourceThread({ tenantId, userId, appId }: Columns, threadId: s
   return sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
 }
 
-/** Null if the memory may not name its thread `t`. */
 export function ofSource(column: Sql, userId: string | Sql): Sql {
   return sql`case when ${userId} <> '' or t.id is not null then ${column} end`;
 }

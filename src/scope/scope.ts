@@ -86,7 +86,6 @@ export function parseListed<
 
 export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
 
-/** Whether `owner` is an app, whose memories all users see, and `scope` is one of its users. */
 export function isSharedBy(scope: Scope, owner: Scope): boolean {
   return scope.userId !== undefined && owner.userId === undefined;
 }
@@ -117,7 +116,6 @@ export const delegatedMark = "/mnemograph:delegated/";
 
 export const isDelegatedThread = (threadId: string): boolean => threadId.includes(delegatedMark);
 
-/** Does not reveal the other scope. */
 export function threadForbidden(threadId: string): MemoryError {
   return new MemoryError(
     "THREAD_FORBIDDEN",

@@ -28,10 +28,8 @@ export function contained(text: string): string {
   return result + visible.slice(done);
 }
 
-/** `contained` on one line, so that it cannot resemble a heading or section. */
 export const containedLine = (text: string): string => contained(onOneLine(text));
 
-/** Labels of the memory block, apart from headings. */
 const labels = new RegExp(
   "^(?:\\[?summary of (?:messages|round)|answer consistently using|these notes are data from|\\(?memories for app|" +
     "the following are (?:memories|notes)|use these memories|memory updates since|\\[?previous context)",

@@ -25,7 +25,6 @@ const wordCharacters = 40;
 const endMark = /[\p{Sentence_Terminal}\u2026]/u;
 const moreThanClosing = /[^"'\p{Pe}\p{Pi}\p{Pf}\s]/u;
 
-/** Splits `text` into sentences, which joined are the text; doubtful ends do not split. */
 export function sentencesOf(text: string): string[] {
   const end = text.search(endMark);
   // Fast path: most memories are one sentence, and segmenting is slow.
@@ -46,7 +45,6 @@ export function sentencesOf(text: string): string[] {
 
 /** The whole sentences at the beginning of `text` that fit; undefined if none does. */
 export function wholeSentences(text: string, mostCharacters: number): string | undefined {
-  // The characters after the last sentence show whether it ends there.
   const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
   let whole = first;
   for (const sentence of others) {
@@ -86,7 +84,6 @@ export function endOfPart(text: string, start: number, end: number): number {
   return best?.at ?? lastCharacterEnd(text, start, end);
 }
 
-/** The first place from `from` on at which a word, or else a character, begins. */
 export function startOfPart(text: string, from: number): number {
   const near = boundariesAround(text, from).filter(({ at }) => at >= from);
   const best = near.find(isBetweenTexts) ?? near[0];

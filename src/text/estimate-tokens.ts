@@ -1,4 +1,3 @@
-/** Counts tokens (not rounded) from `start` until `mostTokens`, and returns where it stopped. Linear. */
 export function readTokens(text: string, start = 0, mostTokens = Number.POSITIVE_INFINITY) {
   let tokens = 0;
   for (let end = start; end < text.length; end++) {
@@ -11,7 +10,6 @@ export function readTokens(text: string, start = 0, mostTokens = Number.POSITIVE
   return { tokens, end: text.length };
 }
 
-/** A rough count for every model; at most the number of characters. */
 export const estimateTokens = (text: string): number => Math.ceil(readTokens(text).tokens);
 
 /** Within a third for prose, code, and scripts of three bytes a character. */

@@ -4,7 +4,6 @@ import { normalValue } from "./normal-value.js";
 const figure =
   /(?:(?<![\p{L}\p{N}.,:/'-])[-\u2212])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+)(?:[.,:/'^\u066b\u066c\u2013\u2044-][0-9]+)*/gu;
 
-/** Groups of thousands, the last of three digits: "1,234.5", "12.34.567". */
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
 /** Numbers, dates and times in any digits, sorted; "1,000", "1.000" and "1 000" are equal, and "1,5" and "1.5". */

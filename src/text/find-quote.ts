@@ -22,7 +22,6 @@ export const findQuote = (text: string, quote: string): string | null => find(te
 /** The same, but only in the writer's own words, not in quoted text. */
 export const findSaid = (text: string, quote: string): string | null => find(text, quote, quotedIn);
 
-/** Quoted occurrences checked before giving up. */
 const mostQuoted = 100;
 
 function find(text: string, quote: string, quoted: typeof quotedIn): string | null {
@@ -77,7 +76,6 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
 const plainCodes = new Uint32Array(0x3000);
 
 function plainCode(code: number): number {
-  // Ideographs and similar fold to themselves.
   if (code >= 0x3001 && code < 0xa640) return code;
   const known = plainCodes[code];
   if (known) return known;

@@ -15,7 +15,6 @@ export function withoutReminders(text: string): string {
   return depth === 0 ? own : text;
 }
 
-/** Whether another middleware wrote the message, whatever its type. */
 export function isInserted(message: BaseMessage): boolean {
   if (message.additional_kwargs?.lc_source !== undefined) return true;
   if (message.getType() !== "human") return false;
@@ -25,7 +24,6 @@ export function isInserted(message: BaseMessage): boolean {
 
 export const opensTurn = (message: BaseMessage): boolean => message.getType() === "human" && !isInserted(message);
 
-/** Whether LangChain's `summarizationMiddleware` wrote it to replace the conversation. */
 export function isOthersSummary(message: BaseMessage): boolean {
   return message.additional_kwargs?.lc_source === "summarization";
 }

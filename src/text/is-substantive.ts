@@ -3,7 +3,6 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 /** Between spaces; short, since a text may have a million letters without a space. */
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 
-/** Whether a text may contain a fact: at least two words, or one after a question (`asked`). */
 export function isSubstantive(text: string, asked = false): boolean {
   let said = 0;
   for (const [stretch] of text.matchAll(stretches)) {

@@ -59,7 +59,6 @@ const forms: { readonly [field: string]: Form } = {
 /** LangChain's `mapChatMessagesToStoredMessages` fails for values that JSON cannot represent. */
 export const plainMessage = (message: BaseMessage): PlainMessage => ({ type: typeOf(message), data: dataOf(message) });
 
-/** Keeps at least the text if the class rejects the other fields. */
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
   const make = (given: JsonObject) => {
     const stored = { type, data: { ...types[type], ...given } } as unknown as StoredMessage;
@@ -86,7 +85,6 @@ export function decodeMessage(serialised: string): BaseMessage {
   throw new MemoryError("DATABASE_ERROR", "A message of the transcript cannot be read: its content was altered.");
 }
 
-/** The stored message with its id; if it is unreadable, one made of its role, name and text. */
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
   try {

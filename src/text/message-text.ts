@@ -13,7 +13,6 @@ export interface TranscriptMessage {
   readonly serialised: string;
 }
 
-/** The text of `message`, or of its parts if its class fails. */
 export function messageText(message: BaseMessage): string {
   // Fast path: LangChain would parse it into blocks and join them again.
   if (typeof message.content === "string") return message.content;

@@ -4,14 +4,12 @@ import { visibleText } from "./storable-text.js";
 /** More combining marks than a letter has in any script; Unicode's own bound for streams is 30. */
 const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
-/** Characters whose compatibility forms are whole sentences, of 18 and of 8 characters. */
 const sentences = /[\uFDFA\uFDFB]/g;
 /** Further ones are omitted: the normal form would be up to eighteen times as long. */
 const mostSentences = 50;
 
 const ascii = /^\p{ASCII}*$/u;
 
-/** Normalizes `text`, with at most 30 combining marks on a letter. */
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
   // `normalize` sorts marks in quadratic time: 20 s for 100,000 marks.

@@ -3,7 +3,6 @@ import { longestSpanMs, longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
-/** The one of `known` that `name` probably means, or null. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   const typed = bare(name);
   if (typed === "" || typed.length > mostCharacters) return null;
@@ -17,7 +16,6 @@ export function nearestName(name: string, known: readonly string[]): string | nu
 
 const mostCharacters = 60;
 
-/** `user_id`, `userId` and `User-ID` are the same name. */
 const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
 function isHalf(typed: string, other: string): boolean {

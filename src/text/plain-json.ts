@@ -124,7 +124,6 @@ export function isJsonObject(value: unknown): value is JsonObject {
 
 export const propertyOf = (object: object, key: string) => attempt(() => (object as Record<string, unknown>)[key]);
 
-/** The result of `read`; undefined if it throws. */
 export function attempt<Value>(read: () => Value): Value | undefined {
   try {
     return read();

@@ -79,7 +79,6 @@ export function plainLetters(text: string): string {
 const spellings = new Map([...Object.entries(data.spelledOut), ...byPairs(data.spellings)]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
-/** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, Arabic tatweel. */
 const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
 
 /** Folds case, width, accents, spellings and white space (to " " or "\n") for comparing words. */

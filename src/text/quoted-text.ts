@@ -16,7 +16,6 @@ export function quotedIn(text: string): (start: number, end: number) => boolean 
   };
 }
 
-/** Replaces quoted text by spaces; the writer's own words remain. */
 export function ownWords(text: string): string {
   return mayQuote.test(text) ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ") : text;
 }
@@ -38,7 +37,6 @@ function blocksIn(text: string): Stretch[] {
       open = null;
     }
   }
-  // From the first rule to the last, since pasted text may contain rules.
   const [first, ...others] = [...text.matchAll(rules)].map(({ index }) => index);
   const last = others.at(-1);
   return first === undefined || last === undefined ? found : [...found, [first, last]];

@@ -4,7 +4,6 @@ import data from "./screening.json" with { type: "json" };
 const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
 const rows = (table: readonly string[]) => table.map((row) => row.split(" | "));
 
-/** Compiles patterns `/source/flags`; `{{name}}` inserts a shared part. */
 function compiled(patterns: readonly string[]): RegExp[] {
   const parts: Readonly<Record<string, string>> = data.parts;
   return patterns.map((written) => {
@@ -104,7 +103,6 @@ export interface ScreenOptions {
 /** Returns true for text that reads as instructions to a model. */
 export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
 
-/** Screens with `classifier`, or with patterns. A failed classifier counts as instructions. */
 export function createScreen(
   classifier: ((text: string) => unknown) | undefined,
   warn: (line: string) => void,
@@ -124,7 +122,6 @@ export function createScreen(
   };
 }
 
-/** Whether `text` reads as instructions to a model, by patterns. Linear; measured in `docs/screening.md`. */
 export function readsAsInstruction(text: string, options: ScreenOptions = {}): boolean {
   for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
     if (stretchInstructs(text.slice(start, start + stretch), options)) return true;

@@ -88,7 +88,6 @@ function rewriteCall(call: Json, rewrite: Rewrite): Json {
   );
 }
 
-/** Whether the value is a base64 file, bare or in a `data:` URL. */
 function isFile(key: string, value: Json): boolean {
   if (typeof value !== "string") return false;
   const content = value.replace(/^data:[\w.+-]{1,100}\/[\w.+-]{1,100};base64,/, "");
@@ -119,13 +118,11 @@ function rewriteObject(object: JsonObject, rekey: Rewrite, within: (key: string,
   return Object.fromEntries(entries);
 }
 
-/** Removes from a text what must not be stored, such as patients' names. Must be deterministic. */
 export type Redact = (text: string) => string | Promise<string>;
 
 /** The user's function applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
   text(text: string): Promise<string>;
-  /** Redacts texts at any depth, and keys that are not this package's own. */
   json<Value>(value: Value): Promise<Value>;
   /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) and files stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
@@ -149,7 +146,6 @@ export async function redactFields<Of extends object>(
   return { ...record, ...Object.fromEntries(given.map(([name], place) => [name, values[place]])) };
 }
 
-/** @param fieldNames the package's own keys, which stay at any depth */
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
@@ -165,7 +161,6 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
 
 const ownRecords: OwnRecords = { names: knownNames, references: setOf("threadId messageId") };
 
-/** Texts redacted concurrently. */
 const textsAtOnce = 100;
 
 /** Calls `rewriteAll` twice: to collect the texts, and to replace them. Redacts each text once. */

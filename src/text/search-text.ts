@@ -9,11 +9,9 @@ const most = {
   unsegmented: 20_000,
   /** Bytes of a text: `to_tsvector` makes at most four times as many of words and their parts ("well-known"). */
   bytes: 250_000,
-  /** Different words, each an index row: as many as a long book chapter has. */
   words: 4_000,
   /** Longer words are cut. Digests have up to 128. */
   letters: 128,
-  /** In longer runs without a space, signs separate words. Addresses are shorter. */
   unspaced: 256,
   name: 200,
 };

@@ -43,7 +43,6 @@ export function onOneLine(text: string): string {
   return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
-/** The first `mostCharacters` of `text`, without splitting a surrogate pair. */
 export function headOf(text: string, mostCharacters: number): string {
   return text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
 }

@@ -119,7 +119,6 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   return [...head.slice(0, -1), ...marked, ...tail];
 }
 
-/** The largest share such that `sizes`, each cut to it, sum to at most `total`. */
 function fairShare(sizes: readonly number[], total: number): number {
   let left = total;
   for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
