@@ -72,12 +72,10 @@ export interface RecordedEvent {
   readonly threadId: string | null;
   readonly agentId: string | null;
   readonly runId: string | null;
-  /** One of "context", "hotpath", "episodic", "worker" and "governance". */
   readonly node: string;
   readonly step: string;
   readonly op: string;
   readonly status: "ok" | "error" | "skipped";
-  /** An error code or a reason. */
   readonly detail: string | null;
   readonly memoryId: string | null;
   readonly category: string | null;

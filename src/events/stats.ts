@@ -33,7 +33,6 @@ export interface MemoryCounts {
   readonly written: number;
   /** Except proposals that lost their slot to a more credible value. */
   readonly rejected: number;
-  /** Abandoned background tasks. */
   readonly deadLetters: number;
   /** Share of turns in which an agent used the search tool; null without turns. Healthy: below 0.1. */
   readonly recallToolShare: number | null;
@@ -45,7 +44,6 @@ export interface MemoryCounts {
   /** Conversations whose last message is in the time, and the share in which a turn was shown notes; null without any. */
   readonly conversations: number;
   readonly conversationsWithNotesShare: number | null;
-  /** Also per hour. */
   readonly notesCreated: number;
   readonly notesCreatedPerHour: number;
   /** Also per day; of several apps, per app and day. */
@@ -69,7 +67,6 @@ export interface MemoryStats extends MemoryCounts {
   readonly since: Date;
   /** Background jobs that are due and not running. */
   readonly backlog: number;
-  /** Null without due jobs. */
   readonly oldestDueAt: Date | null;
   /** Due jobs whose worker stopped: its lease expired. */
   readonly stuck: number;
@@ -80,7 +77,6 @@ export interface MemoryStats extends MemoryCounts {
     readonly level: number;
     readonly unitsToday: number;
     readonly callsToday: number;
-    /** Over all days, most units first. */
     readonly kinds: readonly UsedByKind[];
   };
 }

@@ -128,5 +128,4 @@ export async function runSteps<Found extends JobAddress, Made extends object>(
   return state;
 }
 
-/** The process ended during the last try. */
 const workerStopped: Failure = { code: "UNEXPECTED", message: "The worker stopped before it was done.", output: null };

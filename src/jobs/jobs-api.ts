@@ -45,7 +45,6 @@ interface ListJobs {
   readonly after?: string | undefined;
 }
 
-/** Unfinished background work, for operators. */
 export interface JobsApi {
   /** Jobs that wait, run or failed, by id; not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
   list(listing?: ListJobs): Promise<ListedJob[]>;

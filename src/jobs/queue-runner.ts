@@ -13,7 +13,6 @@ import { type Job, jobName, kindsField, toJob, type WorkKind, workKinds } from "
 export interface WorkInput {
   /** @default all that the memory does */
   readonly kinds?: readonly WorkKind[] | undefined;
-  /** Stops the worker, as `stop` does. */
   readonly signal?: AbortSignal | undefined;
 }
 

@@ -22,7 +22,6 @@ export interface Runner {
   upkeep(which?: UpkeepInput): Promise<number>;
   /** @param again a job to start then, which `idle` waits for. @default looks for all due work */
   wakeIn(delayMs: number, again?: Job): void;
-  /** Looks for due work now and periodically, also for work of dead processes. */
   startSweeping(): void;
   idle(): Promise<void>;
   stop(): Promise<void>;

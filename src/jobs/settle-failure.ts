@@ -31,9 +31,8 @@ export function toFailure(error: unknown): Failure {
 const longestDelayMs = 3_600_000;
 
 /** Exponential backoff: `firstDelayMs` after the first failed attempt, then doubled. */
-export function retryDelayMs(attempts: number, firstDelayMs: number): number {
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
-}
+export const retryDelayMs = (attempts: number, firstDelayMs: number): number =>
+  Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 
 /** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
@@ -174,7 +173,6 @@ async function giveUp<Found extends JobAddress>(
   { claim, work, failure }: FailedTry<Found> & { readonly work: Found },
   done: WorkDone,
 ): Promise<JobStatus> {
-  // An answer that cannot be redacted is not kept.
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
   await deps.db.transaction(async (tx) => {
     await giveWorkUp(tx, claim, { done, range: of.range?.(work), error: failure.message, output });

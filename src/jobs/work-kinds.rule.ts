@@ -21,5 +21,4 @@ export const jobName = ({ kind, ref }: Job): string => (ref === 0 ? `Work "${kin
 
 const jobSchema = z.object({ kind: z.enum(workKinds), ref: z.int().min(0), lease: z.int().optional() });
 
-/** Null for a job in another version's form. */
 export const toJob = (data: unknown): Job | null => jobSchema.safeParse(data).data ?? null;

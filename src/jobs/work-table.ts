@@ -34,15 +34,13 @@ export class LeaseLost extends Error {
 
 const refColumn = (of: WorkKey["of"]) => raw(`${of}_ref`);
 
-function isOf({ kind, of, ref }: WorkKey): Sql {
-  return sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
-}
+const isOf = ({ kind, of, ref }: WorkKey): Sql =>
+  sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
 
 const isDue = (db: Connection): Sql => sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
 
-export function leaseEnd(db: Connection, leaseMs: number): Sql {
-  return sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
-}
+export const leaseEnd = (db: Connection, leaseMs: number): Sql =>
+  sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
 
 /** Marks work as due, unless a failed try delays it or it is due earlier. */
 export async function markWork(
@@ -96,9 +94,8 @@ export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, le
   return { id, ref: key.ref, lease: held, attempt: row.attempts, doneUntil };
 }
 
-export function hasLease({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
-  return sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
-}
+export const hasLease = ({ id, lease }: Pick<Claim, "id" | "lease">): Sql =>
+  sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
 
 /** Updates the row of `claim`; `also` is a CTE of the same statement. @throws LeaseLost */
 async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Promise<void> {
@@ -123,7 +120,6 @@ export async function keepProgress(db: Connection, claim: Claim, progress: objec
 
 export interface WorkDone {
   readonly doneUntil: number;
-  /** Whether more is due now. @default false */
   readonly more?: boolean;
   /** When the work was loaded; null keeps the old time. @default now */
   readonly at?: Date | null;

@@ -33,7 +33,6 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly onDropped?: (items: number) => void;
   /** Receives the tokens of each answered call, including malformed and cut answers. */
   readonly charge?: Charge | undefined;
-  /** An answer that repeats it counts as malformed. @default nothing */
   readonly leaveOut?: LeaveOut | undefined;
 }
 
@@ -71,9 +70,12 @@ type Answer<Output> =
   /** `raw` and `problem` go to the model, `output` into the table, `fault` into logs. */
   | { valid: false; raw: string; output: string; problem: string; fault: string };
 
-function rejected(given: { raw: string; output: string }, problem: string, fault = problem) {
-  return { valid: false as const, ...given, problem, fault };
-}
+const rejected = (given: { raw: string; output: string }, problem: string, fault = problem) => ({
+  valid: false as const,
+  ...given,
+  problem,
+  fault,
+});
 
 /** All texts except the reasoning, which is never stored. */
 function textsIn(value: unknown): string[] {

@@ -59,7 +59,6 @@ export interface Embedder {
   query(text: string, timeoutMs: number): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
 }
 
-/** Delay after a failed measurement. */
 const measureAgainAfterMs = 60_000;
 
 function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {

@@ -19,7 +19,6 @@ export interface EmbeddingSpace {
   readonly ref: number;
   readonly name: string;
   readonly dimensions: number;
-  /** The column type, qualified with pgvector's schema. */
   readonly type: Sql;
   /** The negative inner product equals minus the cosine similarity of unit vectors, which costs a third more. */
   readonly product: Sql;

@@ -159,8 +159,7 @@ function repaired(part: string): string {
 const readJson = (value: unknown) =>
   typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
 
-function propertyOf(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
-}
+const propertyOf = (object: object, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 
 const whole = (value: unknown): Fit => ({ value, dropped: 0 });

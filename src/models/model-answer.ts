@@ -75,7 +75,6 @@ function refusal(reason: string, cause: unknown): MemoryError {
 /** Single words only: errors must not quote a conversation. */
 function reasonsIn(metadata: unknown, depth: number): string[] {
   if (typeof metadata !== "object" || metadata === null) return [];
-  // Clients may pass on several candidates.
   const entries = Array.isArray(metadata) ? [["", metadata[0]] as const] : Object.entries(metadata);
   return entries.flatMap(([name, value]) => {
     if (typeof value === "string") return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
@@ -93,7 +92,6 @@ export interface GivenAnswers {
   readonly broken: boolean;
 }
 
-/** The answers in `message`, as calls of the tool `name` or as text. */
 export function answersIn(message: BaseMessage, name: string): GivenAnswers {
   // Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty.
   const calls = callsIn(message);

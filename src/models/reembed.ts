@@ -94,7 +94,6 @@ export interface ReembedOptions {
 export interface Reembedded {
   readonly space: string;
   readonly dimensions: number;
-  /** Memories and store items that this run embedded. */
   readonly embedded: number;
   /** Rows that other processes were changing: run it again. */
   readonly remaining: number;

@@ -32,7 +32,6 @@ export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenU
 
 const estimated = (answer: string | number) => (typeof answer === "string" ? estimateTokens(answer) : answer);
 
-/** Tokens of an answer cut by the limit of `model`; 0 without a limit. */
 export function tokensUntilCut(model: object): number {
   const limit = propertyOf(model, "maxTokens");
   return isCount(limit) ? limit : 0;
@@ -45,6 +44,5 @@ function countIn(reported: unknown, name: string): number | null {
   return isCount(count) ? count : null;
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= mostTokens;
-}
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value > 0 && value <= mostTokens;

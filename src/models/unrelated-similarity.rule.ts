@@ -27,9 +27,8 @@ export function similarityScale({ mean, spread }: UnrelatedSimilarity): Similari
 }
 
 /** From 0 (unrelated, or no vector) to 1 (equal), comparable between models. */
-export function nearness(similarity: number | null, { from }: SimilarityScale): number {
-  return similarity === null ? 0 : Math.min(1, Math.max(0, (similarity - from) / (1 - from)));
-}
+export const nearness = (similarity: number | null, { from }: SimilarityScale): number =>
+  similarity === null ? 0 : Math.min(1, Math.max(0, (similarity - from) / (1 - from)));
 
 /** Null for unusable vectors: too few, of different lengths, zero, or all equal. */
 export function measureUnrelated(

@@ -48,9 +48,11 @@ export const column = {
   json: columnOf<unknown>("jsonb", z.unknown()),
 };
 
-export function orNull<Value>({ name, type, json }: Column<Value>): Column<Value | null> {
-  return { name, type, json: json.nullable() };
-}
+export const orNull = <Value>({ name, type, json }: Column<Value>): Column<Value | null> => ({
+  name,
+  type,
+  json: json.nullable(),
+});
 
 export function only<Of extends Columns, Field extends keyof Of & string>(
   columns: Of,
@@ -67,9 +69,8 @@ export function without<Of extends Columns, Field extends keyof Of & string>(
   return only(columns, ...left) as Omit<Of, Field>;
 }
 
-export function checks(columns: Columns): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
-}
+export const checks = (columns: Columns): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
 
 export const names = (columns: Columns): Sql => listed(columns, (_, { name }) => raw(name));
 
@@ -77,22 +78,18 @@ export const names = (columns: Columns): Sql => listed(columns, (_, { name }) =>
 export const recordset = (columns: Columns): Sql => listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
 
 /** Fields of such a recordset `i`: `i."id", i."validFrom"`. */
-export function fields<Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql {
-  return listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
-}
+export const fields = <Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql =>
+  listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
 
 /** Columns of the table's `row`: `m.id, m.valid_from`. */
-export function values<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
-  return listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
-}
+export const values = <Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql =>
+  listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
 
-export function selected(columns: Columns, row: string): Sql {
-  return listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
-}
+export const selected = (columns: Columns, row: string): Sql =>
+  listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
 
-export function assignments<Of extends Columns>(columns: Of, row: RowOf<Of>): Sql {
-  return listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
-}
+export const assignments = <Of extends Columns>(columns: Of, row: RowOf<Of>): Sql =>
+  listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
 
 /** For `json_build_object`: `'id', x.id, 'validFrom', x.valid_from`; 50 at most. */
 export function pairs<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {

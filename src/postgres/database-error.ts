@@ -30,13 +30,9 @@ export function isConnectionError(error: unknown): boolean {
   return code === "" && lostConnection.test(message);
 }
 
-export function isPoolBusy(error: unknown): boolean {
-  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
-}
-
-export function isReadTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === "Query read timeout";
-}
+const hasMessage = (error: unknown, message: string) => error instanceof Error && error.message === message;
+export const isPoolBusy = (error: unknown) => hasMessage(error, "timeout exceeded when trying to connect");
+export const isReadTimeout = (error: unknown) => hasMessage(error, "Query read timeout");
 
 export function isTimeout(error: unknown): boolean {
   if (isPoolBusy(error) || isReadTimeout(error)) return true;

@@ -7,9 +7,8 @@ import type { LocalSetting } from "./session-settings.js";
 const running = new AsyncLocalStorage<string>();
 
 /** Runs `work` with the rows of one tenant visible; "" and undefined mean no tenant. */
-export function asTenant<Result>(tenantId: string | undefined, work: () => Result): Result {
-  return running.run(`t:${tenantId ?? ""}`, work);
-}
+export const asTenant = <Result>(tenantId: string | undefined, work: () => Result): Result =>
+  running.run(`t:${tenantId ?? ""}`, work);
 
 /** Runs `work` with all tenants visible. With isolation, only the owner of the tables may. */
 export const acrossTenants = <Result>(work: () => Result): Result => running.run("*", work);
@@ -51,15 +50,15 @@ export async function findIsolation(client: Pick<ClientBase, "query">, schemaNam
 }
 
 /** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` if the role bypasses row-level security. */
-export function requireIsolation({ enforced, exempt }: IsolationStatus, schemaName: string): void {
-  if (exempt) {
+export function requireIsolation(status: IsolationStatus, schemaName: string): IsolationStatus {
+  if (status.exempt) {
     throw new MemoryError(
       "PERMISSION_DENIED",
       "The database role is exempt from row-level security, so tenants would not be isolated: connect as a role that " +
         "is no superuser and has no BYPASSRLS. (The embedded database has superusers only.)",
     );
   }
-  if (enforced) return;
+  if (status.enforced) return status;
   throw new MemoryError(
     "SETUP_REQUIRED",
     `Schema "${schemaName}" does not isolate tenants yet. Run \`await memory.setup()\` with isolation: "rls", or ` +
@@ -76,6 +75,6 @@ export function requireTenancy(): string {
   );
 }
 
-export function tenantSetting(tenancy: string): LocalSetting {
-  return { text: `set local mnemograph.tenant_id to ${pg.escapeLiteral(tenancy)}` };
-}
+export const tenantSetting = (tenancy: string): LocalSetting => ({
+  text: `set local mnemograph.tenant_id to ${pg.escapeLiteral(tenancy)}`,
+});

@@ -149,7 +149,6 @@ function firstConcurrent(pending: readonly Migration[], schemaName: string): num
   return found < 0 ? pending.length : found;
 }
 
-// Drops an index that an earlier attempt left invalid.
 async function buildConcurrently(client: ClientBase, schemaName: string, migration: Migration): Promise<void> {
   const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);

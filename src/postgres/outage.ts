@@ -13,7 +13,6 @@ export interface DatabaseStatus {
 
 export interface Outage {
   readonly durationMs: number;
-  /** Calls that failed at once meanwhile. */
   readonly refused: number;
 }
 

@@ -67,15 +67,12 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     }
   };
   const isolated = (client: ClientBase) => {
-    const check = async () => {
-      const found = await findIsolation(client, schemaName);
-      requireIsolation(found, schemaName);
-      return found;
-    };
-    status ??= check().catch((error: unknown) => {
-      status = undefined;
-      throw error;
-    });
+    status ??= findIsolation(client, schemaName)
+      .then((found) => requireIsolation(found, schemaName))
+      .catch((error: unknown) => {
+        status = undefined;
+        throw error;
+      });
     return status;
   };
   return {

@@ -155,6 +155,5 @@ export function createdTables(migrations: readonly Migration[], schemaName: stri
 
 const anotherSchema = "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";
 
-function differs(schemaName: string, what: string): MemoryError {
-  return new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);
-}
+const differs = (schemaName: string, what: string): MemoryError =>
+  new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);

@@ -55,10 +55,8 @@ export function notesOf(db: Connection, scope: ErasureScope): Sql {
     where ${takesNotes(scope)} and n.thread_ref in (${threadsOf(db, scope)})`;
 }
 
-export function threadsOf(db: Connection, scope: ErasureScope): Sql {
-  return sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;
-}
+export const threadsOf = (db: Connection, scope: ErasureScope): Sql =>
+  sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;
 
-export function hasOwner({ ownerRef, userId, appId }: ErasureScope): Sql {
-  return sql`x.owner_ref = ${ownerRef}::bigint and (${userId === "" || appId === ""} or x.app_id = ${appId})`;
-}
+export const hasOwner = ({ ownerRef, userId, appId }: ErasureScope): Sql =>
+  sql`x.owner_ref = ${ownerRef}::bigint and (${userId === "" || appId === ""} or x.app_id = ${appId})`;

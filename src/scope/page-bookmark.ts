@@ -7,7 +7,6 @@ export interface PageBookmark {
   readonly table: Sql;
   readonly alias: Sql;
   readonly after: string | undefined;
-  /** A row's name in errors: "a memory". */
   readonly what: string;
 }
 

@@ -9,9 +9,11 @@ export interface ScopeColumns {
   readonly appId: string;
 }
 
-export function scopeColumns(scope: Scope): ScopeColumns {
-  return { tenantId: scope.tenantId ?? "", userId: scope.userId ?? "", appId: scope.appId ?? "" };
-}
+export const scopeColumns = (scope: Scope): ScopeColumns => ({
+  tenantId: scope.tenantId ?? "",
+  userId: scope.userId ?? "",
+  appId: scope.appId ?? "",
+});
 
 /** The owner of the scope's data: its user, in any app, or else its app. */
 export function ownerColumns(scope: Scope): ScopeColumns {
@@ -21,9 +23,8 @@ export function ownerColumns(scope: Scope): ScopeColumns {
 
 export type ScopeRow = { readonly tenant_id: string; readonly user_id: string; readonly app_id: string };
 
-export function ofTenant(column: Sql, tenantId: string | undefined): Sql {
-  return tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;
-}
+export const ofTenant = (column: Sql, tenantId: string | undefined): Sql =>
+  tenantId === undefined ? sql`true` : sql`${column} = ${tenantId}`;
 
 export function scopeOf(columns: ScopeRow): Scope {
   return {
@@ -36,9 +37,8 @@ export function scopeOf(columns: ScopeRow): Scope {
 /** Index key: ids may be longer than an index entry. Collisions of md5 can be constructed. */
 export const idDigest = (id: Sql | string | null): Sql => sql`sha256(replace(${id}, E'\\\\', E'\\\\\\\\')::bytea)`;
 
-export function isId(column: Sql, id: Sql | string | null): Sql {
-  return sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
-}
+export const isId = (column: Sql, id: Sql | string | null): Sql =>
+  sql`${idDigest(column)} = ${idDigest(id)} and ${column} = ${id}`;
 
 const uuid = /^[0-9a-f]{8}(?:-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i;
 
@@ -46,22 +46,18 @@ export const uuidOf = (id: string): string | null => (uuid.test(id) ? id : null)
 
 type Columns = Readonly<Record<keyof ScopeColumns, string | Sql>>;
 
-export function ownerIs({ tenantId, userId, appId }: Columns): Sql {
-  return sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
-}
+export const ownerIs = ({ tenantId, userId, appId }: Columns): Sql =>
+  sql`${isId(sql`o.tenant_id`, tenantId)} and ${isId(sql`o.user_id`, userId)} and ${isId(sql`o.app_id`, appId)}`;
 
-export function threadIs(tenantId: string | Sql, threadId: string | Sql | null): Sql {
-  return sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
-}
+export const threadIs = (tenantId: string | Sql, threadId: string | Sql | null): Sql =>
+  sql`${isId(sql`t.tenant_id`, tenantId)} and ${isId(sql`t.thread_id`, threadId)}`;
 
 /** Whether `t` may be a source of this scope's memories: a thread of its user, or else of its app. */
-export function isSourceThread({ tenantId, userId, appId }: Columns, threadId: string | Sql | null): Sql {
-  return sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
-}
+export const isSourceThread = ({ tenantId, userId, appId }: Columns, threadId: string | Sql | null): Sql =>
+  sql`${threadIs(tenantId, threadId)} and t.user_id = ${userId} and (t.user_id <> '' or t.app_id = ${appId})`;
 
-export function ofSource(column: Sql, userId: string | Sql): Sql {
-  return sql`case when ${userId} <> '' or t.id is not null then ${column} end`;
-}
+export const ofSource = (column: Sql, userId: string | Sql): Sql =>
+  sql`case when ${userId} <> '' or t.id is not null then ${column} end`;
 
 /** Whether an event (`e`), thread (`t`), owner (`o`) or other row (`x`) is in the scope; uses the index. */
 export function withinScope({ tenantId, userId, appId }: ScopeColumns, row: "e" | "t" | "o" | "x"): Sql {

@@ -34,7 +34,6 @@ export function parseScope(input: unknown): Scope {
   throw new MemoryError("SCOPE_REQUIRED", message);
 }
 
-/** An app of a tenant, without a user. */
 export interface AppScope {
   readonly tenantId?: string;
   readonly appId: string;
@@ -86,9 +85,8 @@ export function parseListed<
 
 export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
 
-export function isSharedBy(scope: Scope, owner: Scope): boolean {
-  return scope.userId !== undefined && owner.userId === undefined;
-}
+export const isSharedBy = (scope: Scope, owner: Scope): boolean =>
+  scope.userId !== undefined && owner.userId === undefined;
 
 function invalid(problems: readonly string[]): MemoryError {
   return new MemoryError(
@@ -127,5 +125,4 @@ export function threadForbidden(threadId: string): MemoryError {
 /** Owner of threads without an owner. No valid scope equals it, since ids must not be blank. */
 export const nobody: Scope = { tenantId: " ", userId: " " };
 
-/** Prefix of reserved checkpoint names. */
 export const ownNamePrefix = "mnemograph:";

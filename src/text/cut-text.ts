@@ -43,7 +43,6 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
-/** The whole sentences at the beginning of `text` that fit; undefined if none does. */
 export function wholeSentences(text: string, mostCharacters: number): string | undefined {
   const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
   let whole = first;
@@ -65,7 +64,6 @@ function isOpen(text: string): boolean {
   return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
 }
 
-/** Characters segmented on each side of a place; words are shorter. */
 const windowCharacters = 200;
 
 const words = new Intl.Segmenter("und", { granularity: "word" });
@@ -91,9 +89,8 @@ export function startOfPart(text: string, from: number): number {
   return best.at + (/^\s/.test(best.after) ? 1 : 0);
 }
 
-function isBetweenTexts({ before, after, isBetweenWords }: Boundary): boolean {
-  return isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
-}
+const isBetweenTexts = ({ before, after, isBetweenWords }: Boundary): boolean =>
+  isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
 
 /** Segments a window only: one character can have a million combining marks. */
 function boundariesAround(text: string, place: number) {
@@ -117,6 +114,5 @@ function lastCharacterEnd(text: string, start: number, end: number): number {
   return cut > start ? cut : start + (isHalved(text, start + 1) ? 2 : 1);
 }
 
-function isHalved(text: string, index: number): boolean {
-  return /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");
-}
+const isHalved = (text: string, index: number): boolean =>
+  /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");

@@ -7,9 +7,8 @@ const figure =
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
 /** Numbers, dates and times in any digits, sorted; "1,000", "1.000" and "1 000" are equal, and "1,5" and "1.5". */
-export function figuresOf(text: string): string[] {
-  return (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
-}
+export const figuresOf = (text: string): string[] =>
+  (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
 
 function plainFigure(said: string): string {
   const plain = said
@@ -23,9 +22,8 @@ function plainFigure(said: string): string {
   return plain.replace(/^(-?[0-9]+),([0-9]+)$/, "$1.$2");
 }
 
-export function haveSameFigures(first: string, second: string): boolean {
-  return figuresOf(first).join(" ") === figuresOf(second).join(" ");
-}
+export const haveSameFigures = (first: string, second: string): boolean =>
+  figuresOf(first).join(" ") === figuresOf(second).join(" ");
 
 export function newFigure(text: string, sources: readonly string[]): string | undefined {
   const known = new Set(sources.flatMap(figuresOf));

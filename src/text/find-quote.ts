@@ -72,7 +72,6 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
 }
 
-/** A cache by code point; higher scripts have (nearly) no capitals. */
 const plainCodes = new Uint32Array(0x3000);
 
 function plainCode(code: number): number {
@@ -84,7 +83,6 @@ function plainCode(code: number): number {
   return plain;
 }
 
-/** Optional in writing: combining accents, vowel signs of Arabic and Hebrew, stars of Markdown. */
 const optional = /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
 const nothing = 0x110000;
 

@@ -24,6 +24,5 @@ export function isInserted(message: BaseMessage): boolean {
 
 export const opensTurn = (message: BaseMessage): boolean => message.getType() === "human" && !isInserted(message);
 
-export function isOthersSummary(message: BaseMessage): boolean {
-  return message.additional_kwargs?.lc_source === "summarization";
-}
+export const isOthersSummary = (message: BaseMessage): boolean =>
+  message.additional_kwargs?.lc_source === "summarization";

@@ -1,13 +1,4 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  ChatMessage,
-  HumanMessage,
-  mapStoredMessageToChatMessage,
-  type StoredMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { type BaseMessage, mapStoredMessageToChatMessage, type StoredMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { type TranscriptMessage, textOfParts } from "./message-text.js";
 import { attempt, isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
@@ -85,6 +76,8 @@ export function decodeMessage(serialised: string): BaseMessage {
   throw new MemoryError("DATABASE_ERROR", "A message of the transcript cannot be read: its content was altered.");
 }
 
+const typesByRole = { user: "human", assistant: "ai", system: "system", tool: "tool", other: "generic" } as const;
+
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
   try {
@@ -92,12 +85,8 @@ export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessa
     message.id ||= id;
     return message;
   } catch {
-    const fields = { id, content, ...(actor !== null && { name: actor }) };
-    if (role === "user") return new HumanMessage(fields);
-    if (role === "assistant") return new AIMessage(fields);
-    if (role === "system") return new SystemMessage(fields);
-    if (role === "tool") return new ToolMessage({ ...fields, tool_call_id: "" });
-    return new ChatMessage({ ...fields, role });
+    const data = { id, content, ...(actor !== null && { name: actor }), ...(role === "other" && { role }) };
+    return messageOf({ type: typesByRole[role], data });
   }
 }
 

@@ -21,9 +21,8 @@ export function messageText(message: BaseMessage): string {
   return typeof text === "string" ? text : textOfParts(message.content);
 }
 
-export function withFields<Message extends BaseMessage>(message: Message, fields: object): Message {
-  return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
-}
+export const withFields = <Message extends BaseMessage>(message: Message, fields: object): Message =>
+  Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
 
 export function contentParts(content: MessageContent) {
   if (typeof content !== "string") return content;

@@ -42,7 +42,6 @@ export const storableText = z
   .string()
   .refine(isStorable, "has characters that cannot be stored: NUL, or half of a surrogate pair");
 
-/** A stored name or id: screening reads all of it. */
 export const nameText = storableText.max(1_000);
 
 export const nonBlank = z.string().refine((text) => text.trim() !== "", "must not be blank");

@@ -1,6 +1,5 @@
 import { setImmediate } from "node:timers/promises";
 
-/** Users do not notice a shorter wait. */
 const longestStretchMs = 20;
 
 /** Await it between pieces of work: it yields to other requests every 20 ms. */

@@ -118,9 +118,8 @@ function readScalar(value: unknown, readText: (text: string) => string): Json | 
   return typeof value === "boolean" || value === null ? value : undefined;
 }
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
 export const propertyOf = (object: object, key: string) => attempt(() => (object as Record<string, unknown>)[key]);
 

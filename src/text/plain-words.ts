@@ -23,15 +23,11 @@ export function anyStem(stems: string): string {
   }
   // One look-around per group, since each takes long to compile.
   const patterns = [
-    around(beginning, groups.entire, ending),
-    around(beginning, groups.begun, ""),
-    around("", groups.anywhere, ""),
-  ].filter((pattern) => pattern !== "");
+    { before: beginning, words: groups.entire, after: ending },
+    { before: beginning, words: groups.begun, after: "" },
+    { before: "", words: groups.anywhere, after: "" },
+  ].flatMap(({ before, words, after }) => (words.length === 0 ? [] : `${before}(?:${words.join("|")})${after}`));
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;
-}
-
-function around(before: string, words: readonly string[], after: string): string {
-  return words.length === 0 ? "" : `${before}(?:${words.join("|")})${after}`;
 }
 
 function byPairs(text: string): [string, string][] {
@@ -106,7 +102,6 @@ export function undisguised(text: string, plain: string): string[] {
   return [...new Set([latin, letters])].filter((reading) => reading !== plain);
 }
 
-/** Only the letters, to find words that are spaced out, hyphenated or cut. */
 export const joinedLetters = (text: string): string => text.replace(/[^a-z]+/g, "");
 
 function decodeEscapes(text: string): string {

@@ -16,9 +16,8 @@ export function quotedIn(text: string): (start: number, end: number) => boolean 
   };
 }
 
-export function ownWords(text: string): string {
-  return mayQuote.test(text) ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ") : text;
-}
+export const ownWords = (text: string): string =>
+  mayQuote.test(text) ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ") : text;
 
 const letters = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
 
@@ -80,7 +79,6 @@ function quotationsIn(text: string): Stretch[] {
 
 type Around = readonly [before: string, after: string];
 
-/** If a quotation of the family is open. Single marks may be apostrophes. */
 function closes(mark: string, isSingle: boolean, [before, after]: Around): boolean {
   const ends = /\S$/.test(before);
   if (isSingle || /\p{Pi}/u.test(mark)) return ends && !/^[\p{L}\p{M}\p{N}]/u.test(after);

@@ -143,6 +143,5 @@ function stretchInstructs(text: string, { orders: inPlace = false, ofUser = fals
   );
 }
 
-function isJoined(letters: string): boolean {
-  return letters.length >= 20 && patterns().joined.some((pattern) => pattern.test(letters));
-}
+const isJoined = (letters: string): boolean =>
+  letters.length >= 20 && patterns().joined.some((pattern) => pattern.test(letters));

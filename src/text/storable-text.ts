@@ -43,9 +43,8 @@ export function onOneLine(text: string): string {
   return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
-export function headOf(text: string, mostCharacters: number): string {
-  return text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
-}
+export const headOf = (text: string, mostCharacters: number): string =>
+  text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
 
 /** `headOf` without a partial last word (if half remains) and without trailing white space. */
 export function headAtWord(text: string, mostCharacters: number): string {
@@ -55,9 +54,8 @@ export function headAtWord(text: string, mostCharacters: number): string {
   return (end > mostCharacters / 2 ? head.slice(0, end) : head).trimEnd();
 }
 
-export function tailOf(text: string, mostCharacters: number): string {
-  return text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
-}
+export const tailOf = (text: string, mostCharacters: number): string =>
+  text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
 
 /** The largest number from `least` to `longest` that `fits`; null if `least` does not. */
 export function mostThatFit(least: number, longest: number, fits: (characters: number) => boolean): number | null {
@@ -71,6 +69,5 @@ export function mostThatFit(least: number, longest: number, fits: (characters: n
   return low;
 }
 
-export function clipped(text: string, mostCharacters: number): string {
-  return text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;
-}
+export const clipped = (text: string, mostCharacters: number): string =>
+  text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;

@@ -143,6 +143,5 @@ function withoutMiddle(text: string, mostTokens: number): string {
   return head + omitted(text.length - head.length - tail.length, "characters") + tail;
 }
 
-function omitted(count: number, of: "characters" | "messages"): string {
-  return `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;
-}
+const omitted = (count: number, of: "characters" | "messages"): string =>
+  `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;
