@@ -148,14 +148,14 @@ const listSchema = z.strictObject({ ...selectionSchema.shape, ...page });
 export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {
-      const { by, scope: _, ...rest } = parseInput(countSchema, selection, "selection of events");
+      const { by, scope: _, ...filter } = parseInput(countSchema, selection, "selection of events");
       const within = parseScopeIn(selection);
-      return countEvents(db, { ...rest, fields: by, ...(within && { scope: within }) });
+      return countEvents(db, { ...filter, fields: by, ...(within && { scope: within }) });
     },
     async list(selection = {}) {
-      const { scope: _, ...rest } = parseInput(listSchema, selection, "selection of events");
+      const { scope: _, ...filter } = parseInput(listSchema, selection, "selection of events");
       const within = parseScopeIn(selection);
-      return listEvents(db, { ...rest, ...(within && { scope: within }) });
+      return listEvents(db, { ...filter, ...(within && { scope: within }) });
     },
   };
 }

@@ -240,9 +240,10 @@ function within({ scope, tenantId }: Selection, row: Alias): Sql {
 function counted(
   selection: Selection,
   what: Count["what"],
-  of: { readonly row: Alias; readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
+  row: Alias,
+  of: { readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
 ): Sql {
-  const [tenant, app] = [raw(`${of.row}.tenant_id`), raw(`${of.row}.app_id`)];
+  const [tenant, app] = [raw(`${row}.tenant_id`), raw(`${row}.app_id`)];
   const keys = {
     all: sql`''`,
     day: sql`to_char(${of.at} at time zone 'UTC', 'YYYY-MM-DD')`,
@@ -251,7 +252,7 @@ function counted(
   return sql`
     select ${what}::text as what, ${keys[selection.by ?? "all"]} as key, ${of.name ?? keys.all} as name,
       json_build_object(${of.sums}) as sums
-    from ${of.from} and ${within(selection, of.row)} group by 2, 3`;
+    from ${of.from} and ${within(selection, row)} group by 2, 3`;
 }
 
 /** A compaction is one event per decision; its changes are separate events. */
@@ -280,36 +281,31 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   ) x`;
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
-    counted(selection, "event", {
-      row: "e",
+    counted(selection, "event", "e", {
       at: sql`e.created_at`,
       name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
         when e.status = 'ok' then e.op else '' end`,
       sums: eventSums(formProblems),
       from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
     }),
-    counted(selection, "memory", {
-      row: "x",
+    counted(selection, "memory", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
-    counted(selection, "dead", {
-      row: "x",
+    counted(selection, "dead", "x", {
       at: sql`x.given_up_at`,
       sums: sql`'n', count(*)`,
       from: sql`${works} where x.given_up_at >= ${since}`,
     }),
-    counted(selection, "turn", {
-      row: "t",
+    counted(selection, "turn", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
         where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
     }),
-    counted(selection, "searched", {
-      row: "t",
+    counted(selection, "searched", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(distinct (t.id, m.seq))`,
       from: sql`${schema}.thread t join ${schema}.event e on e.tenant_id = t.tenant_id and e.thread_id = t.thread_id
@@ -319,16 +315,14 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
         ) m
         where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within(selection, "e")}`,
     }),
-    counted(selection, "recall", {
-      row: "t",
+    counted(selection, "recall", "t", {
       at: sql`s.created_at`,
       sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
         'p50', percentile_cont(0.5) within group (order by s.recall_ms),
         'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
       from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
     }),
-    counted(selection, "talk", {
-      row: "t",
+    counted(selection, "talk", "t", {
       at: sql`t.last_activity_at`,
       sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
         where t.last_activity_at >= ${since} and exists (
@@ -337,8 +331,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       )`,
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
-    counted(selection, "usage", {
-      row: "x",
+    counted(selection, "usage", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*), 'input', sum(x.input_tokens), 'output', sum(x.output_tokens), 'units', sum(x.units::numeric),

@@ -112,8 +112,8 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
       const key = { kind, of, ref };
       let claim = await takeWork(db, key, tries.leaseMs, lease);
       while (claim) {
-        const held: Claim = claim;
-        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: held }));
+        const current: Claim = claim;
+        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
         claim = await takeWork(db, key, tries.leaseMs);
       }
     },

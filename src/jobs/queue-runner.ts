@@ -129,7 +129,8 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
 
   const take = async (work: Work, data: readonly unknown[]) => {
     const jobs = data.flatMap((each) => toJob(each) ?? []);
-    if (jobs.length < data.length) logger.warn(`This version does not know jobs of ${work.kind}: they are left out.`);
+    if (jobs.length < data.length)
+      logger.warn(`Jobs of ${work.kind} that another version queued in another form are ignored.`);
     await Promise.all(jobs.map((job) => place(work, job)));
   };
   const prepared = async () => {

@@ -51,7 +51,6 @@ export async function markWork(
 ): Promise<void> {
   const { kind, of, ref } = key;
   const column = refColumn(of);
-  // `done_at` may be null: `greatest` ignores it.
   await db.query(sql`
     insert into ${db.schema}.work as k (kind, ${column}, done_until, retry_at)
     select ${kind}, ${ref}::bigint, ${from}::bigint,
@@ -90,8 +89,8 @@ export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, le
     { prepare: true },
   );
   if (!row) return null;
-  const [id, held, doneUntil] = [Number(row.id), Number(row.lease), Number(row.done_until)];
-  return { id, ref: key.ref, lease: held, attempt: row.attempts, doneUntil };
+  const [id, newLease, doneUntil] = [Number(row.id), Number(row.lease), Number(row.done_until)];
+  return { id, ref: key.ref, lease: newLease, attempt: row.attempts, doneUntil };
 }
 
 export const hasLease = ({ id, lease }: Pick<Claim, "id" | "lease">): Sql =>
@@ -180,7 +179,6 @@ export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): 
 
 const mostCompared = 100_000;
 
-/** Threads or owners with due work, oldest first, tenants alternating. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,

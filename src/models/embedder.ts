@@ -61,18 +61,18 @@ export interface Embedder {
 
 const measureAgainAfterMs = 60_000;
 
-function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
+function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
   const name = modelName(embeddings);
-  let known: Promise<EmbeddingSpace> | undefined;
+  let cached: Promise<EmbeddingSpace> | undefined;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
   const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
-    known ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
-      known = undefined;
+    cached ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
+      cached = undefined;
       throw error;
     });
-    const space = await known;
+    const space = await cached;
     if (space.dimensions === dimensions) return space;
     throw new MemoryError(
       "DIMENSION_MISMATCH",
@@ -85,7 +85,7 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
     try {
       const unrelated = await inTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
-      known = Promise.resolve({ ...space, unrelated });
+      cached = Promise.resolve({ ...space, unrelated });
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
@@ -107,7 +107,7 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
         measuring = measure(space);
       }
       await inTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
-      return (await known) ?? space;
+      return (await cached) ?? space;
     },
   };
 }
@@ -118,7 +118,7 @@ export function createEmbedder(
   embeddings: EmbeddingsInterface,
   { timeoutMs }: { readonly timeoutMs: number },
 ): Embedder {
-  const space = knownSpace(db, embeddings, timeoutMs);
+  const space = spaceCache(db, embeddings, timeoutMs);
   const failed = (cause: unknown, advice = ""): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
     const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
@@ -139,9 +139,9 @@ export function createEmbedder(
     async given(vectors) {
       if (vectors.length === 0) return undefined;
       // The model decides the dimensions, not the first vector.
-      const { space: known } = await this.documents(["dimensions"]);
+      const { space: modelSpace } = await this.documents(["dimensions"]);
       await space.of(vectors);
-      return embedded(known, vectors);
+      return embedded(modelSpace, vectors);
     },
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;

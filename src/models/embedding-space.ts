@@ -30,14 +30,7 @@ export interface EmbeddingSpace {
 /** Dimensions that fit an entry of the index `memory_embedding_near`. */
 const mostIndexed = 1_300;
 
-interface Row {
-  id: number;
-  dimensions: number;
-  mean: number | null;
-  spread: number | null;
-  extension: string;
-  [column: string]: unknown;
-}
+type Row = { id: number; dimensions: number; mean: number | null; spread: number | null; extension: string };
 
 export async function ensureEmbeddingSpace(
   db: Connection,

@@ -136,9 +136,9 @@ const brackets = /[[\]{}]/g;
 
 /** Repairs the JSON in `text`; undefined if it was cut, since a list without its items is not empty. */
 export function jsonIn(text: string): unknown {
-  const said = text.slice(text.lastIndexOf(endOfThoughts) + 1);
-  const end = Math.max(said.lastIndexOf("}"), said.lastIndexOf("]"));
-  const part = said.slice(Math.max(0, said.search(/\[\s{0,9}\{|\{/)), end + 1);
+  const answer = text.slice(text.lastIndexOf(endOfThoughts) + 1);
+  const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));
+  const part = answer.slice(Math.max(0, answer.search(/\[\s{0,9}\{|\{/)), end + 1);
   for (const json of [() => text, () => part, () => repaired(part)]) {
     try {
       const value: unknown = JSON.parse(json());

@@ -22,17 +22,11 @@ export async function askLimited<Result>(
   }
 }
 
-/** Fields of the model's class: LangChain.js takes them from no call options. */
-interface Settings {
-  readonly temperature?: number | undefined;
-  readonly maxTokens?: number | undefined;
-  readonly fields?: object | undefined;
-}
-
 // Null for derived classes, whose private state a copy would lack.
 function limitedModel(model: BaseChatModel, { temperature, maxTokens }: ModelLimits): BaseChatModel | null {
   if (!("temperature" in model && "maxTokens" in model) || !isOfPackage(model)) return null;
-  const { fields, maxTokens: own = -1 } = model as Settings;
+  // Fields of the model's class: LangChain.js takes them from no call options.
+  const { fields, maxTokens: own = -1 } = model as { readonly maxTokens?: number; readonly fields?: object };
   const settings = { temperature, maxTokens: own > 0 ? Math.min(own, maxTokens) : maxTokens };
   const spoken = { ...fields, ...settings, maxCompletionTokens: settings.maxTokens };
   const copy: BaseChatModel = Object.create(Object.getPrototypeOf(model));

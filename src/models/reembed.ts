@@ -157,8 +157,8 @@ async function* batches(
     if (!last) return;
     const texts = rows.flatMap((row) => row.texts);
     const vectors = texts.length > 0 ? (await embedder.documents(texts)).vectors : [];
-    const left = [...vectors];
-    const embedded = rows.map((row) => ({ row, vectors: left.splice(0, row.texts.length) }));
+    const unassigned = [...vectors];
+    const embedded = rows.map((row) => ({ row, vectors: unassigned.splice(0, row.texts.length) }));
     yield await kind.store(db, { space, rows: embedded });
     if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;

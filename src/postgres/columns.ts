@@ -65,8 +65,8 @@ export function without<Of extends Columns, Field extends keyof Of & string>(
   columns: Of,
   ...fields: readonly Field[]
 ): Omit<Of, Field> {
-  const left = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
-  return only(columns, ...left) as Omit<Of, Field>;
+  const kept = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
+  return only(columns, ...kept) as Omit<Of, Field>;
 }
 
 export const checks = (columns: Columns): Record<string, z.ZodType> =>

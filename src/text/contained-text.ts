@@ -43,8 +43,8 @@ export function withoutHeadings(text: string): string {
     if (index > 0 && /^\s{0,3}[=-]{2,}\s*$/.test(plain)) return [];
     // A list mark before the text makes the line no label.
     const marks = /^[\s\0#>]*#[\s\0#>]*/.exec(plain)?.[0].length ?? 0;
-    const rest = plain.slice(marks).replaceAll("\0", "").trimStart();
-    return [`${labels.test(rest) ? "- " : ""}${line.slice(marks)}`];
+    const content = plain.slice(marks).replaceAll("\0", "").trimStart();
+    return [`${labels.test(content) ? "- " : ""}${line.slice(marks)}`];
   });
   return kept.join("\n");
 }

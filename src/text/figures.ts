@@ -10,15 +10,15 @@ const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0
 export const figuresOf = (text: string): string[] =>
   (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
 
-function plainFigure(said: string): string {
-  const plain = said
+function plainFigure(written: string): string {
+  const plain = written
     .replace(/ /g, "")
     .replace(/\u066b/g, ".")
     .replace(/\u066c/g, ",")
     .replace(/[\u2212\u2013]/g, "-")
     .replace(/^0(?=[0-9]:)/, "");
-  const [, whole, , rest] = grouped.exec(plain) ?? [];
-  if (whole !== undefined) return whole.replace(/[.,']/g, "") + (rest === undefined ? "" : `.${rest}`);
+  const [, whole, , decimals] = grouped.exec(plain) ?? [];
+  if (whole !== undefined) return whole.replace(/[.,']/g, "") + (decimals === undefined ? "" : `.${decimals}`);
   return plain.replace(/^(-?[0-9]+),([0-9]+)$/, "$1.$2");
 }
 
@@ -26,6 +26,6 @@ export const haveSameFigures = (first: string, second: string): boolean =>
   figuresOf(first).join(" ") === figuresOf(second).join(" ");
 
 export function newFigure(text: string, sources: readonly string[]): string | undefined {
-  const known = new Set(sources.flatMap(figuresOf));
-  return figuresOf(text).find((each) => !known.has(each));
+  const sourceFigures = new Set(sources.flatMap(figuresOf));
+  return figuresOf(text).find((each) => !sourceFigures.has(each));
 }

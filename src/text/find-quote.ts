@@ -29,19 +29,19 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
   const words = normalForm(quote, "NFC").trim();
   if (!hasWords(words)) return null;
   const wanted = comparable(words);
-  const said = normalForm(text, "NFC");
-  const { codes, places } = comparable(said);
+  const normalText = normalForm(text, "NFC");
+  const { codes, places } = comparable(normalText);
   const isWord = (code: number | undefined) => code !== undefined && hasWords(String.fromCodePoint(code));
   const first = spaced.test(words.at(0) ?? "");
   const last = spaced.test(words.at(-1) ?? "");
-  const isQuoted = quoted(said);
+  const isQuoted = quoted(normalText);
   let passed = 0;
   for (const from of occurrences(codes, wanted.codes)) {
     const to = from + wanted.codes.length;
     if (first && isWord(codes[from - 1])) continue;
     if (last && isWord(codes[to])) continue;
-    const [start = 0, end = said.length] = [places[from], places[to]];
-    if (!isQuoted(start, end)) return said.slice(start, end);
+    const [start = 0, end = normalText.length] = [places[from], places[to]];
+    if (!isQuoted(start, end)) return normalText.slice(start, end);
     if (++passed === mostQuoted) return null;
   }
   return null;
@@ -76,8 +76,8 @@ const plainCodes = new Uint32Array(0x3000);
 
 function plainCode(code: number): number {
   if (code >= 0x3001 && code < 0xa640) return code;
-  const known = plainCodes[code];
-  if (known) return known;
+  const cached = plainCodes[code];
+  if (cached) return cached;
   const plain = foldedCode(code);
   if (code < plainCodes.length) plainCodes[code] = plain;
   return plain;

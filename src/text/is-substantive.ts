@@ -4,10 +4,10 @@ const segmenter = new Intl.Segmenter("und", { granularity: "word" });
 const stretches = /[\p{L}\p{N}]\S{0,40}/gu;
 
 export function isSubstantive(text: string, asked = false): boolean {
-  let said = 0;
+  let words = 0;
   for (const [stretch] of text.matchAll(stretches)) {
     for (const { isWordLike } of segmenter.segment(stretch)) {
-      if (isWordLike && ++said === (asked ? 1 : 2)) return true;
+      if (isWordLike && ++words === (asked ? 1 : 2)) return true;
     }
   }
   return false;

@@ -13,8 +13,8 @@ const ascii = /^\p{ASCII}*$/u;
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
   // `normalize` sorts marks in quadratic time: 20 s for 100,000 marks.
-  let left = mostSentences;
-  const bound = (sentence: string) => (left-- > 0 ? sentence : " ");
+  let remaining = mostSentences;
+  const bound = (sentence: string) => (remaining-- > 0 ? sentence : " ");
   const bounded = form.startsWith("NFK") ? text.replace(sentences, bound) : text;
   return bounded.replace(beyondAnyLetter, "$1").normalize(form);
 }

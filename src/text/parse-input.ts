@@ -84,9 +84,9 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
     return `must be an object, with keys of these: ${known.join(", ")}`;
   }
   if (issue.code === "too_big" || issue.code === "too_small") {
-    const said = z.config().localeError?.(issue);
+    const standard = z.config().localeError?.(issue);
     const { length = issue.input } = issue.input as { readonly length?: unknown };
-    return `${typeof said === "string" ? said : said?.message}, not ${length}`;
+    return `${typeof standard === "string" ? standard : standard?.message}, not ${length}`;
   }
   if (issue.code !== "unrecognized_keys") return undefined;
   const unknown = issue.keys.map((key) => {

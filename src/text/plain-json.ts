@@ -53,19 +53,19 @@ const valueCharacters = 64;
  * Maps and sets become arrays, bytes base64, large integers and errors text; values that JSON omits stay undefined.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
-  let left = mostCharacters;
+  let remaining = mostCharacters;
   const around = new Set<object>();
 
   const readText = (text: string): string => {
-    const kept = headOf(text, left);
-    left -= kept.length;
+    const kept = headOf(text, remaining);
+    remaining -= kept.length;
     return kept.length === text.length ? text : `${kept}… [cut off: ${text.length} characters]`;
   };
 
   const readItems = (list: Iterable<unknown>): Json[] => {
     const items: Json[] = [];
     for (const item of list) {
-      if (left === 0) return [...items, "[cut off]"];
+      if (remaining === 0) return [...items, "[cut off]"];
       items.push(read(item) ?? null);
     }
     return items;
@@ -74,7 +74,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
   const readObject = (object: object): JsonObject => {
     const kept: JsonObject = {};
     for (const key of Object.keys(object)) {
-      if (left === 0) return { ...kept, "…": "[cut off]" };
+      if (remaining === 0) return { ...kept, "…": "[cut off]" };
       const value = read(propertyOf(object, key));
       // Copying "__proto__" key by key would set a prototype; checkpoints omit it too.
       if (value !== undefined && key !== "__proto__") kept[readText(key)] = value;
@@ -84,7 +84,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
   const readWithin = (object: object): Json | undefined => {
     const bytes = bytesOf(object);
-    if (bytes) return readText(bytes.subarray(0, left).toString("base64"));
+    if (bytes) return readText(bytes.subarray(0, remaining).toString("base64"));
     if (Array.isArray(object) || ArrayBuffer.isView(object)) return readItems(object as unknown[]);
     if (object instanceof Map || object instanceof Set) return readItems(object);
     const { toJSON } = object as { toJSON?: unknown };
@@ -93,7 +93,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
   };
 
   function read(value: unknown): Json | undefined {
-    left = Math.max(0, left - valueCharacters);
+    remaining = Math.max(0, remaining - valueCharacters);
     if (typeof value !== "object" || value === null) return readScalar(value, readText);
     if (around.has(value)) return "[circular]";
     if (around.size >= mostDepth) return "[nested too deeply to be kept]";

@@ -45,8 +45,8 @@ const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 const plainUnits = new Uint16Array(0x11_0000);
 
 function plainUnit(point: number): number {
-  const known = plainUnits[point];
-  if (known) return known - 1;
+  const cached = plainUnits[point];
+  if (cached) return cached - 1;
   const found = findPlainForm(String.fromCodePoint(point)).charCodeAt(0) || 0;
   plainUnits[point] = found + 1;
   return found;

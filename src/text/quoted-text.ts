@@ -11,8 +11,8 @@ export function quotedIn(text: string): (start: number, end: number) => boolean 
   const unblocked = replaceStretches(text, blocksIn(text), " ");
   const own = ownWords(text);
   return (start, end) => {
-    const [all, left, said] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
-    return all !== 0 && (left !== all || said === 0);
+    const [all, outsideBlocks, unquoted] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
+    return all !== 0 && (outsideBlocks !== all || unquoted === 0);
   };
 }
 
@@ -29,9 +29,9 @@ function blocksIn(text: string): Stretch[] {
   const found: Stretch[] = [];
   for (const { 0: line, index } of text.matchAll(quotedLines)) found.push([index, index + line.length]);
   let open: { readonly mark: string; readonly at: number } | null = null;
-  for (const { 0: line, 1: mark = "", 2: rest = "", index } of text.matchAll(fences)) {
+  for (const { 0: line, 1: mark = "", 2: trailing = "", index } of text.matchAll(fences)) {
     if (open === null) open = { mark, at: index };
-    else if (mark.startsWith(open.mark) && rest.trim() === "") {
+    else if (mark.startsWith(open.mark) && trailing.trim() === "") {
       found.push([open.at, index + line.length]);
       open = null;
     }

@@ -26,7 +26,7 @@ const patterns = () => {
 function makePatterns() {
   const columns = rows(data.overrideWords);
   const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
-  const told = anyOf(column(2));
+  const instruction = anyOf(column(2));
   const hide = rows(data.hideWords).map(
     ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
   );
@@ -34,12 +34,12 @@ function makePatterns() {
   // Instructions of other people: "the doctor's instructions", "the rules of her boss".
   const { makers, ofWords, ownSystem } = data.somebodys;
   const somebodys = new RegExp(
-    `\\p{L}(?<!\\b(?:${makers}))'s?\\s|${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:${ofWords})\\s(?!(?:${ownSystem})\\b)\\p{L}`,
+    `\\p{L}(?<!\\b(?:${makers}))'s?\\s|${instruction.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:${ofWords})\\s(?!(?:${ownSystem})\\b)\\p{L}`,
     "u",
   );
   return {
-    leave: anyOf(column(1), "gu"),
-    told,
+    ignore: anyOf(column(1), "gu"),
+    instruction,
     which: anyOf(column(3)),
     all: anyOf(column(4)),
     order: anyOf(column(5)),
@@ -67,8 +67,8 @@ function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
 }
 
 function overrides(sentence: string): boolean {
-  if (!patterns().told.test(sentence)) return false;
-  const verbs = [...sentence.matchAll(patterns().leave)];
+  if (!patterns().instruction.test(sentence)) return false;
+  const verbs = [...sentence.matchAll(patterns().ignore)];
   if (verbs.length === 0) return false;
   if (patterns().order.test(sentence)) return true;
   const begins = verbs.some((verb) => isOrder(sentence, verb));
@@ -85,8 +85,8 @@ function isOrder(sentence: string, verb: RegExpExecArray): boolean {
 }
 
 function showsPrompt(sentence: string): boolean {
-  const { names, show, leave } = patterns();
-  return names.test(sentence) && (show.test(sentence) || sentence.search(leave) >= 0);
+  const { names, show, ignore } = patterns();
+  return names.test(sentence) && (show.test(sentence) || sentence.search(ignore) >= 0);
 }
 
 /** Characters matched at a time, and their overlap, the longest match of a pattern. */

@@ -149,8 +149,8 @@ export async function redactFields<Of extends object>(
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
-  const message = async (said: BaseMessage) =>
-    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(said), rewrite)));
+  const message = async (original: BaseMessage) =>
+    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)));
   return {
     message,
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),

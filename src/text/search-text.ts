@@ -36,8 +36,8 @@ const severalForms = new RegExp(
 function withOneForm(text: string): string {
   return text.replace(
     severalForms,
-    (said, ...[first, second, letters, digits, version, name]: (string | undefined)[]) =>
-      `${said} ${name ? `${name.replace(/[@_]/g, "")}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`,
+    (match, ...[first, second, letters, digits, version, name]: (string | undefined)[]) =>
+      `${match} ${name ? `${name.replace(/[@_]/g, "")}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`,
   );
 }
 
@@ -46,10 +46,10 @@ export function searchText(text: string): string {
   const letters = decomposed(headOf(text, most.characters).replaceAll("\u0000", " "));
   const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
   const plain = normalForm(withOneForm(latin), "NFC").toLowerCase();
-  let left = most.unsegmented;
+  let remaining = most.unsegmented;
   const spaced = plain.replace(unsegmented, (run) => {
-    const read = headOf(run, left);
-    left -= read.length;
+    const read = headOf(run, remaining);
+    remaining -= read.length;
     return ` ${partsOf(read).join(" ")} `;
   });
   const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");

@@ -6,7 +6,6 @@ export interface PieceBounds {
   readonly mostPieces: number;
 }
 
-/** Tokens of the markup around each text: number, role, speaker. */
 const markupTokens = 15;
 
 /** Groups consecutive items into at most `budgetTokens` each, splitting larger ones; stops after one group too many. */
@@ -120,11 +119,11 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
 }
 
 function fairShare(sizes: readonly number[], total: number): number {
-  let left = total;
+  let remaining = total;
   for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
-    const share = left / (sizes.length - index);
+    const share = remaining / (sizes.length - index);
     if (size > share) return share;
-    left -= size;
+    remaining -= size;
   }
   return total;
 }
