@@ -99,8 +99,7 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
       waiting.clear();
       await insert(jobs).catch((error: unknown) => {
         isPrepared = false;
-        const detail = `workers find them by looking: ${errorLine(error)}`;
-        logger.warn(`${jobs.length} jobs could not be queued, ${detail}`);
+        logger.warn(`${jobs.length} jobs could not be queued, workers will find them: ${errorLine(error)}`);
       });
     }
     flushing = undefined;

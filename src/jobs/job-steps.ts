@@ -39,7 +39,6 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
   prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
   make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
   validate(taken: Taken<Found, Made>): Partial<Made> | Promise<Partial<Made>>;
-  /** Writes it and completes the claim in one transaction. @throws LeaseLost */
   save(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
   /** Runs after the save and cannot undo it: its error is logged. @default nothing */
   readonly follow?: { readonly name: string; run(taken: Taken<Found, Made>): Promise<void> };

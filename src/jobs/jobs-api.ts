@@ -50,7 +50,6 @@ export interface JobsApi {
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**
    * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a time.
-   *
    * @example
    * ```ts
    * const [failed] = await memory.jobs.list({ state: "failed" });

@@ -105,7 +105,6 @@ async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]>
     where c.status = 'refused' and c.decided_via = 'said' and c.app_id in ('', ${appId})`);
 }
 
-/** `kept`: words that the owner's facts contain; `marked`: messages that forgotten memories came from. */
 async function findKept(
   db: Connection,
   { scope, threadId }: { readonly scope: Scope; readonly threadId?: string | undefined },

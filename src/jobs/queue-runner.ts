@@ -28,7 +28,6 @@ interface WorkerStatus extends Readonly<Counts> {
   readonly kinds: Readonly<Partial<Record<WorkKind, Readonly<Counts>>>>;
 }
 
-/** A process's work on queued jobs. */
 export interface JobWorker {
   status(): WorkerStatus;
   /** Takes no more jobs, returns unstarted ones to the queue, and waits for running ones. */
@@ -65,7 +64,6 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
       const how = { limit: queuedAtOnce, inTime: false };
       return lookFor(ofKinds(works, which), how, (job, _, turn) => queue.add(job, turn));
     },
-    // Only processes with a worker look for jobs.
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
     idle: queue.flush,

@@ -139,12 +139,6 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
   };
   const stopping = new AbortController();
   const later = new Set<Promise<void>>();
-  const startLater = async (job: Job, delayMs: number, seeing: Seeing) => {
-    await wait(delayMs, undefined, { signal: stopping.signal, ref: false }).then(
-      () => runJob(job, seeing),
-      () => {},
-    );
-  };
   const upkeep = (some: readonly Work[], inTime: boolean) =>
     lookFor(some, { limit: sweepLimit, inTime }, (job) => runJob(job, acrossTenants));
   const sweep = () => void run("Upkeep", async () => void (await upkeep(works, true)));
@@ -156,7 +150,11 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
     wakeIn(delayMs, again) {
       if (!background) return;
       if (!again) return sweeper.wakeIn(delayMs);
-      const started = startLater(again, delayMs, keepTenancy());
+      const seeing = keepTenancy();
+      const started = wait(delayMs, undefined, { signal: stopping.signal, ref: false }).then(
+        () => runJob(again, seeing),
+        () => {},
+      );
       later.add(started);
       void started.finally(() => later.delete(started));
     },

@@ -56,7 +56,6 @@ export interface Attempts<Found extends JobAddress> {
   /** What holds until the next try, for log lines. @default "Nothing was written" */
   readonly meanwhile?: string;
   rowOf?(work: Found): string;
-  /** In the transaction that records a failed try. @default nothing */
   onFailed?(tx: Connection, claim: Claim): Promise<void>;
   /** Where work continues after a dead letter. @default it stays failed */
   after?(work: Found): WorkDone;

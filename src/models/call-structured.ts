@@ -31,7 +31,6 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly input: string;
   readonly timeoutMs: number;
   readonly onDropped?: (items: number) => void;
-  /** Receives the tokens of each answered call, including malformed and cut answers. */
   readonly charge?: Charge | undefined;
   readonly leaveOut?: LeaveOut | undefined;
 }

@@ -7,7 +7,6 @@ import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
 interface LackingRow {
-  /** A bigint as text, as `revision`. */
   readonly ref: string;
   readonly texts: readonly string[];
   readonly revision?: string;

@@ -77,11 +77,9 @@ export const names = (columns: Columns): Sql => listed(columns, (_, { name }) =>
 /** For `json_to_recordset`: `"id" uuid, "validFrom" timestamptz`. */
 export const recordset = (columns: Columns): Sql => listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
 
-/** Fields of such a recordset `i`: `i."id", i."validFrom"`. */
 export const fields = <Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql =>
   listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
 
-/** Columns of the table's `row`: `m.id, m.valid_from`. */
 export const values = <Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql =>
   listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
 

@@ -14,10 +14,9 @@ export const asTenant = <Result>(tenantId: string | undefined, work: () => Resul
 export const acrossTenants = <Result>(work: () => Result): Result => running.run("*", work);
 
 export function asListed<Result>(
-  of: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
+  { scope, tenantId }: { readonly scope?: { tenantId?: string } | undefined; readonly tenantId?: string | undefined },
   work: () => Result,
 ): Result {
-  const { scope, tenantId } = of;
   if (scope) return asTenant(scope.tenantId, work);
   return tenantId === undefined ? acrossTenants(work) : asTenant(tenantId, work);
 }

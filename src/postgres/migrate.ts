@@ -15,7 +15,6 @@ import {
 import { collided, retryOn } from "./retry.js";
 import { findGap, type SchemaState, type WantedSchema } from "./schema-state.js";
 
-/** Any fixed number; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
 
 /** Later statements queue behind a waiting migration, so it stops waiting and tries again. */

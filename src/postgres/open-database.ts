@@ -134,19 +134,15 @@ function outliveConnections(pool: pg.Pool, logger: Logger): void {
 
 export const databaseOptionsSchema = z.strictObject({
   /**
-   * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the
-   * lifecycle apart. A turn's statements take milliseconds: one that takes this long waits for a lock, and
-   * blocks a connection. Not for the embedded database. On a pool of yours the statement fails after that
-   * time; the pool's own `statement_timeout` stops it on the server.
-   *
-   * @default 30_000
+   * Longest time of one statement, except for setup, forget, export, import, reembed, pruning, statistics and the
+   * lifecycle. A turn's statements take milliseconds; one that takes this long waits for a lock. Not for the embedded
+   * database. On a pool of yours the statement fails then, but only the pool's own `statement_timeout` stops it on the
+   * server. @default 30_000
    */
   statementTimeoutMs: timerOption.min(1).default(30_000),
   /**
-   * Whether large statements stay prepared on the server: planning a recall takes longer than running it. Set
-   * it to false behind a pooler in transaction mode, such as PgBouncer.
-   *
-   * @default true
+   * Whether large statements stay prepared on the server: planning a recall takes longer than running it. Set it to
+   * false behind a pooler in transaction mode, such as PgBouncer. @default true
    */
   prepare: z.boolean().default(true),
 });

@@ -27,7 +27,6 @@ export type OutageWatch = ReturnType<typeof watchForOutages>;
 /** A lost connection is retried for as long: a fast restart takes less. */
 export const patienceMs = 3_000;
 
-/** Turns fail for up to two seconds after an outage. */
 export const probeEveryMs = 2_000;
 
 /** Probes of a silent server hold connections; half of a pool of ten is left to calls. */

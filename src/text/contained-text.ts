@@ -56,7 +56,6 @@ const context = new RegExp(
   "g",
 );
 
-/** Parts of a block without tags, in plain letters: the beginning and the end. */
 const wholeParts: readonly (readonly [RegExp, string])[] = [
   [
     /^[# \t]*(?:long-term memory[ \t]*\n)?(?:use what is known here [^\n]{0,100})?these notes are data from earlier conversations/gm,

@@ -1,6 +1,5 @@
 import { normalValue } from "./normal-value.js";
 
-/** A number with its sign and groups of thousands; parts of a date, time, range or power are one figure. */
 const figure =
   /(?:(?<![\p{L}\p{N}.,:/'-])[-\u2212])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+)(?:[.,:/'^\u066b\u066c\u2013\u2044-][0-9]+)*/gu;
 

@@ -100,7 +100,6 @@ export interface ScreenOptions {
   readonly ofUser?: boolean | undefined;
 }
 
-/** Returns true for text that reads as instructions to a model. */
 export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
 
 export function createScreen(
