@@ -37,19 +37,16 @@ export type EventStep = keyof typeof eventNodes;
 
 export const eventSteps = Object.keys(eventNodes) as [EventStep, ...EventStep[]];
 
-/** @throws MemoryError `INVALID_INPUT` for an unknown step. */
 export function eventNode(step: EventStep): EventNode {
   if (Object.hasOwn(eventNodes, step)) return eventNodes[step];
   throw new MemoryError("INVALID_INPUT", `There is no step "${step}": ${eventSteps.join(", ")}.`);
 }
 
-/** The step of the event `e`; older events have it in their `node`. */
+/** Older events have the step in `node`. */
 export const eventStep: Sql = sql`coalesce(e.step, e.node)`;
 
-/** The part of the system of the event `e`, whatever its writer stored. */
 export const eventPart: Sql = sql`coalesce(${JSON.stringify(eventNodes)}::jsonb ->> coalesce(e.step, e.node), e.node)`;
 
-/** The conversation, agent and run of an event, where known. */
 export interface EventPlace {
   readonly threadId?: string | null | undefined;
   readonly agentId?: string | null | undefined;
@@ -64,18 +61,16 @@ export const eventOps = [
 
 export type EventOp = (typeof eventOps)[number];
 
-/** An event, without content. */
 export interface MemoryEvent extends EventPlace {
   readonly scope: Scope;
   readonly step: EventStep;
   readonly op: EventOp;
   readonly status: "ok" | "error" | "skipped";
-  /** An error code or a reason; never content. */
   readonly detail?: string | undefined;
   readonly memoryId?: string | undefined;
   readonly category?: string | undefined;
   readonly similarity?: number | undefined;
-  /** Memories shown to an agent: those that the scope sees count as used. */
+  /** Memories shown to an agent; they count as used if the scope sees them. */
   readonly shownIds?: readonly string[] | undefined;
 }
 
@@ -99,7 +94,7 @@ export async function insertEvents(
   await db.query(statement, { prepare: shown.length < 2, ...(timeoutMs !== undefined && { timeoutMs }) });
 }
 
-/** The insertion of `events` without the count of used memories; a `where` may follow. */
+/** Inserts without counting used memories; a `where` may follow. */
 export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): Sql {
   const rows = events.map(({ scope, shownIds: _, ...event }) => {
     return { ...event, ...scopeColumns(scope), node: eventNode(event.step) };
@@ -116,7 +111,7 @@ export function eventsInserted(db: Connection, events: readonly MemoryEvent[]): 
     )`;
 }
 
-/** Records that a tenant's budget is used up; false where an event of the last refill says so already. */
+/** Records that a tenant's budget is used up; false if it was recorded since the last refill. */
 export async function recordExhausted(db: Connection, tenantId: string, detail: string): Promise<boolean> {
   const event = { scope: { tenantId }, step: "energy", op: "exhaust", status: "skipped", detail } as const;
   const rows = await db.query(sql`
@@ -130,7 +125,7 @@ export async function recordExhausted(db: Connection, tenantId: string, detail: 
   return rows.length > 0;
 }
 
-/** Skips locked memories: their writer marks them as used as well. */
+/** Skips locked memories, whose writer marks them as used. */
 function withUsedMemories(db: Connection, events: readonly MemoryEvent[], insertion: Sql): Sql {
   const shown = events.map(({ scope, shownIds = [] }) => {
     return sql`(m.id = any (${shownIds.map(uuidOf)}::uuid[]) and ${isSeenFrom(scope)})`;

@@ -41,25 +41,30 @@ async function countEvents(
   });
 }
 
-/** A scope without an id selects all events. */
 function selected(selection: EventSelection): Sql {
-  const { scope, threadId, agentId, runId, since, until, op, node, step, status } = selection;
-  return join(
-    [
-      scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
-      ...(threadId === undefined ? [] : [sql`e.thread_id = ${threadId}`]),
-      ...(agentId === undefined ? [] : [sql`e.agent_id = ${agentId}`]),
-      ...(runId === undefined ? [] : [sql`e.run_id = ${runId}`]),
-      ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
-      ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
-      ...(op === undefined ? [] : [sql`e.op = ${op}`]),
-      ...(node === undefined ? [] : [sql`${eventPart} = ${node}`]),
-      ...(step === undefined ? [] : [sql`${eventStep} = ${step}`]),
-      ...(status === undefined ? [] : [sql`e.status = ${status}`]),
-    ],
-    " and ",
-  );
+  const { scope, since, until, ...equal } = selection;
+  const conditions = [
+    scope ? withinScope(scopeColumns(scope), "e") : sql`true`,
+    ...(since ? [sql`e.created_at >= ${since}::timestamptz`] : []),
+    ...(until ? [sql`e.created_at < ${until}::timestamptz`] : []),
+  ];
+  for (const [field, column] of Object.entries(filterColumns)) {
+    const value = equal[field as keyof typeof equal];
+    if (value !== undefined) conditions.push(sql`${column} = ${value}`);
+  }
+  return join(conditions, " and ");
 }
+
+const { op, node, step, status } = columns;
+const filterColumns = {
+  threadId: sql`e.thread_id`,
+  agentId: sql`e.agent_id`,
+  runId: sql`e.run_id`,
+  op,
+  node,
+  step,
+  status,
+};
 
 export interface RecordedEvent {
   readonly id: number;
@@ -67,12 +72,10 @@ export interface RecordedEvent {
   readonly threadId: string | null;
   readonly agentId: string | null;
   readonly runId: string | null;
-  /** One of "context", "hotpath", "episodic", "worker" and "governance". */
   readonly node: string;
   readonly step: string;
   readonly op: string;
   readonly status: "ok" | "error" | "skipped";
-  /** An error code or a reason. */
   readonly detail: string | null;
   readonly memoryId: string | null;
   readonly category: string | null;
@@ -107,17 +110,12 @@ async function listEvents(
  * "worker" (background maintenance), "governance" (decisions). `step` is the code within it.
  */
 export interface EventsApi {
-  /**
-   * Counts events, most frequent first: `{ op: "create", node: "hotpath", count }`.
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
-   */
+  /** Most frequent first: `{ op: "create", node: "hotpath", count }`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
   count(selection: EventSelection & { readonly by: EventField | readonly EventField[] }): Promise<EventCount[]>;
   /**
-   * The events, latest first.
-   *
+   * Latest first. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    * @param selection.limit 1 to 1,000. @default 100
-   * @param selection.before only events before this id: the last of the previous page.
-   * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * @param selection.before only events before this id: the last of the previous page
    */
   list(
     selection?: EventSelection & {
@@ -150,14 +148,14 @@ const listSchema = z.strictObject({ ...selectionSchema.shape, ...page });
 export function createEventsApi(db: Connection): EventsApi {
   return {
     async count(selection) {
-      const { by, scope: _, ...rest } = parseInput(countSchema, selection, "selection of events");
+      const { by, scope: _, ...filter } = parseInput(countSchema, selection, "selection of events");
       const within = parseScopeIn(selection);
-      return countEvents(db, { ...rest, fields: by, ...(within && { scope: within }) });
+      return countEvents(db, { ...filter, fields: by, ...(within && { scope: within }) });
     },
     async list(selection = {}) {
-      const { scope: _, ...rest } = parseInput(listSchema, selection, "selection of events");
+      const { scope: _, ...filter } = parseInput(listSchema, selection, "selection of events");
       const within = parseScopeIn(selection);
-      return listEvents(db, { ...rest, ...(within && { scope: within }) });
+      return listEvents(db, { ...filter, ...(within && { scope: within }) });
     },
   };
 }

@@ -25,33 +25,31 @@ export interface StatsOf<By extends "day" | "app" | undefined = "day" | "app" | 
 export interface MemoryCounts {
   /** Active memories by kind; of a day, those that existed by its end. */
   readonly memories: Readonly<Record<string, number>>;
-  /** Events of writing by outcome, such as "create", "merge" or "ttl"; "rejected" for proposals not written. */
+  /** Written events by outcome, such as "create", "merge" or "ttl"; "rejected" for rejected proposals. */
   readonly writes: Readonly<Record<string, number>>;
-  /** Share of proposals that met the writing constraints unchanged; null without any. Healthy: from 0.95. */
+  /** Share of proposals that needed no change; null without any. Healthy: from 0.95. */
   readonly firstPassRate: number | null;
   /** Proposals that became, changed or confirmed a memory. */
   readonly written: number;
-  /** Proposals not written, except those that lost their slot to a more credible value. */
+  /** Except proposals that lost their slot to a more credible value. */
   readonly rejected: number;
-  /** Abandoned background tasks. */
   readonly deadLetters: number;
-  /** Share of turns in which an agent searched memory by the tool; null without turns. Healthy: below 0.1. */
+  /** Share of turns in which an agent used the search tool; null without turns. Healthy: below 0.1. */
   readonly recallToolShare: number | null;
-  /** Turns with a recall by a node, and those of them that showed any memory. */
+  /** Turns with a recall by a node, and those that showed any memory. */
   readonly recalls: number;
   readonly recallsWithMemory: number;
-  /** Milliseconds; null where none was timed, and for several apps together. */
+  /** Null if none was timed, and for several apps together. */
   readonly recallLatencyMs: { readonly p50: number; readonly p95: number } | null;
-  /** Conversations whose last message is in the time, and the share of them that a turn was shown notes in; null without any. */
+  /** Conversations whose last message is in the time, and the share in which a turn was shown notes; null without any. */
   readonly conversations: number;
   readonly conversationsWithNotesShare: number | null;
-  /** Also per hour. */
   readonly notesCreated: number;
   readonly notesCreatedPerHour: number;
   /** Also per day; of several apps, per app and day. */
   readonly compactions: number;
   readonly compactionsPerDay: number;
-  /** Of all background calls of models, and of notes and compaction. */
+  /** Of all background model calls, and of notes and compaction. */
   readonly energyUnits: number;
   readonly notesEnergyUnits: number;
 }
@@ -67,20 +65,18 @@ interface UsedByKind {
 
 export interface MemoryStats extends MemoryCounts {
   readonly since: Date;
-  /** Background jobs that are due now and that no worker has. */
+  /** Background jobs that are due and not running. */
   readonly backlog: number;
-  /** When the oldest of them became due; null without any. */
   readonly oldestDueAt: Date | null;
-  /** Those of them whose worker stopped: its lease ran out. */
+  /** Due jobs whose worker stopped: its lease expired. */
   readonly stuck: number;
-  /** Background jobs that were given up, of any time, and that nobody has retried. */
+  /** Jobs of any time that were given up and not retried. */
   readonly givenUp: number;
   readonly energy: {
-    /** 0 to 100: of a scope its tenant's level, else the lowest. */
+    /** 0 to 100: the level of the scope's tenant, or else the lowest. */
     readonly level: number;
     readonly unitsToday: number;
     readonly callsToday: number;
-    /** Over all days, most units first. */
     readonly kinds: readonly UsedByKind[];
   };
 }
@@ -159,7 +155,7 @@ export function createStats(db: Database, runtime: StatsRuntime): StatsCall {
   }) as StatsCall;
 }
 
-/** A count by day or app; `key` is "" for all together, and without an app. */
+/** `key`: the day or app; "" for all together and without an app. */
 interface Count {
   readonly [column: string]: unknown;
   readonly what: "event" | "memory" | "dead" | "turn" | "searched" | "recall" | "talk" | "usage" | "now";
@@ -244,9 +240,10 @@ function within({ scope, tenantId }: Selection, row: Alias): Sql {
 function counted(
   selection: Selection,
   what: Count["what"],
-  of: { readonly row: Alias; readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
+  row: Alias,
+  of: { readonly at: Sql; readonly name?: Sql; readonly sums: Sql; readonly from: Sql },
 ): Sql {
-  const [tenant, app] = [raw(`${of.row}.tenant_id`), raw(`${of.row}.app_id`)];
+  const [tenant, app] = [raw(`${row}.tenant_id`), raw(`${row}.app_id`)];
   const keys = {
     all: sql`''`,
     day: sql`to_char(${of.at} at time zone 'UTC', 'YYYY-MM-DD')`,
@@ -255,7 +252,7 @@ function counted(
   return sql`
     select ${what}::text as what, ${keys[selection.by ?? "all"]} as key, ${of.name ?? keys.all} as name,
       json_build_object(${of.sums}) as sums
-    from ${of.from} and ${within(selection, of.row)} group by 2, 3`;
+    from ${of.from} and ${within(selection, row)} group by 2, 3`;
 }
 
 /** A compaction is one event per decision; its changes are separate events. */
@@ -272,7 +269,7 @@ function eventSums(formProblems: readonly string[]): Sql {
     'compactions', count(*) filter (where e.op = 'classify' and e.status = 'ok' and e.step = 'compact')`;
 }
 
-/** All counts in one statement. A search belongs to the next turn of its thread. */
+/** One statement. A search belongs to the next turn of its thread. */
 function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   const { schema } = db;
   const { scope, since, formProblems } = selection;
@@ -284,36 +281,31 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
   ) x`;
   const tenantId = scope ? (scope.tenantId ?? "") : selection.tenantId;
   const selects = [
-    counted(selection, "event", {
-      row: "e",
+    counted(selection, "event", "e", {
       at: sql`e.created_at`,
       name: sql`case when e.op = 'classify' then case when e.status = 'skipped' then 'rejected' else '' end
         when e.status = 'ok' then e.op else '' end`,
       sums: eventSums(formProblems),
       from: sql`${schema}.event e where e.created_at >= ${since} and e.op not in ('search', 'resume')`,
     }),
-    counted(selection, "memory", {
-      row: "x",
+    counted(selection, "memory", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.memory x where x.state = 'active' and (x.expires_at is null or x.expires_at > ${db.now()})`,
     }),
-    counted(selection, "dead", {
-      row: "x",
+    counted(selection, "dead", "x", {
       at: sql`x.given_up_at`,
       sums: sql`'n', count(*)`,
       from: sql`${works} where x.given_up_at >= ${since}`,
     }),
-    counted(selection, "turn", {
-      row: "t",
+    counted(selection, "turn", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(*)`,
       from: sql`${schema}.thread t join ${schema}.message m on m.thread_ref = t.id and m.role = 'user'
         where t.last_activity_at >= ${since} and m.created_at >= ${since}`,
     }),
-    counted(selection, "searched", {
-      row: "t",
+    counted(selection, "searched", "t", {
       at: sql`m.created_at`,
       sums: sql`'n', count(distinct (t.id, m.seq))`,
       from: sql`${schema}.thread t join ${schema}.event e on e.tenant_id = t.tenant_id and e.thread_id = t.thread_id
@@ -323,16 +315,14 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
         ) m
         where e.created_at >= ${since} and e.op = 'search' and coalesce(e.step, e.node) = 'tool' and ${within(selection, "e")}`,
     }),
-    counted(selection, "recall", {
-      row: "t",
+    counted(selection, "recall", "t", {
       at: sql`s.created_at`,
       sums: sql`'n', count(*), 'shown', count(*) filter (where s.memory_ids <> '{}'),
         'p50', percentile_cont(0.5) within group (order by s.recall_ms),
         'p95', percentile_cont(0.95) within group (order by s.recall_ms)`,
       from: sql`${schema}.shown s join ${schema}.thread t on t.id = s.thread_ref where s.created_at >= ${since}`,
     }),
-    counted(selection, "talk", {
-      row: "t",
+    counted(selection, "talk", "t", {
       at: sql`t.last_activity_at`,
       sums: sql`'n', count(*) filter (where t.last_activity_at >= ${since}), 'withNotes', count(*) filter (
         where t.last_activity_at >= ${since} and exists (
@@ -341,8 +331,7 @@ function findCounts(db: Connection, selection: Selection): Promise<Count[]> {
       )`,
       from: sql`${schema}.thread t where ${selection.by === "app" ? sql`true` : sql`t.last_activity_at >= ${since}`}`,
     }),
-    counted(selection, "usage", {
-      row: "x",
+    counted(selection, "usage", "x", {
       at: sql`x.created_at`,
       name: sql`x.kind`,
       sums: sql`'n', count(*), 'input', sum(x.input_tokens), 'output', sum(x.output_tokens), 'units', sum(x.units::numeric),

@@ -24,12 +24,9 @@ export type BackgroundGraph<Found, Made> = CompiledStateGraph<
   GraphState<Found, Made>
 >;
 
-/** Whether this process is traced, as by LangSmith. */
-export function isTraced(): boolean {
-  return CallbackManager.configure() !== undefined;
-}
+export const isTraced = (): boolean => CallbackManager.configure() !== undefined;
 
-/** The steps of a kind of work as a graph: load → make, which has the name of its step → validate → save → follow. */
+/** The graph of one kind of work: load → make (named after its step) → validate → save → follow. */
 export function backgroundGraph<Found extends JobAddress, Made extends object>(
   steps: WorkSteps<Found, Made>,
   { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
@@ -37,7 +34,6 @@ export function backgroundGraph<Found extends JobAddress, Made extends object>(
   type State = JobState<Found> & Made;
   const fields = ["claim", "threadId", "scope", "work", ...Object.keys(steps.fresh), "error", "status"];
   const channels = Object.fromEntries(fields.map((field) => [field, Annotation<unknown>()]));
-  // Workers have set whose rows they see; a caller's run sees those of its scope.
   const node = (run: (state: State) => Promise<Partial<State>>) => (state: unknown) => {
     const { scope } = state as Partial<State>;
     const work = () => run(state as State);

@@ -21,35 +21,31 @@ export interface Work<Kind extends WorkKind = WorkKind> {
   readonly kind: Kind;
   readonly enabled: boolean;
   readonly needsModel: boolean;
-  /** How often sweeps look for it. @default each time */
   readonly everyMs?: number | undefined;
-  /** False for cleanup, which nobody waits for. */
+  /** False for cleanup, which no caller waits for. */
   readonly counted: boolean;
-  /** Finds and marks what has become due. @default what makes it due marks it */
+  /** Finds and marks work that has become due. @default other code marks it */
   readonly mark?: { readonly everyMs: number; run(): Promise<void> } | undefined;
-  /** Makes due what waits for more to be said. @default nothing does */
+  /** Makes work due that waits for further messages. @default none */
   readonly hasten?: (() => Promise<unknown>) | undefined;
-  /** Refs of at most `limit` threads or owners whose work is due; 0 for nobody's in particular. */
+  /** At most `limit` threads or owners with due work; 0 for work without either. */
   due(limit: number): Promise<number[]>;
-  /** Does a job's due work; nothing while another worker has it. */
   run(job: Pick<Job, "ref" | "lease">, within: Within): Promise<void>;
 }
 
-/** Work without a row in `work`: found anew each time, and safe to do twice. */
+/** Idempotent work without a row in `work`. */
 export interface FoundWork<Kind extends WorkKind> extends Pick<Work<Kind>, "kind" | "everyMs" | "due"> {
   readonly counted?: boolean;
   run(ref: number): Promise<void>;
 }
 
-/** Work in the table `work`: a worker takes a piece, asks a model, and saves the result as it gives the piece back. */
+/** Work in the table `work`: a worker leases it, calls a model, and saves the result as it releases the lease. */
 export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Made extends object>
   extends WorkSteps<Found, Made>,
     Pick<Work<Kind>, "enabled" | "mark" | "hasten"> {
   readonly kind: Kind;
   readonly of: WorkKey["of"];
-  /** `doneUntil` before the first piece. @default 0 */
   readonly from?: number;
-  /** @default "create" */
   readonly op?: EventOp;
   readonly charge: UsageKind;
   /** Claims it for a caller of its graph. @default marks and takes it, unless it waits for its next try */
@@ -57,12 +53,11 @@ export interface LeasedWork<Kind extends WorkKind, Found extends JobAddress, Mad
 }
 
 export interface GraphWork<Kind extends WorkKind, Found extends JobAddress, Made extends object> extends Work<Kind> {
-  /** To call, mount, or open in Studio. It keeps no checkpoints: its row in `work` is its record. */
+  /** To call, mount, or open in Studio. It keeps no checkpoints: `work` has its state. */
   readonly graph: BackgroundGraph<Found, Made>;
   step(input: JobInput): Promise<JobState<Found> & Made>;
 }
 
-/** Defines a kind of background work for runners, listings, events, spans, energy and retries. */
 export function defineWork<const Kind extends WorkKind>(definition: FoundWork<Kind>): Work<Kind>;
 export function defineWork<const Kind extends WorkKind, Found extends JobAddress, Made extends object>(
   definition: LeasedWork<Kind, Found, Made>,
@@ -85,9 +80,8 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   const { step: eventStep, op = "create", charge, tries, from = 0 } = definition;
   const { db } = deps;
 
-  /** Claims work, due or not; null without a thread or owner, or where a worker has it or it waits for its next try. */
   const claimNow = async (address: ThreadAddress): Promise<Claim | null> => {
-    // Throws `MODEL_REQUIRED` before anything is claimed.
+    // Throws `MODEL_REQUIRED` before claiming anything.
     deps.model();
     const scope = parseScope(address.scope);
     const ref = await (of === "thread" ? findThreadRef(deps, address) : findOwner(db, scope));
@@ -101,7 +95,7 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
   const graph = backgroundGraph(definition, steps);
   const traced = async (input: JobInput) =>
     (await graph.invoke(input as Parameters<typeof graph.invoke>[0])) as JobState<Found> & Made;
-  // A graph's run takes as long as all statements of a short job, and only a trace shows it.
+  // Running a graph takes as long as all statements of a short job, so only traced processes do.
   const step = (input: JobInput) => (isTraced() ? traced(input) : runSteps(steps, input));
   return {
     kind,
@@ -113,13 +107,13 @@ function leasedWork<Kind extends WorkKind, Found extends JobAddress, Made extend
     needsModel: true,
     counted: true,
     due: (limit) => findDueWork(db, { kind, of }, limit),
-    // Taken when its turn has come, so that no lease runs out in the queue.
+    // Takes the lease only now, so that it does not expire in the queue.
     async run({ ref, lease }, within) {
       const key = { kind, of, ref };
       let claim = await takeWork(db, key, tries.leaseMs, lease);
       while (claim) {
-        const held: Claim = claim;
-        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: held }));
+        const current: Claim = claim;
+        await within({ name: eventStep, step: eventStep, op }, () => step({ claim: current }));
         claim = await takeWork(db, key, tries.leaseMs);
       }
     },

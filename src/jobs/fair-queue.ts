@@ -1,10 +1,9 @@
 import PQueue from "p-queue";
 import { currentTenancy } from "../postgres/isolation.js";
 
-/** At most `concurrency` jobs at once; a new one waits for one of each other tenant (start-time fair queueing). */
+/** Runs at most `concurrency` jobs; a tenant's next job waits for one of each other tenant (start-time fair queueing). */
 export function createFairQueue(concurrency: number) {
   const queue = new PQueue({ concurrency });
-  /** Each tenant's last turn, until it has come. */
   const turns = new Map<string | undefined, number>();
   let current = 0;
   return {
@@ -23,7 +22,6 @@ export function createFairQueue(concurrency: number) {
   };
 }
 
-/** In seconds: more than most jobs take, so that those of a tenant do not pile up. */
 const turnSeconds = 10;
 const longestLeadSeconds = 86_400;
 const mostTenants = 10_000;
@@ -31,15 +29,12 @@ const mostTenants = 10_000;
 /** In seconds: turns are 32-bit integers in the queue's table. */
 const firstTurn = Date.UTC(2026, 0) / 1_000;
 
-/**
- * The same by a virtual clock, for a queue that several processes fill: each tenant's turns are 10 s apart, from now
- * on. Returns the priority of a tenant's next job; the highest begins first.
- */
+/** Fair priorities for a queue that several processes fill: a tenant's turns are 10 s apart. The highest runs first. */
 export function createTurns(): (place?: number) => number {
   const turns = new Map<string | undefined, number>();
   return (place) => {
     const now = Math.floor(Date.now() / 1_000) - firstTurn;
-    // Due work of all tenants, already in fair order.
+    // Due work of all tenants is already in fair order.
     if (place !== undefined) return -(now + place * turnSeconds);
     const tenancy = currentTenancy();
     const next = Math.max(now, (turns.get(tenancy) ?? 0) + turnSeconds);

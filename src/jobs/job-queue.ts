@@ -7,7 +7,7 @@ import { retrying } from "../postgres/retry.js";
 import { createTurns } from "./fair-queue.js";
 import { type Job, jobName, type WorkKind, workKinds } from "./work-kinds.rule.js";
 
-/** The part of pg-boss 10.4 in use, so that programs without it need no declarations. */
+/** The part of pg-boss 10.4 in use: programs without pg-boss need no declarations. */
 export interface PgBossInstance {
   getQueues(): Promise<readonly { readonly name: string }[]>;
   createQueue(name: string, options?: object): Promise<unknown>;
@@ -28,7 +28,6 @@ interface PgBossOptions {
 
 export type QueueOption = PgBossInstance | { readonly pgBoss: PgBossOptions };
 
-/** Takes at most `most` jobs at once; `take` resolves when all of them have ended. */
 interface Taking {
   readonly most: number;
   readonly pollIntervalMs: number;
@@ -40,11 +39,10 @@ interface QueuedJob {
   readonly priority: number;
 }
 
-/** The queues of one memory's background work: hints that may be lost, since the tables have what is due. */
+/** Queued jobs are hints and may be lost: the tables record due work. */
 export interface JobQueue {
-  /** Queues it soon. Never throws: sweeps find what cannot be queued. @param place @default the caller's next turn */
+  /** Never throws: sweeps find jobs that could not be queued. @param place @default the caller's next turn */
   add(job: Job, place?: number): void;
-  /** Creates missing queues. @throws what pg-boss throws */
   prepare(): Promise<unknown>;
   work(kind: WorkKind, taking: Taking): void;
   stopWork(): Promise<void>;
@@ -52,17 +50,16 @@ export interface JobQueue {
   close(): Promise<void>;
 }
 
-/** "short": one job of a key waits while one runs. Retries are for processes that died, not for work that failed. */
+/** "short": one job of a key waits while one runs. Retries are for dead processes, not for failed work. */
 const queueOptions = { policy: "short", retryLimit: 3, retryDelay: 10, retryBackoff: true };
 
-/** Each queue is a table: processes that create them at the same time deadlock, and one goes through. */
+/** Each queue is a table; processes that create them concurrently deadlock, and one succeeds. */
 const whileOthersMakeThem = {
   most: 10,
   waitMs: (failures: number) => Math.random() * 100 * failures,
   when: (error: unknown) => errorCodeOf(error) === "40P01",
 };
 
-/** Starts nothing before it is needed. */
 export function createJobQueue(db: Database, option: QueueOption, logger: Logger): JobQueue {
   const outside = new AsyncResource("mnemograph.queue");
   const waiting = new Map<string, QueuedJob>();
@@ -102,8 +99,7 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
       waiting.clear();
       await insert(jobs).catch((error: unknown) => {
         isPrepared = false;
-        const detail = `workers find them by looking: ${errorLine(error)}`;
-        logger.warn(`${jobs.length} jobs could not be queued, ${detail}`);
+        logger.warn(`${jobs.length} jobs could not be queued, workers will find them: ${errorLine(error)}`);
       });
     }
     flushing = undefined;
@@ -141,7 +137,7 @@ export function createJobQueue(db: Database, option: QueueOption, logger: Logger
   };
 }
 
-/** Takes jobs at once while there are some. Not `boss.work`: its failed statement ends the process (pg-boss 10.4). */
+/** Polls, without pauses while there are jobs. Not `boss.work`: its failed statement ends the process (pg-boss 10.4). */
 function createTaker(pollIntervalMs: number, take: () => Promise<boolean>, onError: (error: unknown) => void) {
   let stopped = false;
   let wake = () => {};
@@ -193,7 +189,6 @@ type StartedBoss = PgBossInstance & { stop(how: { graceful: boolean }): Promise<
 
 const connectionOptions = ["connectionString", "host", "database", "user", "db"];
 
-/** @throws MemoryError `PEER_MISSING`, `INVALID_INPUT` */
 async function startBoss(db: Database, options: PgBossOptions, logger: Logger): Promise<StartedBoss> {
   const connects = connectionOptions.some((name) => options[name] !== undefined);
   if (db.isEmbedded && !connects) {
@@ -207,7 +202,6 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
     throw new MemoryError("PEER_MISSING", message, { cause });
   });
   const ours = { db: { executeSql: (text: string, values: unknown[]) => execute(db, text, values) } };
-  // pg-boss schedules nothing: the tables have what becomes due.
   const boss = new PgBoss({ schedule: false, ...(connects ? {} : ours), ...options });
   boss.on("error", (error) => logger.warn(`pg-boss: ${errorLine(error)}`));
   await boss.start();
@@ -217,7 +211,7 @@ async function startBoss(db: Database, options: PgBossOptions, logger: Logger): 
 /** pg-boss's statements take milliseconds, creating its tables seconds. */
 const queueTimeoutMs = 60_000;
 
-/** Keeps driver errors: pg-boss knows by their text that another process made the tables. Ends its transaction. */
+/** Keeps driver errors, whose text pg-boss checks for existing tables. Ends its failed transaction. */
 function execute(db: Database, text: string, values: unknown[]): Promise<{ rows: unknown[] }> {
   const statement = { text, values, query_timeout: queueTimeoutMs };
   return db.withClient(async (client) => {

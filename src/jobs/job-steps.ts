@@ -16,7 +16,7 @@ import {
 import { type Claim, renewWork } from "./work-table.js";
 
 export interface JobState<Found> extends ThreadAddress {
-  /** Without it, the work of the thread named by `threadId` and `scope` is claimed now. */
+  /** If absent, the work of `threadId` and `scope` is claimed. */
   claim: Claim | null;
   work: Found | null;
   error: Failure | null;
@@ -31,19 +31,14 @@ export interface StepTools {
   readonly charge: Charge;
 }
 
-/** The steps of one kind of work. What a step returns is added to the state. */
 export interface WorkSteps<Found extends JobAddress, Made extends object> extends Attempts<Found> {
   readonly name: string;
   readonly fresh: Made;
-  /** Returns the work behind `claim`, or how it ended. @throws LeaseLost */
   load(claim: Claim): Promise<Found | JobStatus>;
-  /** Limits `work` to one try, or says how it ended. Not for work that is given up: it may be what kills workers. */
+  /** Limits `work` to one try, or returns its end. Not called for work that may be killing workers. */
   prepare?(claim: Claim, work: Found): Promise<Found | JobStatus>;
-  /** Asks the model. Holds no connection meanwhile. */
   make(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
-  /** Keeps what may be stored of the model's answer. */
   validate(taken: Taken<Found, Made>): Partial<Made> | Promise<Partial<Made>>;
-  /** Writes it and completes the claim in one transaction. @throws LeaseLost */
   save(taken: Taken<Found, Made>, tools: StepTools): Promise<Partial<Made>>;
   /** Runs after the save and cannot undo it: its error is logged. @default nothing */
   readonly follow?: { readonly name: string; run(taken: Taken<Found, Made>): Promise<void> };
@@ -51,7 +46,6 @@ export interface WorkSteps<Found extends JobAddress, Made extends object> extend
 
 type Step<Found, Made> = (state: JobState<Found> & Made) => Promise<Partial<JobState<Found>> | Partial<Made>>;
 
-/** The steps of a kind of work: `save` records a failed try, and what was stored before stays as it is. */
 export function guardedSteps<Found extends JobAddress, Made extends object>(
   deps: JobRuntime,
   steps: WorkSteps<Found, Made>,
@@ -92,7 +86,7 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
       return settle({ claim, work, failure: toFailure(cause) });
     }
   };
-  // An error becomes state, which skips the steps up to `save`. LangGraph's interrupts pass.
+  // An error becomes state and skips the steps before `save`. LangGraph's interrupts pass.
   const between =
     (step: (taken: Taken<Found, Made>, tools: StepTools) => unknown) =>
     async (state: State): Promise<Update> => {
@@ -121,7 +115,6 @@ export function guardedSteps<Found extends JobAddress, Made extends object>(
 
 export type JobInput = Partial<ThreadAddress & { readonly claim: Claim }>;
 
-/** Runs the steps in order. @returns the final state, as a run of its graph would. */
 export async function runSteps<Found extends JobAddress, Made extends object>(
   { load, make, validate, save, follow }: ReturnType<typeof guardedSteps<Found, Made>>,
   input: JobInput,
@@ -134,6 +127,4 @@ export async function runSteps<Found extends JobAddress, Made extends object>(
   return state;
 }
 
-/** A try that ended with the worker; found when one more would be too many. */
-const stopped = "The worker stopped before it was done.";
-const workerStopped: Failure = { code: "UNEXPECTED", message: stopped, output: null };
+const workerStopped: Failure = { code: "UNEXPECTED", message: "The worker stopped before it was done.", output: null };

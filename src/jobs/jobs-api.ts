@@ -45,13 +45,11 @@ interface ListJobs {
   readonly after?: string | undefined;
 }
 
-/** Unfinished background work, for operators. */
 export interface JobsApi {
   /** Jobs that wait, run or failed, by id; not ageing, expiry and purging. @throws MemoryError `INVALID_INPUT` */
   list(listing?: ListJobs): Promise<ListedJob[]>;
   /**
    * Makes failed and given-up jobs due now: one by its id, or all of a kind, at most 1,000 at a time.
-   *
    * @example
    * ```ts
    * const [failed] = await memory.jobs.list({ state: "failed" });
@@ -76,11 +74,9 @@ const listSchema = z.strictObject({
   after: storableText.optional(),
 });
 const retrySchema = z.union([storableText.min(1), z.strictObject({ kind: kindField })]);
-const ofSchema = z.strictObject({ tenantId: tenantField });
 
 const mostRetried = 1_000;
 
-/** @param start does a job that has become due. */
 export function createJobsApi(db: Database, start: (job: Job) => Promise<void>): JobsApi {
   const retryOne = async (id: string) => {
     const job = await db.transaction((tx) => makeDue(tx, Number(id)));
@@ -108,7 +104,7 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
     },
     async retry(requested, of = {}) {
       const which = parseInput(retrySchema, requested, "jobs to retry");
-      const { tenantId } = parseInput(ofSchema, of, "retry of jobs");
+      const { tenantId } = parseInput(z.strictObject({ tenantId: tenantField }), of, "retry of jobs");
       return asListed({ tenantId }, () =>
         typeof which === "string" ? retryNamed(which, tenantId) : retryKind(which.kind, tenantId),
       );
@@ -116,10 +112,8 @@ export function createJobsApi(db: Database, start: (job: Job) => Promise<void>):
   };
 }
 
-/** -1, the id of no row, for text that is no number. */
-function rowId(id: string): number {
-  return /^\d{1,15}$/.test(id) ? Number(id) : -1;
-}
+/** No row has the id -1. */
+const rowId = (id: string): number => (/^\d{1,15}$/.test(id) ? Number(id) : -1);
 
 async function findJobs(
   db: Connection,
@@ -150,10 +144,9 @@ async function findJobs(
   });
 }
 
-/** Kinds that never go back: an earlier piece, done after a later one, would be stored twice. */
+/** Kinds in order only: an earlier piece after a later one would be stored twice. */
 const onlyForward: readonly WorkKind[] = ["episodes", "notes"];
 
-/** Null where that is not possible. */
 async function makeDue(tx: Connection, id: number): Promise<Job | null> {
   const { schema, now } = tx;
   const [row] = await tx.query<{ kind: WorkKind; ref: string; given_up: boolean }>(sql`
@@ -161,7 +154,7 @@ async function makeDue(tx: Connection, id: number): Promise<Job | null> {
     from ${schema}.work where id = ${id} for update`);
   if (!row) return null;
   const { kind, ref, given_up } = row;
-  // A dead letter begins again where it began, without a rest.
+  // A retried dead letter starts at its beginning, immediately.
   const due = await tx.query(
     given_up
       ? sql`update ${schema}.work k set retry_at = ${now()}, attempts = 0, done_at = null,

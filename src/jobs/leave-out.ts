@@ -7,11 +7,9 @@ import { isId, ownerColumns, ownerIs } from "../scope/scope-predicates.js";
 import { block, element } from "../text/prompt-text.js";
 import { searchText } from "../text/search-text.js";
 
-/** A memory that its user had removed, or a proposal that the user took back. */
 interface Forgotten {
   readonly text: string;
   readonly value: string | null;
-  /** The words that it was learned from, and those that asked to forget it; null where they are not known. */
   readonly quote: string | null;
   readonly request: string | null;
 }
@@ -20,53 +18,52 @@ const instruction = `
 Leave out what a user asks to forget or delete, and that the user or the assistant said so.
 Leave out what <forgotten> says as well, in whatever words a message or an earlier text says it.`;
 
-/** They matter as long as their words are in a conversation. */
 const mostForgotten = 100;
 
-/** What a model must leave out of `messages` and of texts made `before`: what the user had forgotten, not what aged. */
+/** What a model must omit from `messages` and earlier texts: memories the user had removed, not expired ones. */
 export async function findLeaveOut(
   db: Connection,
   of: { readonly scope: Scope; readonly threadId?: string | undefined },
   messages: readonly { readonly seq: number; readonly text: string }[],
   before: readonly string[] = [],
 ): Promise<LeaveOut> {
-  const gone = await findForgotten(db, of.scope);
-  if (gone.length === 0) return { instruction, input: "", repeats: async () => false };
-  const textOf = (said: readonly { readonly text: string }[]) => said.map(({ text }) => text).join("\n");
-  const texts = gone.flatMap(({ text, value, quote, request }) => {
+  const removed = await findForgotten(db, of.scope);
+  if (removed.length === 0) return { instruction, input: "", repeats: async () => false };
+  const textOf = (items: readonly { readonly text: string }[]) => items.map(({ text }) => text).join("\n");
+  const texts = removed.flatMap(({ text, value, quote, request }) => {
     return [`${text} ${value ?? ""}`, quote ?? "", request ?? ""];
   });
   const given = [textOf(messages), ...before].join("\n");
-  const [own = none, material = none, ...facts] = await wordsOf(db, [instruction, given, ...texts]);
-  const { known, marked } = await findKept(db, of, [...new Set(facts.flatMap((words) => [...words]))]);
+  const [instructionWords = none, givenWords = none, ...facts] = await wordsOf(db, [instruction, given, ...texts]);
+  const { kept, marked } = await findKept(db, of, [...new Set(facts.flatMap((words) => [...words]))]);
   const last = Math.max(-1, ...marked);
   const other = messages.filter(({ seq }) => !marked.has(seq));
   const since = other.filter(({ seq }) => seq > last);
-  const [elsewhere = none, saidSince = none] = await wordsOf(db, [textOf(other), textOf(since)]);
-  const forgotten = gone.map(({ text }, index) => {
-    const [said = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
-    const its = [...said].filter((word) => !own.has(word) && !known.has(word) && !saidSince.has(word));
-    // What was said of other things may be repeated, except what the request is about.
-    const words = its.filter((word) => request.has(word) || !elsewhere.has(word));
+  const [otherWords = none, laterWords = none] = await wordsOf(db, [textOf(other), textOf(since)]);
+  const forgotten = removed.map(({ text }, index) => {
+    const [memory = none, quote = none, request = none] = facts.slice(3 * index, 3 * index + 3);
+    const its = [...memory].filter((word) => !instructionWords.has(word) && !kept.has(word) && !laterWords.has(word));
+    // Words of other messages may be repeated, unless the request names them.
+    const words = its.filter((word) => request.has(word) || !otherWords.has(word));
     const named = words.filter((word) => request.has(word) || quote.has(word));
-    return { text, words, named, isThere: its.some((word) => material.has(word)) };
+    return { text, words, named, isMentioned: its.some((word) => givenWords.has(word)) };
   });
-  const there = forgotten.filter(({ isThere }) => isThere).map(({ text }) => element("memory", {}, text));
+  const mentioned = forgotten.filter(({ isMentioned }) => isMentioned).map(({ text }) => element("memory", {}, text));
   return {
     instruction,
-    input: there.length === 0 ? "" : block("forgotten", there),
+    input: mentioned.length === 0 ? "" : block("forgotten", mentioned),
     async repeats(texts) {
-      const [said = none] = await wordsOf(db, [texts.join("\n")]);
-      // Words that nobody said may be about nothing of it ("the customer"): more than half of them are.
+      const [answer = none] = await wordsOf(db, [texts.join("\n")]);
+      // Unmentioned words ("the customer") may be unrelated; more than half of them are not.
       return forgotten.some(
         ({ words, named }) =>
-          named.some((word) => said.has(word)) || 2 * words.filter((word) => said.has(word)).length > words.length,
+          named.some((word) => answer.has(word)) || 2 * words.filter((word) => answer.has(word)).length > words.length,
       );
     },
   };
 }
 
-/** Whether facts reads messages until `endSeq`, or will at once: they may ask to forget. Not what failed or is late. */
+/** Whether extraction is reading messages up to `endSeq` or will soon: they may ask to forget. Ignores failed, late work. */
 export async function isUnread(db: Connection, threadRef: number, endSeq: number): Promise<boolean> {
   const rows = await db.query(sql`
     select from ${db.schema}.work k
@@ -108,27 +105,25 @@ async function findForgotten(db: Connection, scope: Scope): Promise<Forgotten[]>
     where c.status = 'refused' and c.decided_via = 'said' and c.app_id in ('', ${appId})`);
 }
 
-/** Which of `words` the owner's facts have, and the thread's messages that something forgotten came from. */
 async function findKept(
   db: Connection,
   { scope, threadId }: { readonly scope: Scope; readonly threadId?: string | undefined },
   words: readonly string[],
-): Promise<{ readonly known: ReadonlySet<string>; readonly marked: ReadonlySet<number> }> {
+): Promise<{ readonly kept: ReadonlySet<string>; readonly marked: ReadonlySet<number> }> {
   const { schema } = db;
-  const [row] = await db.query<{ known: string[]; marked: number[] }>(sql`
+  const [row] = await db.query<{ kept: string[]; marked: number[] }>(sql`
     with o as materialized (select id from ${schema}.owner o where ${ownerIs(ownerColumns(scope))})
     select array(
       select distinct t.lexeme from o
       join ${schema}.memory_term t on t.owner_ref = o.id and t.lexeme = any (${words}::text[])
       join ${schema}.memory m on m.ref = t.memory_ref and m.kind = 'fact'
-    ) as known, array(
+    ) as kept, array(
       select f.seq from (${forgottenMessages(db, sql`o`)}) f join ${schema}.thread t on t.id = f.thread_ref
       where ${isId(sql`t.thread_id`, threadId ?? "")}
     ) as marked`);
-  return { known: new Set(row?.known), marked: new Set(row?.marked) };
+  return { kept: new Set(row?.kept), marked: new Set(row?.marked) };
 }
 
-/** The words of each text as searches know them: stems, without stop words. */
 async function wordsOf(db: Connection, texts: readonly string[]): Promise<ReadonlySet<string>[]> {
   const rows = await db.query<{ words: string[] }>(sql`
     select tsvector_to_array(to_tsvector(${db.language}::regconfig, t.text)) as words

@@ -8,10 +8,7 @@ import { type PieceBounds, withinBounds } from "../text/text-pieces.js";
 import type { TaskRuntime } from "./jobs-options.js";
 import type { ThreadWork } from "./settle-failure.js";
 
-/**
- * Cuts `messages` to one job; the prompt, the log and an event report it. `taken`: how many it covers.
- * @param beginsGroup where work may be split. @default nowhere
- */
+/** Cuts `messages` to one job, and reports the cut in the prompt, the log and an event. `taken`: how many are covered. */
 export async function limitMaterial<Message extends { text: string }>(
   { db, logger }: Pick<Runtime, "db" | "logger">,
   of: Pick<MemoryEvent, "scope" | "threadId" | "step">,
@@ -22,8 +19,8 @@ export async function limitMaterial<Message extends { text: string }>(
   const { items, taken, isCut } = withinBounds(messages, bounds, beginsGroup);
   if (isCut) {
     logger.warn(
-      `The middle of what was said in ${of.threadId} is left out, it is longer than ${bounds.mostPieces} calls of ` +
-        `${bounds.inputBudgetTokens} tokens hold: raise mostPieces or inputBudgetTokens (${of.step}).`,
+      `The middle of the conversation ${of.threadId} is left out, since it is longer than ${bounds.mostPieces} calls of ` +
+        `${bounds.inputBudgetTokens} tokens: raise mostPieces or inputBudgetTokens (${of.step}).`,
     );
     await insertEvent(db, { ...of, op: "create", status: "skipped", detail: "middle_left_out" });
   }
@@ -40,7 +37,6 @@ export async function limitThread<Found extends ThreadWork & { readonly messages
   return { ...work, messages };
 }
 
-/** The part of a prompt with a conversation's messages, without recalled memories. */
 export function conversationBlock(
   tag: string,
   messages: readonly TurnMessage[],

@@ -13,11 +13,9 @@ import { type Job, jobName, kindsField, toJob, type WorkKind, workKinds } from "
 export interface WorkInput {
   /** @default all that the memory does */
   readonly kinds?: readonly WorkKind[] | undefined;
-  /** Stops the worker, as `stop` does. */
   readonly signal?: AbortSignal | undefined;
 }
 
-/** Jobs since a worker was started; `failed`: those that threw. */
 interface Counts {
   done: number;
   failed: number;
@@ -30,37 +28,28 @@ interface WorkerStatus extends Readonly<Counts> {
   readonly kinds: Readonly<Partial<Record<WorkKind, Readonly<Counts>>>>;
 }
 
-/** A process's work on queued jobs. */
 export interface JobWorker {
-  /** Asks no database. */
   status(): WorkerStatus;
-  /** Takes no more jobs, returns those that have not begun, and resolves when what runs has ended. */
+  /** Takes no more jobs, returns unstarted ones to the queue, and waits for running ones. */
   stop(): Promise<void>;
 }
 
 export interface QueueRunner extends Runner {
-  /** @throws MemoryError `INVALID_INPUT`, `PERMISSION_DENIED`, `CLOSED` */
   work(input?: WorkInput): Promise<JobWorker>;
 }
 
 const workSchema = z.strictObject({ kinds: kindsField, signal: abortSignal.optional() });
 
-/** @throws MemoryError `INVALID_INPUT` */
-export function parseWork(input: WorkInput | undefined) {
-  return parseInput(workSchema, input ?? {}, "work");
-}
+export const parseWork = (input: WorkInput | undefined) => parseInput(workSchema, input ?? {}, "work");
 
 interface QueueRunnerDeps extends RunnerDeps {
   readonly option: QueueOption;
-  /** Those of `works` that this process can do: without a model only some. */
   readonly own: readonly Work[];
   readonly pollIntervalMs: number;
 }
 
-/** Most jobs of each kind that one look queues. */
 const queuedAtOnce = 2_000;
 
-/** Queues background work, and takes it from there in processes that call `work`. */
 export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   const { db, works, logger } = deps;
   const queue = createJobQueue(db, deps.option, logger);
@@ -75,7 +64,6 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
       const how = { limit: queuedAtOnce, inTime: false };
       return lookFor(ofKinds(works, which), how, (job, _, turn) => queue.add(job, turn));
     },
-    // A process without a worker looks for no jobs: workers do.
     wakeIn: (delayMs) => worker?.wakeIn(delayMs),
     startSweeping() {},
     idle: queue.flush,
@@ -111,10 +99,10 @@ export function createQueueRunner(deps: QueueRunnerDeps): QueueRunner {
   };
 }
 
-/** Jobs fetched for each that runs: the next one then needs no round trip. */
+/** Jobs fetched per running job, to save round trips. */
 const takenPerRunning = 4;
 
-/** Takes jobs from queues and queues what the tables say is due; without queues it does that itself. */
+/** Takes jobs from queues and queues due work; without queues it runs due work itself. */
 function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
   const { db, logger, works, within, concurrency } = deps;
   const outside = new AsyncResource("mnemograph.worker");
@@ -133,13 +121,14 @@ function createWorker(deps: QueueRunnerDeps, queue: JobQueue) {
     count.running--;
     count[well ? "done" : "failed"]++;
   };
-  // A job that has not begun when the worker stops goes back into the queue.
+  // After `stop`, unstarted jobs return to the queue.
   const place = (work: Work, job: Job) =>
     places.get(work.kind)?.add(async () => (stopped ? queue.add(job) : await run(work, job)));
 
   const take = async (work: Work, data: readonly unknown[]) => {
     const jobs = data.flatMap((each) => toJob(each) ?? []);
-    if (jobs.length < data.length) logger.warn(`This version does not know jobs of ${work.kind}: they are left out.`);
+    if (jobs.length < data.length)
+      logger.warn(`Jobs of ${work.kind} that another version queued in another form are ignored.`);
     await Promise.all(jobs.map((job) => place(work, job)));
   };
   const prepared = async () => {

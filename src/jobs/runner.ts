@@ -15,15 +15,13 @@ export interface UpkeepInput {
   readonly kinds?: readonly WorkKind[] | undefined;
 }
 
-/** Does the background work of one process, or queues it for others. */
 export interface Runner {
-  /** Resolves when `job` runs or is queued (inline: is done); logs its error. In this process `others` follow it. */
+  /** Resolves when `job` is running or queued (inline: done); logs its error. `others` follow it in this process. */
   start(job: Job, others?: readonly Job[]): Promise<void>;
-  /** Starts all that is due now. Returns how many jobs. @throws MemoryError `INVALID_INPUT` */
+  /** Starts all due work; returns the number of jobs. @throws MemoryError `INVALID_INPUT` */
   upkeep(which?: UpkeepInput): Promise<number>;
-  /** @param again a job that this process starts then, and `idle` waits for. @default all that is due is looked for */
+  /** @param again a job to start then, which `idle` waits for. @default looks for all due work */
   wakeIn(delayMs: number, again?: Job): void;
-  /** Looks for due work now and from time to time, for what a dead process left behind. */
   startSweeping(): void;
   idle(): Promise<void>;
   stop(): Promise<void>;
@@ -40,7 +38,6 @@ export interface RunnerDeps {
 
 const upkeepSchema = z.strictObject({ kinds: kindsField });
 
-/** @throws MemoryError `INVALID_INPUT` */
 export function ofKinds(works: readonly Work[], which: UpkeepInput = {}): readonly Work[] {
   const { kinds = workKinds } = parseInput(upkeepSchema, which, "upkeep");
   return works.filter(({ kind }) => kinds.includes(kind));
@@ -56,7 +53,7 @@ export async function guarded(name: string, work: () => Promise<void>, logger: L
   }
 }
 
-/** Gives `take` the due work of all tenants, or none where this process may not see it. Returns the counted jobs. */
+/** Passes due work to `take`, if this process may see all tenants; returns the number of counted jobs. */
 export function createLookout(db: Database) {
   const lookedAt = new Map<object, number>();
   const isTime = (what: { readonly everyMs?: number | undefined }, inTime: boolean): boolean => {
@@ -68,9 +65,8 @@ export function createLookout(db: Database) {
   };
   return async (
     works: readonly Work[],
-    /** `inTime` skips work whose `everyMs` has not passed; `limit`: jobs of each kind. */
+    /** `inTime` skips work whose `everyMs` has not passed. `limit`: jobs per kind. */
     { limit, inTime }: { readonly limit: number; readonly inTime: boolean },
-    /** `place`: from 0, the tenants taking turns. */
     take: (job: Job, work: Work, place: number) => unknown,
   ): Promise<number> => {
     let found = 0;
@@ -89,7 +85,7 @@ export function createLookout(db: Database) {
   };
 }
 
-/** Calls `sweep` at the start, every `everyMs`, and at other times on demand: once for all within the same second. */
+/** Calls `sweep` at the start, every `everyMs`, and on demand, once per second at most. */
 export function createSweeper(sweep: () => void, everyMs: number) {
   const timers = new Map<number, NodeJS.Timeout>();
   let interval: NodeJS.Timeout | undefined;
@@ -117,15 +113,14 @@ export function createSweeper(sweep: () => void, everyMs: number) {
   };
 }
 
-/** Most jobs of each kind per sweep; the next sweep, or another process, finds the rest. */
 const sweepLimit = 20;
 
-/** Does background work in this process: at most `concurrency` jobs at once after the call, or before the call returns. */
+/** Runs background work in this process, after the call or ("inline") before it returns. */
 export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Runner {
   const { db, logger, works, within } = deps;
   const background = how === "background";
   const queue = createFairQueue(deps.concurrency);
-  // A job started inside a graph's run would inherit its callbacks and stream into it; this scope has none.
+  // Leaves the caller's async context: a job would stream into the graph run that started it.
   const outside = new AsyncResource("mnemograph.jobs");
   const lookFor = createLookout(db);
 
@@ -144,26 +139,22 @@ export function createRunner(deps: RunnerDeps, how: "background" | "inline"): Ru
   };
   const stopping = new AbortController();
   const later = new Set<Promise<void>>();
-  // A sweep of this process may not see the tenant.
-  const startLater = async (job: Job, delayMs: number, seeing: Seeing) => {
-    await wait(delayMs, undefined, { signal: stopping.signal, ref: false }).then(
-      () => runJob(job, seeing),
-      () => {},
-    );
-  };
   const upkeep = (some: readonly Work[], inTime: boolean) =>
     lookFor(some, { limit: sweepLimit, inTime }, (job) => runJob(job, acrossTenants));
   const sweep = () => void run("Upkeep", async () => void (await upkeep(works, true)));
   const sweeper = createSweeper(sweep, deps.sweepIntervalMs);
 
   return {
-    // The job sees the tenants that its caller sees now.
     start: (job, others) => runJob(job, keepTenancy(), others),
     upkeep: async (which) => upkeep(ofKinds(works, which), false),
     wakeIn(delayMs, again) {
       if (!background) return;
       if (!again) return sweeper.wakeIn(delayMs);
-      const started = startLater(again, delayMs, keepTenancy());
+      const seeing = keepTenancy();
+      const started = wait(delayMs, undefined, { signal: stopping.signal, ref: false }).then(
+        () => runJob(again, seeing),
+        () => {},
+      );
       later.add(started);
       void started.finally(() => later.delete(started));
     },

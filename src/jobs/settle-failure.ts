@@ -12,13 +12,10 @@ import { type Claim, deferWork, failWork, giveWorkUp, LeaseLost, type WorkDone }
 
 export interface Failure {
   readonly code: MemoryErrorCode | "LEASE_LOST" | "UNEXPECTED";
-  /** Without words of the conversation. */
   readonly message: string;
-  /** The model's answer where it was malformed. */
   readonly output: string | null;
 }
 
-/** Longest output kept, in characters; an answer of more tokens than a model may give. */
 const mostOutputCharacters = 100_000;
 
 export function toFailure(error: unknown): Failure {
@@ -30,25 +27,21 @@ export function toFailure(error: unknown): Failure {
   };
 }
 
-/** Longest wait between two tries: an hour, so that a model back from an outage is found the same hour. */
+/** After an outage, work continues within the hour. */
 const longestDelayMs = 3_600_000;
 
-/** Backoff after the `attempts`-th failed try, from 1: `firstDelayMs`, then twice as long each time. */
-export function retryDelayMs(attempts: number, firstDelayMs: number): number {
-  // 2^22 ms is over an hour, and more doublings would only run into infinity.
-  return Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
-}
+/** Exponential backoff: `firstDelayMs` after the first failed attempt, then doubled. */
+export const retryDelayMs = (attempts: number, firstDelayMs: number): number =>
+  Math.min(longestDelayMs, firstDelayMs * 2 ** Math.min(22, Math.max(0, attempts - 1)));
 
-/** How a job ended. "failed": is tried again unless that was the last; "dead_letter": given up; "lost": taken over. */
+/** "failed": retried unless it was the last try; "dead_letter": given up; "lost": taken over. */
 export type JobStatus = "completed" | "skipped" | "deferred" | "failed" | "dead_letter" | "lost";
 
-/** A range of a thread's messages, both ends included. */
 export interface SeqRange {
   readonly startSeq: number;
   readonly endSeq: number;
 }
 
-/** Whose work it is: a thread's, or a user's or an app's. */
 export interface JobAddress {
   readonly scope: Scope;
   readonly threadId?: string;
@@ -58,25 +51,20 @@ export interface Attempts<Found extends JobAddress> {
   readonly kind: WorkKind;
   readonly step: EventStep;
   readonly tries: Tries;
-  /** For log lines: "Extracting facts from" messages. */
   readonly doing: string;
-  /** The messages that `work` is about. @default none: it is about an owner */
   range?(work: Found): SeqRange;
-  /** What is true until the next try, for log lines. @default "Nothing was written" */
+  /** What holds until the next try, for log lines. @default "Nothing was written" */
   readonly meanwhile?: string;
-  /** Name of the row that it makes, for log lines about its status. @default no such lines */
   rowOf?(work: Found): string;
-  /** Runs in the transaction that records a failed try. @default nothing */
   onFailed?(tx: Connection, claim: Claim): Promise<void>;
-  /** Where the work goes on when a piece becomes a dead letter. @default it is left failed */
+  /** Where work continues after a dead letter. @default it stays failed */
   after?(work: Found): WorkDone;
-  /** Whether it waits while its tenant's energy is low; that is no try. @default false */
+  /** Whether it waits while its tenant's energy is low, without using a try. @default false */
   readonly waits?: boolean;
-  /** Whether it waits until facts has read the messages, which may ask to forget some. @default false */
+  /** Whether it waits for extraction, which may find requests to forget. @default false */
   readonly heedsRequests?: boolean;
 }
 
-/** Messages of a thread to work on, and where the work goes on after them. */
 export interface ThreadWork extends ThreadAddress, WorkDone {
   readonly messages: readonly { readonly seq: number }[];
 }
@@ -92,7 +80,6 @@ export const threadWork = {
 
 export interface OwnerWork {
   readonly scope: Scope;
-  /** The owner's revision when the work was loaded: later changes are for the next time. */
   readonly doneUntil: number;
 }
 
@@ -104,12 +91,12 @@ export const ownerWork = {
 
 export interface FailedTry<Found> {
   readonly claim: Claim;
-  /** Null when it could not be read: then there is no dead letter and no event. */
+  /** Null if it could not be loaded: no dead letter, no event. */
   readonly work: Found | null;
   readonly failure: Failure;
 }
 
-/** Records a failed try: the work is due again later, or given up. An event says so. */
+/** Records a failed try and an event; the work is retried later or given up. */
 export async function settleFailure<Found extends JobAddress>(
   deps: JobRuntime,
   of: Attempts<Found>,
@@ -128,10 +115,9 @@ export async function settleFailure<Found extends JobAddress>(
   }
 }
 
-/** How often it looks whether facts has read the messages. */
 const unreadWaitMs = 1_000;
 
-/** Defers work until facts has read the messages, or while energy is low; false where it goes on. @throws LeaseLost */
+/** Defers work while extraction is reading or energy is low; returns whether it did. @throws LeaseLost */
 export async function putOff<Found extends JobAddress>(
   { db, logger, usage, clock, onRetry }: JobRuntime,
   of: Attempts<Found>,
@@ -153,7 +139,7 @@ export async function putOff<Found extends JobAddress>(
   return true;
 }
 
-/** Shortest wait after the work could not be read: for some work nothing counts such tries. */
+/** Minimum delay after work could not be loaded, since some such tries are not counted. */
 const shortestWaitMs = 1_000;
 
 async function tryAgain<Found extends JobAddress>(
@@ -174,7 +160,7 @@ async function tryAgain<Found extends JobAddress>(
   if (work && of.rowOf) deps.logger.debug(`${of.rowOf(work)} status updated to failed`, fields);
   const next = retryMs === null ? "no further try" : `next try in ${retryMs} ms`;
   deps.logger.warn(`${name} failed: ${failure.message} ${meanwhile}; ${next}.`, fields);
-  // Not the message: some providers quote the prompt in theirs.
+  // Omits the message: some providers quote the prompt.
   if (work) await insertEvent(deps.db, eventOf(of.step, work, "error", failure.code));
   if (retryMs !== null) deps.onRetry(retryMs);
   return "failed";
@@ -186,7 +172,6 @@ async function giveUp<Found extends JobAddress>(
   { claim, work, failure }: FailedTry<Found> & { readonly work: Found },
   done: WorkDone,
 ): Promise<JobStatus> {
-  // An answer that cannot be redacted is not kept.
   const output = failure.output && (await deps.redactor.text(failure.output).catch(() => null));
   await deps.db.transaction(async (tx) => {
     await giveWorkUp(tx, claim, { done, range: of.range?.(work), error: failure.message, output });

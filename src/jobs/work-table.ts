@@ -11,22 +11,19 @@ export interface WorkKey {
   readonly ref: number;
 }
 
-/** The right to do a piece of work, for one worker until the lease runs out. */
 export interface Claim {
   readonly id: number;
   readonly ref: number;
-  /** Fencing token: who takes the work over has a higher number, and this one can no longer write. */
+  /** Fencing token: a later claim has a higher number, and then this one cannot write. */
   readonly lease: number;
-  /** 1 for the first try of this piece. */
   readonly attempt: number;
-  /** For facts and notes a seq, for episodes a turn, for an owner's work its revision. */
+  /** A seq for facts and notes, a turn for episodes, a revision for an owner's work. */
   readonly doneUntil: number;
 }
 
-/** This process, for people who look for the worker of a job. */
 export const workerName = `${hostname()}:${process.pid}`;
 
-/** Another worker has taken the work over. It ends quietly: no user's call fails so. */
+/** Another worker took over. Handled silently: no user's call fails. */
 export class LeaseLost extends Error {
   override readonly name = "LeaseLost";
 
@@ -37,29 +34,23 @@ export class LeaseLost extends Error {
 
 const refColumn = (of: WorkKey["of"]) => raw(`${of}_ref`);
 
-function isOf({ kind, of, ref }: WorkKey): Sql {
-  return sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
-}
+const isOf = ({ kind, of, ref }: WorkKey): Sql =>
+  sql`${refColumn(of)} = ${ref} and kind = ${kind} and given_up_at is null`;
 
-/** Its time has come, or the worker that had it is gone. */
-function isDue(db: Connection): Sql {
-  return sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
-}
+const isDue = (db: Connection): Sql => sql`coalesce(lease_until, retry_at) <= ${db.now()}`;
 
-export function leaseEnd(db: Connection, leaseMs: number): Sql {
-  return sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
-}
+export const leaseEnd = (db: Connection, leaseMs: number): Sql =>
+  sql`${db.now()} + ${leaseMs} * interval '1 millisecond'`;
 
-/** Marks work as due, unless it failed and waits for its next try, or is due before. */
+/** Marks work as due, unless a failed try delays it or it is due earlier. */
 export async function markWork(
   db: Connection,
   key: WorkKey,
-  /** `from`: `doneUntil` before the first piece. `restMs`: least time since it was last done. */
+  /** `from`: the initial `doneUntil`. `restMs`: minimum time since the last run. */
   { from = 0, restMs = 0 }: { from?: number; restMs?: number } = {},
 ): Promise<void> {
   const { kind, of, ref } = key;
   const column = refColumn(of);
-  // Null where it was never done: `greatest` then takes the other value.
   await db.query(sql`
     insert into ${db.schema}.work as k (kind, ${column}, done_until, retry_at)
     select ${kind}, ${ref}::bigint, ${from}::bigint,
@@ -72,7 +63,7 @@ export async function markWork(
     end`);
 }
 
-/** Makes work due that waits for more to be said, not what failed. Returns the threads. @param threads a query. @default all */
+/** Makes waiting (not failed) work due and returns its threads. @param threads a query @default all */
 export async function hastenWork(db: Connection, kind: WorkKind, threads?: Sql): Promise<number[]> {
   const rows = await db.query<{ ref: number }>(sql`
     update ${db.schema}.work k set retry_at = ${db.now()}
@@ -82,12 +73,11 @@ export async function hastenWork(db: Connection, kind: WorkKind, threads?: Sql):
   return rows.map(({ ref }) => ref);
 }
 
-/** The other threads of a thread's owner, for `hastenWork`. */
 export const otherThreads = (db: Connection, threadRef: number) => sql`
   select t.id from ${db.schema}.thread o join ${db.schema}.thread t on t.owner_ref = o.owner_ref and t.id <> o.id
   where o.id = ${threadRef}`;
 
-/** Null where it is not due, or another worker has it. @param lease one held in a queue. @default a new one */
+/** Null if not due or leased. @param lease a lease taken by the queueing process @default a new one */
 export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, lease?: number): Promise<Claim | null> {
   const taken = sql`lease_until = ${leaseEnd(db, leaseMs)}, worker = ${workerName}, taken_at = ${db.now()}`;
   const [row] = await db.query<{ id: string; lease: string; attempts: number; done_until: string }>(
@@ -99,16 +89,14 @@ export async function takeWork(db: Connection, key: WorkKey, leaseMs: number, le
     { prepare: true },
   );
   if (!row) return null;
-  const [id, held, doneUntil] = [Number(row.id), Number(row.lease), Number(row.done_until)];
-  return { id, ref: key.ref, lease: held, attempt: row.attempts, doneUntil };
+  const [id, newLease, doneUntil] = [Number(row.id), Number(row.lease), Number(row.done_until)];
+  return { id, ref: key.ref, lease: newLease, attempt: row.attempts, doneUntil };
 }
 
-/** The row `k` of `work` still belongs to `claim`. */
-export function hasLease({ id, lease }: Pick<Claim, "id" | "lease">): Sql {
-  return sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
-}
+export const hasLease = ({ id, lease }: Pick<Claim, "id" | "lease">): Sql =>
+  sql`k.id = ${id} and k.lease = ${lease} and k.lease_until is not null`;
 
-/** Writes `set` to the row of `claim`; `also`, a CTE, in the same statement. @throws LeaseLost if nothing is written */
+/** Updates the row of `claim`; `also` is a CTE of the same statement. @throws LeaseLost */
 async function setHeld(db: Connection, claim: Claim, set: Sql, also?: Sql): Promise<void> {
   const fenced = await db.query(
     sql`
@@ -125,20 +113,18 @@ export async function renewWork(db: Connection, claim: Claim, leaseMs: number): 
   await setHeld(db, claim, sql`lease_until = ${leaseEnd(db, leaseMs)}`);
 }
 
-/** Stores progress as JSON for the next worker. @throws LeaseLost */
 export async function keepProgress(db: Connection, claim: Claim, progress: object): Promise<void> {
   await setHeld(db, claim, sql`progress = ${JSON.stringify(progress)}::jsonb`);
 }
 
 export interface WorkDone {
   readonly doneUntil: number;
-  /** Whether there is more to do now. @default false */
   readonly more?: boolean;
-  /** When the work was loaded; null keeps when it was last done. @default now */
+  /** When the work was loaded; null keeps the old time. @default now */
   readonly at?: Date | null;
 }
 
-/** Completes claimed work and gives it back. What was marked meanwhile stays marked. @throws LeaseLost */
+/** Completes and releases claimed work; marks set meanwhile stay. @throws LeaseLost */
 export async function completeWork(
   db: Connection,
   claim: Claim,
@@ -151,20 +137,19 @@ export async function completeWork(
   await setHeld(db, claim, set, also);
 }
 
-/** Completes claimed work that had nothing to do. @throws LeaseLost */
 export async function skipWork(db: Connection, claim: Claim, done: WorkDone): Promise<"skipped"> {
   await completeWork(db, claim, done);
   return "skipped";
 }
 
-/** Gives claimed work back until `until`, or what was marked meanwhile. Does not count as a try. @throws LeaseLost */
+/** Releases claimed work until `until` or an earlier mark, without counting a try. @throws LeaseLost */
 export async function deferWork(db: Connection, claim: Claim, until: Date): Promise<"deferred"> {
   const set = sql`attempts = attempts - 1, retry_at = least(retry_at, ${until}::timestamptz), lease_until = null`;
   await setHeld(db, claim, set);
   return "deferred";
 }
 
-/** Gives claimed work back after a failed try, due again after `retryMs`; null: never. @throws LeaseLost */
+/** Releases work after a failed try. @param retryMs null: never retried @throws LeaseLost */
 export async function failWork(
   db: Connection,
   claim: Claim,
@@ -181,7 +166,7 @@ interface GivenUp {
   readonly output: string | null;
 }
 
-/** Completes claimed work that was not done, and keeps it as a dead letter. @throws LeaseLost */
+/** Completes unfinished work and keeps a dead letter. @throws LeaseLost */
 export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): Promise<void> {
   const { done, range, error, output } = given;
   await completeWork(tx, claim, done);
@@ -192,10 +177,8 @@ export async function giveWorkUp(tx: Connection, claim: Claim, given: GivenUp): 
     from ${tx.schema}.work where id = ${claim.id}`);
 }
 
-/** In rows: beyond as much due work, the oldest is compared. */
 const mostCompared = 100_000;
 
-/** Threads or owners whose work is due, the oldest first, and the tenants taking turns. */
 export async function findDueWork(
   db: Connection,
   { kind, of }: Omit<WorkKey, "ref">,
@@ -216,7 +199,7 @@ export interface InsightsDue {
   readonly everyMs: number;
 }
 
-/** Marks insights into a user as due after a fact or an episode was written. An app has none. */
+/** Marks a user's insights as due after a new fact or episode. Apps have none. */
 export async function markInsights(
   db: Connection,
   { enabled, everyMs: restMs }: InsightsDue,
@@ -226,7 +209,6 @@ export async function markInsights(
   await markWork(db, { kind: "insights", of: "owner", ref }, { restMs });
 }
 
-/** The owner behind `claim` and its progress; null when the claim was lost. */
 export async function findOwnerWork(db: Connection, claim: Claim) {
   const [row] = await db.query<ScopeRow & { revision: string; progress: unknown }>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.revision, k.progress

@@ -16,16 +16,13 @@ import {
 } from "./model-answer.js";
 import { type Charge, type CountedCall, tokensUntilCut, tokenUsage } from "./token-usage.js";
 
-/** What answers must not say. */
 export interface LeaveOut {
-  /** For the end of the instructions, and of the input. */
+  /** Appended to the instructions, and to the input. */
   readonly instruction: string;
   readonly input: string;
-  /** Whether any of an answer's `texts` says it. */
   repeats(texts: readonly string[]): Promise<boolean>;
 }
 
-/** A question to the model whose answer must fit a schema; `fitAnswer` reads the answer. */
 export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly model: BaseChatModel;
   readonly name: string;
@@ -33,18 +30,15 @@ export interface StructuredCall<Output extends Record<string, unknown>> {
   readonly instructions: string;
   readonly input: string;
   readonly timeoutMs: number;
-  /** Receives the number of unreadable list items, if there are any. */
   readonly onDropped?: (items: number) => void;
-  /** Receives the tokens of each answered call, also of malformed and cut answers. */
   readonly charge?: Charge | undefined;
-  /** An answer that repeats it is as good as a malformed one. @default nothing */
   readonly leaveOut?: LeaveOut | undefined;
 }
 
-// No tokens in a user's streams, none of its callbacks: with one that streams ChatOpenAI parses answers differently.
-const apart = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
+// Keeps tokens out of users' streams and callbacks; a streaming callback changes how ChatOpenAI parses.
+const hidden = { tags: ["nostream", "langsmith:nostream", "mnemograph"], callbacks: [] };
 
-/** An unreadable answer is returned to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
+/** Returns a malformed answer to the model once. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
 export async function callStructured<Output extends Record<string, unknown>>(
   call: StructuredCall<Output>,
 ): Promise<Output> {
@@ -72,10 +66,17 @@ export async function callStructured<Output extends Record<string, unknown>>(
 
 type Answer<Output> =
   | { valid: true; answer: FittedAnswer<Output> }
-  /** The model gets `raw` and `problem`; `output` is stored; logs may contain `fault`. */
+  /** `raw` and `problem` go to the model, `output` into the table, `fault` into logs. */
   | { valid: false; raw: string; output: string; problem: string; fault: string };
 
-/** Everything but the reasoning, which is kept nowhere. */
+const rejected = (given: { raw: string; output: string }, problem: string, fault = problem) => ({
+  valid: false as const,
+  ...given,
+  problem,
+  fault,
+});
+
+/** All texts except the reasoning, which is never stored. */
 function textsIn(value: unknown): string[] {
   if (typeof value === "string") return [value];
   if (typeof value !== "object" || value === null) return [];
@@ -88,8 +89,7 @@ async function askChecked<Output extends Record<string, unknown>>(
 ): Promise<Answer<Output>> {
   const answer = await ask(call, messages);
   if (!answer.valid || !(await call.leaveOut?.repeats(textsIn(answer.answer.value)))) return answer;
-  const problem = "it repeats what <forgotten> says";
-  return { valid: false, raw: "(left out)", output: "", problem, fault: problem };
+  return rejected({ raw: "(left out)", output: "" }, "it repeats what <forgotten> says");
 }
 
 async function ask<Output extends Record<string, unknown>>(
@@ -109,7 +109,7 @@ async function ask<Output extends Record<string, unknown>>(
       ...(isOpenAI(call.model) && { strict: true }),
     });
     reply = await withDeadline(call.timeoutMs, (signal) =>
-      structured.invoke(messages, { ...apart, signal, runName: `mnemograph.${call.name}` }),
+      structured.invoke(messages, { ...hidden, signal, runName: `mnemograph.${call.name}` }),
     );
   } catch (cause) {
     if (MemoryError.is(cause)) throw cause;
@@ -119,9 +119,9 @@ async function ask<Output extends Record<string, unknown>>(
       throw stopped;
     }
     if (isParserError(cause)) {
-      const [problem, output] = ["it is not valid JSON", unparsed(cause)];
+      const output = unparsed(cause);
       await charge(null, () => output);
-      return { valid: false, raw: "(unreadable)", output, problem, fault: problem };
+      return rejected({ raw: "(unreadable)", output }, "it is not valid JSON");
     }
     throw new MemoryError("MODEL_FAILED", `The model call failed: ${errorKind(cause)}.`, { cause });
   }
@@ -140,23 +140,18 @@ function readAnswers<Output extends Record<string, unknown>>(
   { values, broken }: GivenAnswers,
   raw: string,
 ): Answer<Output> {
-  const wrong = { valid: false as const, raw, output: raw };
-  if (broken) {
-    const problem = "it is not complete JSON";
-    return { ...wrong, problem, fault: problem };
-  }
+  const given = { raw, output: raw };
+  if (broken) return rejected(given, "it is not complete JSON");
   const fitted = values.map((value) => fitAnswer<Output>(schema, value));
-  const answer = together<Output>(schema, fitted);
+  const answer = merged<Output>(schema, fitted);
   if (answer) return { valid: true, answer };
-  if (values.length !== 1) {
-    const problem = values.length === 0 ? "it is not the JSON that was asked for" : "it is several answers";
-    return { ...wrong, problem, fault: problem };
-  }
+  if (values.length === 0) return rejected(given, "it is not the JSON that was asked for");
+  if (values.length > 1) return rejected(given, "it is several answers");
   const { error = new z.ZodError([]) } = schema.safeParse(values[0]);
-  return { ...wrong, problem: z.prettifyError(error), fault: faultOf(error) };
+  return rejected(given, z.prettifyError(error), faultOf(error));
 }
 
-function together<Output extends Record<string, unknown>>(
+function merged<Output extends Record<string, unknown>>(
   schema: z.ZodObject,
   answers: readonly (FittedAnswer<Output> | null)[],
 ): FittedAnswer<Output> | null {
@@ -174,21 +169,18 @@ function together<Output extends Record<string, unknown>>(
   }, first);
 }
 
-/** JSON Schema, not zod: with zod clients check the answer themselves, and discard all of it for one field. */
+/** JSON Schema, not zod: with zod, clients discard a whole answer for one wrong field. */
 function wireSchema(schema: z.ZodObject): Record<string, unknown> {
-  // Strict output requires all fields, and allows no defaults.
   const { $schema: _, ...wire } = z.toJSONSchema(schema, {
     override: ({ jsonSchema }) => void delete jsonSchema.default,
   });
   return wire;
 }
 
-/** Models with strict decoding; for others `strict` is an error, or means another endpoint. */
-function isOpenAI(model: BaseChatModel): boolean {
-  return ["openai", "azure_openai"].includes(model._llmType());
-}
+/** Models with strict decoding; elsewhere `strict` is an error or changes the endpoint. */
+const isOpenAI = (model: BaseChatModel): boolean => ["openai", "azure_openai"].includes(model._llmType());
 
-/** Without the schema's own messages, which quote the answer. */
+/** Omits the schema's messages, which quote the answer. */
 function faultOf({ issues }: z.ZodError): string {
   return issues
     .slice(0, 5)
@@ -196,13 +188,13 @@ function faultOf({ issues }: z.ZodError): string {
     .join(", ");
 }
 
-/** ChatOpenAI throws its parser's error, where other models return `parsed: null`. */
+/** ChatOpenAI throws its parser's error; other models return `parsed: null`. */
 function isParserError(error: unknown): boolean {
   const names = ["SyntaxError", "ZodError", "$ZodError", "OutputParserException"];
   return error instanceof Error && (names.includes(error.name) || names.includes(error.constructor.name));
 }
 
-/** OpenAI's client does not give the text: then only the error's message is left. */
+/** OpenAI's client omits the text; then the error's message remains. */
 function unparsed(error: unknown): string {
   const { llmOutput, message } = error as { llmOutput?: unknown; message: string };
   return typeof llmOutput === "string" && llmOutput !== "" ? llmOutput : message;

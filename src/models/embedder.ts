@@ -7,7 +7,7 @@ import { type EmbeddingSpace, ensureEmbeddingSpace, saveUnrelatedSimilarity } fr
 import { inTime } from "./model-answer.js";
 import { measureUnrelated, type UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** Questions as users ask them, unrelated to all of the statements, which are worded as memories are. */
+/** Users' questions and memory-like statements, all unrelated. */
 const questions = [
   "Which airline should I book?",
   "How is the marathon training going?",
@@ -41,42 +41,38 @@ async function measureSpace(embeddings: EmbeddingsInterface): Promise<UnrelatedS
   return stated.length === statements.length ? measureUnrelated(asked, stated) : null;
 }
 
-/** Texts within the deadline of one call. Local models take some 50 ms each; providers take hundreds at once. */
+/** Texts per deadline. Local models take some 50 ms each. */
 const textsInTime = 100;
 
 export interface Embedded {
   readonly space: EmbeddingSpace;
-  /** Of length 1, in the order of the texts. */
   readonly units: readonly (readonly number[])[];
-  /** The same in pgvector's text form. */
   readonly vectors: readonly string[];
 }
 
-/** Makes vectors; holds no connection meanwhile. */
 export interface Embedder {
   /** @throws MemoryError `EMBEDDING_FAILED`, also after the embedder's deadline; `DIMENSION_MISMATCH` */
   documents(texts: readonly string[]): Promise<Embedded>;
-  /** Vectors that the same model made before, in its space; undefined for none. */
+  /** Converts vectors made earlier by the same model; undefined for none. */
   given(vectors: readonly number[][]): Promise<Embedded | undefined>;
-  /** The first question measures the space, if `timeoutMs` allows. @throws MemoryError `EMBEDDING_FAILED` */
+  /** The first call measures the space, within `timeoutMs`. @throws MemoryError `EMBEDDING_FAILED` */
   query(text: string, timeoutMs: number): Promise<{ readonly space: EmbeddingSpace; readonly vector: string }>;
 }
 
-/** Between two attempts to measure a space: after a failure the next question may fail as well. */
 const measureAgainAfterMs = 60_000;
 
-function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
+function spaceCache(db: Connection, embeddings: EmbeddingsInterface, measuringMs: number) {
   const name = modelName(embeddings);
-  let known: Promise<EmbeddingSpace> | undefined;
+  let cached: Promise<EmbeddingSpace> | undefined;
   let measuring: Promise<void> | undefined;
   let measuredAtMs = Number.NEGATIVE_INFINITY;
 
   const spaceFor = async (dimensions: number): Promise<EmbeddingSpace> => {
-    known ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
-      known = undefined;
+    cached ??= ensureEmbeddingSpace(db, { name, dimensions }).catch((error: unknown) => {
+      cached = undefined;
       throw error;
     });
-    const space = await known;
+    const space = await cached;
     if (space.dimensions === dimensions) return space;
     throw new MemoryError(
       "DIMENSION_MISMATCH",
@@ -84,19 +80,18 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
         "Give a model with other vectors another name, then call reembed().",
     );
   };
-  /** Errors are ignored: searches go on with the assumed similarity. */
+  /** Ignores errors: searches use the assumed similarity. */
   const measure = async (space: EmbeddingSpace): Promise<void> => {
     try {
       const unrelated = await inTime(measuringMs, measureSpace(embeddings));
       if (unrelated === null) return;
-      known = Promise.resolve({ ...space, unrelated });
+      cached = Promise.resolve({ ...space, unrelated });
       await saveUnrelatedSimilarity(db, space, unrelated);
     } catch {
       measuring = undefined;
     }
   };
   return {
-    /** @throws MemoryError `EMBEDDING_FAILED`, `DIMENSION_MISMATCH` */
     async of(vectors: readonly number[][]): Promise<EmbeddingSpace> {
       const wrong = vectors.find((vector) => vector.length === 0 || !vector.every(Number.isFinite));
       if (wrong) throw new MemoryError("EMBEDDING_FAILED", "The embeddings gave an empty vector or one with NaN.");
@@ -112,18 +107,18 @@ function knownSpace(db: Connection, embeddings: EmbeddingsInterface, measuringMs
         measuring = measure(space);
       }
       await inTime(timeoutMs, measuring ?? Promise.resolve()).catch(() => {});
-      return (await known) ?? space;
+      return (await cached) ?? space;
     },
   };
 }
 
-/** @param options.timeoutMs longest wait for up to a hundred documents, and again for each further hundred. */
+/** @param options.timeoutMs for each hundred documents */
 export function createEmbedder(
   db: Connection,
   embeddings: EmbeddingsInterface,
   { timeoutMs }: { readonly timeoutMs: number },
 ): Embedder {
-  const space = knownSpace(db, embeddings, timeoutMs);
+  const space = spaceCache(db, embeddings, timeoutMs);
   const failed = (cause: unknown, advice = ""): MemoryError => {
     if (MemoryError.is(cause) && cause.code !== "MODEL_FAILED") return cause;
     const kind = MemoryError.is(cause) ? `${cause.message}${advice}` : errorKind(cause);
@@ -144,9 +139,9 @@ export function createEmbedder(
     async given(vectors) {
       if (vectors.length === 0) return undefined;
       // The model decides the dimensions, not the first vector.
-      const { space: known } = await this.documents(["dimensions"]);
+      const { space: modelSpace } = await this.documents(["dimensions"]);
       await space.of(vectors);
-      return embedded(known, vectors);
+      return embedded(modelSpace, vectors);
     },
     async query(text, timeoutMs) {
       const endMs = performance.now() + timeoutMs;
@@ -167,13 +162,13 @@ function embedded(space: EmbeddingSpace, vectors: readonly number[][]): Embedded
   return { space, units, vectors: units.map((vector) => toSql(vector)) };
 }
 
-/** Scaled to length 1, as the store compares them; a zero vector, similar to nothing, stays. */
+/** A zero vector, similar to nothing, stays. */
 function unit(vector: readonly number[]): number[] {
   const length = lengthOf(vector) || 1;
   return vector.map((value) => value / length);
 }
 
-/** Fast path: the squares of usual numbers neither overflow nor underflow. */
+/** Fast path: squares of usual numbers neither overflow nor underflow. */
 function lengthOf(vector: readonly number[]): number {
   let squares = 0;
   for (const value of vector) squares += value * value;

@@ -3,11 +3,11 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import type { UnrelatedSimilarity } from "./unrelated-similarity.rule.js";
 
-/** As `halfvec[]`. Index the texts and convert one for each row, or the whole array is converted with every row. */
+/** As `halfvec[]`. Unnest the texts and convert each: otherwise every row converts the whole array. */
 export const halfvecs = ({ type }: EmbeddingSpace, vectors: readonly (string | null)[]): Sql =>
   sql`${vectors}::text[]::${type}[]`;
 
-/** Whether any process has made vectors here: then hiding a memory must hide its vectors. */
+/** Whether any process has stored vectors: hiding a memory must then hide its vectors. */
 export async function hasVectors(db: Connection): Promise<boolean> {
   const [row] = await db.query<{ found: boolean }>(
     sql`select to_regclass(${`${db.schema.text}.memory_embedding`}) is not null as found`,
@@ -15,34 +15,23 @@ export async function hasVectors(db: Connection): Promise<boolean> {
   return row?.found ?? false;
 }
 
-/** A set of comparable vectors: made by one model, of one length. */
 export interface EmbeddingSpace {
   readonly ref: number;
   readonly name: string;
   readonly dimensions: number;
-  /** The column type to cast to, in whichever schema pgvector is. */
   readonly type: Sql;
-  /** Negative inner product: for unit vectors minus the cosine similarity, which costs a third more. */
+  /** The negative inner product equals minus the cosine similarity of unit vectors, which costs a third more. */
   readonly product: Sql;
-  /** A condition that reads `e` of `memory_embedding` by an index-only scan; empty for long vectors. */
+  /** Enables an index-only scan of `memory_embedding` `e`; empty for long vectors. */
   readonly indexed: Sql;
-  /** Null where it is not measured yet. */
   readonly unrelated: UnrelatedSimilarity | null;
 }
 
-/** Dimensions that fit an index entry, see `memory_embedding_near`. */
+/** Dimensions that fit an entry of the index `memory_embedding_near`. */
 const mostIndexed = 1_300;
 
-interface Row {
-  id: number;
-  dimensions: number;
-  mean: number | null;
-  spread: number | null;
-  extension: string;
-  [column: string]: unknown;
-}
+type Row = { id: number; dimensions: number; mean: number | null; spread: number | null; extension: string };
 
-/** The space `name`, created if it is new. @throws MemoryError `DIMENSION_MISMATCH` */
 export async function ensureEmbeddingSpace(
   db: Connection,
   { name, dimensions }: { name: string; dimensions: number },
@@ -75,7 +64,6 @@ export async function ensureEmbeddingSpace(
   );
 }
 
-/** Keeps what another process measured. */
 export async function saveUnrelatedSimilarity(
   db: Connection,
   { ref }: EmbeddingSpace,

@@ -1,7 +1,6 @@
 import { jsonrepair } from "jsonrepair";
 import { z } from "zod";
 
-/** An answer read by its schema, and the number of unreadable list items. */
 export interface FittedAnswer<Output> {
   readonly value: Output;
   readonly dropped: number;
@@ -10,8 +9,8 @@ export interface FittedAnswer<Output> {
 type Fit = FittedAnswer<unknown> | null;
 
 /**
- * `answer` read as `schema`, in whatever shape models give it; null where it is something else. Drops list items that
- * do not fit, unless none does. Uses the default, or null where the schema allows it, without a usable value.
+ * Reads `answer` by the schema, in any shape that models produce; null if it does not fit. Drops unreadable list items
+ * unless all are. A missing value becomes the default, or null if allowed.
  */
 export function fitAnswer<Output>(schema: z.ZodObject, answer: unknown): FittedAnswer<Output> | null {
   return fitWrapped(schema, answer, 2) as FittedAnswer<Output> | null;
@@ -29,7 +28,7 @@ function fitWrapped(schema: z.ZodObject, answer: unknown, wrappings: number): Fi
   return inner.length === 1 ? (inner[0] ?? null) : null;
 }
 
-/** The list, or its only item, for a schema that needs one list only. */
+/** For a schema that needs only one list: the list itself, or its only item. */
 function fitAsList(schema: z.ZodObject, answer: object): Fit {
   const name = onlyNeeded(schema);
   const list = name === undefined ? undefined : schema.shape[name];
@@ -41,7 +40,7 @@ function fitAsList(schema: z.ZodObject, answer: object): Fit {
 function readAs(schema: z.core.$ZodType, given: unknown): Fit {
   if (schema instanceof z.ZodDefault || schema instanceof z.ZodNullable) {
     const otherwise = whole(schema instanceof z.ZodDefault ? schema.def.defaultValue : null);
-    return (isNothing(given) ? null : readAs(schema.unwrap(), given)) ?? otherwise;
+    return (given == null ? null : readAs(schema.unwrap(), given)) ?? otherwise;
   }
   if (schema instanceof z.ZodObject) return fitObject(schema, given);
   if (schema instanceof z.ZodArray) return fitList(schema, given);
@@ -114,7 +113,7 @@ function textOf(given: unknown): unknown {
   return texts.length === 1 ? texts[0] : given;
 }
 
-/** Examples: "4", " 0.9", "0,9", "90%", "#2". */
+/** "4", " 0.9", "0,9", "90%", "#2". */
 function numberIn(text: string): number | undefined {
   const [, digits, percent] = /^#?(-?\d{1,15}(?:[.,]\d{1,15})?)(%?)$/.exec(text) ?? [];
   if (digits === undefined) return undefined;
@@ -135,23 +134,21 @@ function onlyNeeded(schema: z.ZodObject): string | undefined {
 const endOfThoughts = "</think>";
 const brackets = /[[\]{}]/g;
 
-/** The JSON in `text`, repaired; undefined where it was cut: a list without its first item is not empty. */
+/** Repairs the JSON in `text`; undefined if it was cut, since a list without its items is not empty. */
 export function jsonIn(text: string): unknown {
-  const said = text.slice(text.lastIndexOf(endOfThoughts) + 1);
-  const end = Math.max(said.lastIndexOf("}"), said.lastIndexOf("]"));
-  const part = said.slice(Math.max(0, said.search(/\[\s{0,9}\{|\{/)), end + 1);
+  const answer = text.slice(text.lastIndexOf(endOfThoughts) + 1);
+  const end = Math.max(answer.lastIndexOf("}"), answer.lastIndexOf("]"));
+  const part = answer.slice(Math.max(0, answer.search(/\[\s{0,9}\{|\{/)), end + 1);
   for (const json of [() => text, () => part, () => repaired(part)]) {
     try {
       const value: unknown = JSON.parse(json());
       if (typeof value === "object" && value !== null) return value;
-    } catch {
-      // Try the next reading.
-    }
+    } catch {}
   }
   return undefined;
 }
 
-/** @throws where a repair is impossible, or would only close open brackets. */
+/** @throws if it cannot be repaired, or open brackets only would be closed */
 function repaired(part: string): string {
   const json = jsonrepair(part);
   const [had, has] = [part, json].map((each) => each.match(brackets)?.length ?? 0) as [number, number];
@@ -159,14 +156,10 @@ function repaired(part: string): string {
   return json;
 }
 
-/** Prose that quotes code stays prose. */
 const readJson = (value: unknown) =>
   typeof value === "string" && /^\s*[[{`]/.test(value) ? (jsonIn(value) ?? value) : value;
 
-function propertyOf(object: object, name: string): unknown {
-  return Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
-}
-
-const isNothing = (value: unknown) => value === undefined || value === null;
+const propertyOf = (object: object, name: string): unknown =>
+  Object.hasOwn(object, name) ? (object as Record<string, unknown>)[name] : undefined;
 
 const whole = (value: unknown): Fit => ({ value, dropped: 0 });

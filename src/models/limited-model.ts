@@ -6,7 +6,7 @@ export interface ModelLimits {
   readonly maxTokens: number;
 }
 
-/** `ask` with a copy of `model` within `limits`, or `model` itself where its endpoint refuses them. */
+/** Calls `ask` with a copy of `model` within `limits`, or with `model` if its endpoint rejects them. */
 export async function askLimited<Result>(
   model: BaseChatModel,
   limits: ModelLimits,
@@ -22,19 +22,12 @@ export async function askLimited<Result>(
   }
 }
 
-/** Fields of a model's class: in JavaScript no LangChain call takes them as options. */
-interface Settings {
-  readonly temperature?: number | undefined;
-  readonly maxTokens?: number | undefined;
-  readonly fields?: object | undefined;
-}
-
-// Null where it cannot be made: a class derived from a package's may have private state, which no copy has.
+// Null for derived classes, whose private state a copy would lack.
 function limitedModel(model: BaseChatModel, { temperature, maxTokens }: ModelLimits): BaseChatModel | null {
   if (!("temperature" in model && "maxTokens" in model) || !isOfPackage(model)) return null;
-  const { fields, maxTokens: own = -1 } = model as Settings;
+  // Fields of the model's class: LangChain.js takes them from no call options.
+  const { fields, maxTokens: own = -1 } = model as { readonly maxTokens?: number; readonly fields?: object };
   const settings = { temperature, maxTokens: own > 0 ? Math.min(own, maxTokens) : maxTokens };
-  // ChatOpenAI prefers it to `maxTokens`.
   const spoken = { ...fields, ...settings, maxCompletionTokens: settings.maxTokens };
   const copy: BaseChatModel = Object.create(Object.getPrototypeOf(model));
   return Object.assign(copy, model, settings, fields && { fields: spoken });

@@ -3,19 +3,17 @@ import { longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { jsonIn } from "./fit-answer.js";
 
-/** The cause of `MODEL_OUTPUT_INVALID`, with the model's output. */
 export function malformed(output: string): Error {
   // Not in the message: logs must not contain texts of users and models.
   return Object.assign(new Error("The model's output cannot be used."), { output });
 }
 
-/** The malformed output behind `error`; null for other errors. */
 export function malformedOutput(error: unknown): string | null {
   const cause = error instanceof Error ? (error.cause as { output?: unknown } | undefined) : undefined;
   return typeof cause?.output === "string" ? cause.output : null;
 }
 
-/** The result of `call`, or `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
+/** Rejects with `MODEL_FAILED` after `timeoutMs`, also for models that ignore the signal. */
 export async function withDeadline<Result>(
   timeoutMs: number,
   call: (signal: AbortSignal) => Promise<Result>,
@@ -24,7 +22,7 @@ export async function withDeadline<Result>(
   return inTime(timeoutMs, call(controller.signal), () => controller.abort());
 }
 
-/** The same for an answer that cannot be stopped. @param late is called at the deadline. */
+/** The same without a signal. @param late called at the deadline */
 export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late = () => {}): Promise<Result> {
   let timer: NodeJS.Timeout;
   const deadline = new Promise<never>((_, reject) => {
@@ -37,7 +35,6 @@ export function inTime<Result>(timeoutMs: number, answer: Promise<Result>, late 
   return Promise.race([answer, deadline]).finally(() => clearTimeout(timer));
 }
 
-/** Reasons for an incomplete answer, in the words of clients and providers. */
 const cutShort =
   /(?:^|_)(?:length)+(?:$|_)|context_?(?:window|length)|max_?(?:\w{1,20}_)?tokens?|tokens?_?limit|(?:max|token)_?length|insufficient_system_resource/i;
 const withheld =
@@ -45,7 +42,7 @@ const withheld =
 
 const reasonName = /^(?:(?:finish|stop|done|completion|block|incomplete)_?reason|reason)$/i;
 
-/** @throws MemoryError `MODEL_FAILED` where the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals and filters */
+/** @throws MemoryError `MODEL_FAILED` if the token limit cut it; `MODEL_OUTPUT_INVALID` for refusals and filters */
 export function requireWhole(message: BaseMessage): void {
   const reasons = reasonsIn(message.response_metadata, 2);
   const cut = reasons.find((reason) => cutShort.test(reason));
@@ -55,7 +52,7 @@ export function requireWhole(message: BaseMessage): void {
   if (filtered !== undefined) throw refusal(filtered, malformed(rawText(message)));
 }
 
-/** The limit or filter behind an `error` of a client; null for other errors. */
+/** Converts errors of clients for a token limit or filter; null for others. */
 export function stopError(error: unknown): MemoryError | null {
   const name = error instanceof Error ? error.constructor.name : "";
   if (name === "LengthFinishReasonError") return cutOff("length", error);
@@ -78,7 +75,6 @@ function refusal(reason: string, cause: unknown): MemoryError {
 /** Single words only: errors must not quote a conversation. */
 function reasonsIn(metadata: unknown, depth: number): string[] {
   if (typeof metadata !== "object" || metadata === null) return [];
-  // The first of several candidates, where a client passes them on.
   const entries = Array.isArray(metadata) ? [["", metadata[0]] as const] : Object.entries(metadata);
   return entries.flatMap(([name, value]) => {
     if (typeof value === "string") return reasonName.test(name) && /^\w{1,60}$/.test(value) ? [value] : [];
@@ -92,14 +88,12 @@ function hasRefusal({ content, additional_kwargs: given }: BaseMessage): boolean
 }
 
 export interface GivenAnswers {
-  /** JSON values: the arguments of each tool call, or the text. */
   readonly values: readonly unknown[];
   readonly broken: boolean;
 }
 
-/** The answers in `message`, which was asked to call the tool `name`. */
 export function answersIn(message: BaseMessage, name: string): GivenAnswers {
-  // The model's own text first: LangChain closes an interrupted stream, so a list cut at its start seems empty.
+  // Raw text first: LangChain closes interrupted streams, so that a cut list would seem empty.
   const calls = callsIn(message);
   const named = calls.filter((call) => call.name === name);
   const asked = named.length > 0 ? named : calls.slice(0, calls.length === 1 ? 1 : 0);

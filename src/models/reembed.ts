@@ -6,9 +6,7 @@ import { listener, parseInput } from "../text/parse-input.js";
 import type { Embedder } from "./embedder.js";
 import { type EmbeddingSpace, halfvecs } from "./embedding-space.js";
 
-/** A row without vectors in a space, and the texts to embed. */
 interface LackingRow {
-  /** A bigint, as text; `revision` too. */
   readonly ref: string;
   readonly texts: readonly string[];
   readonly revision?: string;
@@ -16,15 +14,13 @@ interface LackingRow {
 
 type EmbeddedRow = { readonly row: LackingRow; readonly vectors: readonly string[] };
 
-/** A kind of rows with vectors. Each function is one statement. */
 export interface VectorRows {
   readonly count: (db: Connection, space: EmbeddingSpace) => Promise<number>;
-  /** Up to `limit` of them after `after`, by `ref`. */
   readonly find: (
     db: Connection,
     page: { readonly space: EmbeddingSpace; readonly after: string; readonly limit: number },
   ) => Promise<readonly LackingRow[]>;
-  /** Stores vectors of rows that still have the embedded text, and returns their number. Waits for no lock. */
+  /** Stores vectors of rows with unchanged texts; returns their number. Waits for no lock. */
   readonly store: (
     db: Connection,
     work: { readonly space: EmbeddingSpace; readonly rows: readonly EmbeddedRow[] },
@@ -43,7 +39,7 @@ export const memoryVectors: VectorRows = {
       from ${db.schema}.memory m ${lacking(db, space)} and m.ref > ${after}::bigint
       order by m.ref limit ${limit}`);
   },
-  // Skips a memory that is being changed, or whose owner is: waiting could deadlock.
+  // Skips locked memories and owners: waiting could deadlock.
   async store(db, { space, rows }) {
     const { schema } = db;
     const refs = rows.map(({ row }) => row.ref);
@@ -74,7 +70,7 @@ export const memoryVectors: VectorRows = {
   },
 };
 
-/** An inactive vector belongs to a memory that was hidden and came back without embeddings. */
+/** A vector is inactive if its memory was hidden and restored without embeddings. */
 function lacking(db: Connection, space: EmbeddingSpace): Sql {
   return sql`
     left join ${db.schema}.memory_embedding e
@@ -84,24 +80,21 @@ function lacking(db: Connection, space: EmbeddingSpace): Sql {
 
 interface ReembedProgress {
   readonly done: number;
-  /** Grows while other processes write without these vectors. */
+  /** Grows while other processes write without vectors. */
   readonly total: number;
 }
 
 export interface ReembedOptions {
   /** Texts embedded in one call and stored in one statement, 1 to 1000. @default 100 */
   readonly batchSize?: number | undefined;
-  /** Called at the start and after each batch. */
   readonly onProgress?: ((progress: ReembedProgress) => void) | undefined;
 }
 
 export interface Reembedded {
-  /** The filled embedding space, and the length of its vectors. */
   readonly space: string;
   readonly dimensions: number;
-  /** Memories and store items that this run embedded. */
   readonly embedded: number;
-  /** Those still without: other processes were changing them. Run it again. */
+  /** Rows that other processes were changing: run it again. */
   readonly remaining: number;
 }
 
@@ -111,8 +104,7 @@ const optionsSchema = z.strictObject({
 });
 
 /**
- * Embeds all rows of all scopes that lack vectors in the embedder's space. Each stored batch stays, so an
- * interrupted run can continue; holds no connection while the model works.
+ * Embeds all rows that lack vectors in the embedder's space. Resumable; holds no connection while the model works.
  * @throws MemoryError `INVALID_INPUT`, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`, `SETUP_REQUIRED`
  */
 export async function reembed(
@@ -124,7 +116,6 @@ export async function reembed(
   if (!embedder) {
     throw new MemoryError("INVALID_INPUT", "Re-embedding needs embeddings: createMemory({ embeddings }).");
   }
-  // Only a vector shows the length of vectors, which the space depends on.
   const { space } = await embedder.documents(["dimensions"]);
   const count = async () => {
     let all = 0;
@@ -147,7 +138,7 @@ export async function reembed(
     remaining = await count();
     return embedded > before;
   };
-  // Repeats for concurrent changes, while that makes progress.
+  // Repeats for concurrent changes, while a pass makes progress.
   while (remaining > 0 && (await pass())) {}
   return { space: space.name, dimensions: space.dimensions, embedded, remaining };
 }
@@ -165,8 +156,8 @@ async function* batches(
     if (!last) return;
     const texts = rows.flatMap((row) => row.texts);
     const vectors = texts.length > 0 ? (await embedder.documents(texts)).vectors : [];
-    const left = [...vectors];
-    const embedded = rows.map((row) => ({ row, vectors: left.splice(0, row.texts.length) }));
+    const unassigned = [...vectors];
+    const embedded = rows.map((row) => ({ row, vectors: unassigned.splice(0, row.texts.length) }));
     yield await kind.store(db, { space, rows: embedded });
     if (page.length < batchSize && rows.length === page.length) return;
     after = last.ref;

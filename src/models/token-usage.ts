@@ -8,48 +8,41 @@ export interface TokenUsage {
   readonly outputTokens: number;
 }
 
-/** Receives the tokens of the calls within a span. */
 export const spanTokens = new AsyncLocalStorage<(tokens: TokenUsage) => void>();
 
 export type Charge = (tokens: TokenUsage) => Promise<void>;
 
-/** The texts of a call, read only where the model does not report its usage. */
+/** Read only if the model does not report its usage. */
 export interface CountedCall {
   readonly asked: () => string;
-  /** The answer, or its number of tokens. */
   readonly answered: () => string | number;
 }
 
-/** No model takes more in one call: a larger report is wrong. */
+/** No call takes more: a larger report is wrong. */
 const mostTokens = 10_000_000;
 
-/** Tokens of a call, as `usage_metadata` reports them or else estimated; `reply` null: discarded. */
+/** Reported tokens (`usage_metadata`), or else estimates. @param reply null: it was discarded */
 export function tokenUsage(reply: BaseMessage | null, call: CountedCall): TokenUsage {
   const reported = reply === null ? undefined : propertyOf(reply, "usage_metadata");
   return {
     inputTokens: countIn(reported, "input_tokens") ?? estimateTokens(call.asked()),
-    outputTokens: countIn(reported, "output_tokens") ?? answeredTokens(call),
+    outputTokens: countIn(reported, "output_tokens") ?? estimated(call.answered()),
   };
 }
 
-function answeredTokens({ answered }: CountedCall): number {
-  const answer = answered();
-  return typeof answer === "string" ? estimateTokens(answer) : answer;
-}
+const estimated = (answer: string | number) => (typeof answer === "string" ? estimateTokens(answer) : answer);
 
-/** Tokens of an answer that the limit of `model` cut; 0 where it has no limit of its own. */
 export function tokensUntilCut(model: object): number {
   const limit = propertyOf(model, "maxTokens");
   return isCount(limit) ? limit : 0;
 }
 
-/** Some clients report zeros for unknown counts. */
+/** Some clients report zero for an unknown count. */
 function countIn(reported: unknown, name: string): number | null {
   if (typeof reported !== "object" || reported === null) return null;
   const count = propertyOf(reported, name);
   return isCount(count) ? count : null;
 }
 
-function isCount(value: unknown): value is number {
-  return typeof value === "number" && Number.isInteger(value) && value > 0 && value <= mostTokens;
-}
+const isCount = (value: unknown): value is number =>
+  typeof value === "number" && Number.isInteger(value) && value > 0 && value <= mostTokens;

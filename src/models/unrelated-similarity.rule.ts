@@ -4,20 +4,19 @@ export interface UnrelatedSimilarity {
   readonly spread: number;
 }
 
-/** For a space without a measurement: a similarity above 0.1 is evidence. */
 export const assumedUnrelated: UnrelatedSimilarity = { mean: 0, spread: 0 };
 
-/** `from`: similarities above it are evidence, not below 0. `floor`: a vector alone finds a memory above it. */
+/** `from`: similarities above it are evidence. `floor`: above it, a vector alone finds a memory. */
 export interface SimilarityScale {
   readonly from: number;
   readonly floor: number;
 }
 
-// Three deviations: one in a thousand unrelated texts exceeds them. At least a tenth of the way up to 1, as a few probes
-// are no full sample; at most half of it, which related texts exceed in spaces with little contrast.
+// Three deviations: one in 1,000 unrelated texts exceeds them. At least 0.1 of the way to 1, since the sample is small; at
+// most 0.5, which related texts exceed in spaces with little contrast.
 const floorAt = { deviations: 3, least: 0.1, most: 0.5 } as const;
 
-/** No two unrelated texts are as similar: a space where they seem to be is measured wrongly. */
+/** No unrelated texts are as similar: such a measurement is wrong. */
 const surelyRelated = 0.95;
 
 export function similarityScale({ mean, spread }: UnrelatedSimilarity): SimilarityScale {
@@ -27,12 +26,11 @@ export function similarityScale({ mean, spread }: UnrelatedSimilarity): Similari
   return { from, floor: from + Math.min(Math.max(above, least), most) };
 }
 
-/** 0 (as unrelated texts, or no vector) to 1 (equal), comparable between models. */
-export function nearness(similarity: number | null, { from }: SimilarityScale): number {
-  return similarity === null ? 0 : Math.min(1, Math.max(0, (similarity - from) / (1 - from)));
-}
+/** From 0 (unrelated, or no vector) to 1 (equal), comparable between models. */
+export const nearness = (similarity: number | null, { from }: SimilarityScale): number =>
+  similarity === null ? 0 : Math.min(1, Math.max(0, (similarity - from) / (1 - from)));
 
-/** Null where the vectors are unusable: too few, of different lengths, zero, or all the same. */
+/** Null for unusable vectors: too few, of different lengths, zero, or all equal. */
 export function measureUnrelated(
   questions: readonly (readonly number[])[],
   statements: readonly (readonly number[])[],
@@ -44,7 +42,6 @@ export function measureUnrelated(
   return Number.isFinite(spread) && mean < surelyRelated ? { mean, spread } : null;
 }
 
-/** NaN for vectors that cannot be compared. */
 function cosine(first: readonly number[], second: readonly number[]): number {
   if (first.length !== second.length) return Number.NaN;
   const product = first.reduce((sum, value, index) => sum + value * (second[index] as number), 0);

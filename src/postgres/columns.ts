@@ -4,7 +4,7 @@ import { isoTimeMs } from "../clock.js";
 
 declare const isTime: unique symbol;
 
-/** A time column: ISO 8601 text where it is written as JSON, a `Date` where it is read. */
+/** A time column: a `Date` when read, ISO 8601 text in JSON. */
 export interface Time {
   readonly [isTime]: true;
 }
@@ -16,7 +16,6 @@ export interface Column<out Value> {
   readonly holds?: Value;
 }
 
-/** Columns by field, in the order of the lists of SQL made of them. */
 export type Columns = Readonly<Record<string, Column<unknown>>>;
 
 export type RowOf<Of extends Columns, Times = string> = {
@@ -35,7 +34,6 @@ const columnOf =
 
 const time = z.string().refine((text) => isoTimeMs(text) !== null, "must be a time in ISO 8601, of an existing day");
 
-/** Columns by name, with a stricter check if necessary: `text("kind", z.enum(memoryKinds))`. */
 export const column = {
   uuid: columnOf<string>("uuid", z.uuid().toLowerCase()),
   text: columnOf<string>("text", z.string()),
@@ -50,9 +48,11 @@ export const column = {
   json: columnOf<unknown>("jsonb", z.unknown()),
 };
 
-export function orNull<Value>({ name, type, json }: Column<Value>): Column<Value | null> {
-  return { name, type, json: json.nullable() };
-}
+export const orNull = <Value>({ name, type, json }: Column<Value>): Column<Value | null> => ({
+  name,
+  type,
+  json: json.nullable(),
+});
 
 export function only<Of extends Columns, Field extends keyof Of & string>(
   columns: Of,
@@ -65,43 +65,29 @@ export function without<Of extends Columns, Field extends keyof Of & string>(
   columns: Of,
   ...fields: readonly Field[]
 ): Omit<Of, Field> {
-  const left = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
-  return only(columns, ...left) as Omit<Of, Field>;
+  const kept = Object.keys(columns).filter((field) => !(fields as readonly string[]).includes(field));
+  return only(columns, ...kept) as Omit<Of, Field>;
 }
 
-export function checks(columns: Columns): Record<string, z.ZodType> {
-  return Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
-}
+export const checks = (columns: Columns): Record<string, z.ZodType> =>
+  Object.fromEntries(Object.entries(columns).map(([field, { json }]) => [field, json]));
 
-/** Example: `id, valid_from`. */
-export function names(columns: Columns): Sql {
-  return listed(columns, (_, { name }) => raw(name));
-}
+export const names = (columns: Columns): Sql => listed(columns, (_, { name }) => raw(name));
 
 /** For `json_to_recordset`: `"id" uuid, "validFrom" timestamptz`. */
-export function recordset(columns: Columns): Sql {
-  return listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
-}
+export const recordset = (columns: Columns): Sql => listed(columns, (field, { type }) => raw(`"${field}" ${type}`));
 
-/** Fields of such a recordset `i`: `i."id", i."validFrom"`. */
-export function fields<Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql {
-  return listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
-}
+export const fields = <Of extends Columns>(columns: Of, instead: Instead<Of> = {}): Sql =>
+  listed(columns, (field) => instead[field] ?? raw(`i."${field}"`));
 
-/** Columns of the table's `row`: `m.id, m.valid_from`. */
-export function values<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
-  return listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
-}
+export const values = <Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql =>
+  listed(columns, (field, { name }) => instead[field] ?? raw(`${row}.${name}`));
 
-/** To select by field: `m.id as "id", m.valid_from as "validFrom"`. */
-export function selected(columns: Columns, row: string): Sql {
-  return listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
-}
+export const selected = (columns: Columns, row: string): Sql =>
+  listed(columns, (field, { name }) => raw(`${row}.${name} as "${field}"`));
 
-/** Example: `id = $1::uuid, valid_from = $2::timestamptz`. */
-export function assignments<Of extends Columns>(columns: Of, row: RowOf<Of>): Sql {
-  return listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
-}
+export const assignments = <Of extends Columns>(columns: Of, row: RowOf<Of>): Sql =>
+  listed(columns, (field, { name, type }) => sql`${raw(name)} = ${row[field]}::${raw(type)}`);
 
 /** For `json_build_object`: `'id', x.id, 'validFrom', x.valid_from`; 50 at most. */
 export function pairs<Of extends Columns>(columns: Of, row: string, instead: Instead<Of> = {}): Sql {
@@ -133,7 +119,7 @@ function makeShape(columns: Columns, more: object) {
   return shape;
 }
 
-/** A row of `jsonRow`, with the fields of `more`, the same ones at each call. */
+/** Reads a row of `jsonRow`. `more` must have the same fields at each call. */
 export function readRow<Of extends Columns, More extends object = object>(
   columns: Of,
   values: readonly unknown[],

@@ -3,17 +3,14 @@ import { raw, type Sql } from "sql-template-tag";
 import { MemoryError } from "../errors.js";
 
 export interface QueryOptions {
-  /** Keeps its plan on the server, a megabyte for a session's lifetime: for few large, frequent texts. */
+  /** Keeps the plan on the server for the session, about 1 MB: only for few large, frequent statements. */
   readonly prepare?: boolean;
   /** In milliseconds. @default that of the connection */
   readonly timeoutMs?: number;
 }
 
-/** Runs statements: a pool, or the client of a transaction. */
 export interface Connection {
-  /** The quoted schema of all tables. */
   readonly schema: Sql;
-  /** The text search configuration of the index. */
   readonly language: string;
   /** The current time as an expression: the database's, or the caller's clock. */
   now(): Sql;
@@ -21,9 +18,8 @@ export interface Connection {
   query<Row extends QueryResultRow>(statement: Sql, options?: QueryOptions): Promise<Row[]>;
 }
 
-/** `name` as a quoted SQL identifier. @throws MemoryError `INVALID_INPUT` */
 export function identifier(name: string): Sql {
-  // Also for quotes, which `PostgresSaver`, whose tables are in the same schema, does not escape.
+  // PostgresSaver uses the same schema and does not escape quotes.
   if (name.trim() === "" || /["']/.test(name) || name.includes("\u0000") || Buffer.byteLength(name) > 63) {
     throw new MemoryError(
       "INVALID_INPUT",

@@ -4,6 +4,7 @@ import { hostname } from "node:os";
 import { join } from "node:path";
 import { z } from "zod";
 import { MemoryError, type MemoryErrorCode } from "../errors.js";
+import { attempt } from "../text/plain-json.js";
 
 const processIdentitySchema = z.object({
   pid: z.number().int(),
@@ -13,47 +14,38 @@ const processIdentitySchema = z.object({
 });
 type ProcessIdentity = z.infer<typeof processIdentitySchema>;
 
-function thisProcess(): ProcessIdentity {
-  return { pid: process.pid, host: hostname(), startedAt: procStat(process.pid)?.startedAt ?? null };
-}
-
 /** Processes of other machines and containers count as running. */
 function isRunning({ pid, host, startedAt }: ProcessIdentity): boolean {
   if (host !== hostname()) return true;
   try {
     process.kill(pid, 0);
   } catch (error) {
-    // EPERM: it runs, as another user.
     if (codeOf(error) !== "EPERM") return false;
   }
-  const now = procStat(pid);
+  const stat = procStat(pid);
   // A zombie still accepts signals.
-  if (now?.state === "Z" || now?.state === "X") return false;
-  return startedAt === null || now === null || now.startedAt === startedAt;
+  if (stat?.state === "Z" || stat?.state === "X") return false;
+  return startedAt === null || stat === undefined || stat.startedAt === startedAt;
 }
 
-/** Fields 3 and 22 of proc(5); null without /proc. */
-function procStat(pid: number): { state: string; startedAt: string } | null {
-  try {
-    const stat = readFileSync(`/proc/${pid}/stat`, "utf8");
-    // The second field, the program's name in parentheses, may contain anything.
-    const fields = stat.slice(stat.lastIndexOf(")") + 2).split(" ");
-    return { state: fields[0] ?? "", startedAt: fields[19] ?? "" };
-  } catch {
-    return null;
-  }
+/** Fields 3 and 22 of proc(5); undefined without /proc. */
+function procStat(pid: number) {
+  const stat = attempt(() => readFileSync(`/proc/${pid}/stat`, "utf8"));
+  // The second field, the program's name in parentheses, may contain anything.
+  const [state, ...fields] = stat?.slice(stat.lastIndexOf(")") + 2).split(" ") ?? [];
+  return state === undefined ? undefined : { state, startedAt: fields[18] ?? "" };
 }
 
 /**
- * Locks the folder `dataDir`, which the embedded database does not, and returns what unlocks it. Node has no lock that
- * ends with its process, so a file names the holder. Whoever finds it dead creates `<lock>.next` first: two processes
- * that replaced its file could remove each other's. @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`,
- * `PERMISSION_DENIED`
+ * Locks the folder `dataDir`, since the embedded database does not; returns the unlock function. A process that finds
+ * the holder dead creates `<lock>.next` first: two processes that replaced one file could remove each other's.
+ * @throws MemoryError `DATA_DIRECTORY_LOCKED`, `INVALID_INPUT`, `PERMISSION_DENIED`
  */
 export function lockDataDirectory(dataDir: string): () => void {
   const lock = join(dataDir, "mnemograph.lock");
   const draft = `${lock}.${randomUUID()}`;
-  const mine = JSON.stringify(thisProcess());
+  const { startedAt = null } = procStat(process.pid) ?? {};
+  const mine = JSON.stringify({ pid: process.pid, host: hostname(), startedAt } satisfies ProcessIdentity);
   try {
     mkdirSync(dataDir, { recursive: true, mode: 0o700 });
     writeFileSync(draft, mine, { mode: 0o600 });
@@ -62,25 +54,26 @@ export function lockDataDirectory(dataDir: string): () => void {
     throw folderError(dataDir, error);
   }
   try {
-    while (!takeOnce(dataDir, lock, draft)) {}
+    while (!tryLock(dataDir, lock, draft)) {}
   } catch (error) {
     throw folderError(dataDir, error);
   } finally {
     rmSync(draft, { force: true });
   }
   return () => {
-    if (readOrNull(lock) === mine) rmSync(lock, { force: true });
+    if (readIfExists(lock) === mine) rmSync(lock, { force: true });
   };
 }
 
 /** One attempt; false when another process changed the lock meanwhile. */
-function takeOnce(dataDir: string, lock: string, draft: string): boolean {
+function tryLock(dataDir: string, lock: string, draft: string): boolean {
   const { dead, holder } = inspect(lock);
   if (holder) throw lockedError(dataDir, holder);
   const mine = successor(lock, dead.length);
-  if (!linkIfFree(draft, mine)) return false;
+  // Atomic: nobody reads a partial file.
+  if (!unless("EEXIST", () => [linkSync(draft, mine)])) return false;
   if (dead.length === 0) return true;
-  // Another process may have succeeded the same dead holders and removed their files meanwhile.
+  // Another process may have replaced the same dead holders.
   if (inspect(lock).holder?.file !== mine) {
     rmSync(mine, { force: true });
     return false;
@@ -92,14 +85,14 @@ function takeOnce(dataDir: string, lock: string, draft: string): boolean {
 
 type Holder = ProcessIdentity & { readonly file: string };
 
-/** The files of dead holders in order, and the living one after them. */
 function inspect(lock: string): { dead: string[]; holder: Holder | null } {
   const dead: string[] = [];
   for (;;) {
     const file = successor(lock, dead.length);
-    const text = readOrNull(file);
+    const text = readIfExists(file);
     if (text === null) return { dead, holder: null };
-    const identity = parseIdentity(text);
+    // A file may be incomplete after a power failure.
+    const identity = attempt(() => processIdentitySchema.parse(JSON.parse(text)));
     if (identity && isRunning(identity)) return { dead, holder: { ...identity, file } };
     dead.push(file);
   }
@@ -107,32 +100,14 @@ function inspect(lock: string): { dead: string[]; holder: Holder | null } {
 
 const successor = (lock: string, generations: number) => lock + ".next".repeat(generations);
 
-/** Atomic: nobody reads half of it. */
-function linkIfFree(draft: string, file: string): boolean {
-  try {
-    linkSync(draft, file);
-    return true;
-  } catch (error) {
-    if (codeOf(error) === "EEXIST") return false;
-    throw error;
-  }
-}
+const readIfExists = (file: string) => unless("ENOENT", () => readFileSync(file, "utf8"));
 
-function readOrNull(file: string): string | null {
+function unless<Result>(code: string, work: () => Result): Result | null {
   try {
-    return readFileSync(file, "utf8");
+    return work();
   } catch (error) {
-    if (codeOf(error) === "ENOENT") return null;
+    if (codeOf(error) === code) return null;
     throw error;
-  }
-}
-
-/** Null for an incomplete file, as after a power failure. */
-function parseIdentity(text: string): ProcessIdentity | null {
-  try {
-    return processIdentitySchema.parse(JSON.parse(text));
-  } catch {
-    return null;
   }
 }
 
@@ -156,6 +131,4 @@ export function folderError(dataDir: string, cause: unknown): unknown {
   return failed("PERMISSION_DENIED", `This process may not write in dataDir ${dataDir}.`);
 }
 
-function codeOf(error: unknown): unknown {
-  return error instanceof Error && "code" in error ? error.code : undefined;
-}
+const codeOf = (error: unknown): unknown => (error instanceof Error && "code" in error ? error.code : undefined);

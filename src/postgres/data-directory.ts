@@ -2,15 +2,11 @@ import { chmodSync, existsSync, lstatSync, mkdirSync, readdirSync, realpathSync,
 import { dirname, join } from "node:path";
 import { folderError, lockDataDirectory } from "./data-directory-lock.js";
 
-/** Marks a folder made here, wherever it is moved or restored. */
 const mark = "mnemograph.folder";
 
 const markText = "Mnemograph made this folder and keeps it closed to all but its owner.\n";
 
-/**
- * Locks the folder `dataDir` and returns what unlocks it. Closes a folder made here to other users.
- * @throws MemoryError as `lockDataDirectory`
- */
+/** Locks `dataDir` and returns the unlock function. Closes a folder created here to other users. */
 export function openDataDirectory(dataDir: string): () => void {
   const made = makeClosed(dataDir);
   const unlock = lockDataDirectory(dataDir);
@@ -34,7 +30,7 @@ function makeClosed(dataDir: string): boolean {
 
 const ours = /^(?:base|global|pg_[\w.]+|PG_VERSION|postgresql\.\S+|postmaster\.\w+|mnemograph\.\S+)$/;
 
-// Some thousand files, 20 ms. Unlike PostgreSQL, the engine creates them with the process's permissions.
+// Some thousand files, 20 ms: the engine, unlike PostgreSQL, creates them with the umask of the process.
 export function closeContents(dataDir: string): void {
   if (!existsSync(dataDir)) return;
   const names = readdirSync(dataDir).filter((name) => ours.test(name));
@@ -47,7 +43,6 @@ function closeTree(path: string): void {
   for (const name of readdirSync(path)) closeTree(join(path, name));
 }
 
-/** Skips links and other users' files. */
 function closeToOthers(path: string): void {
   try {
     const stats = lstatSync(path);

@@ -15,16 +15,14 @@ export function errorCodeOf(error: unknown): string {
   return "";
 }
 
-/** The violated constraint or unique index behind a `MemoryError`; Citus appends a shard's number. */
 export function brokenConstraint(error: unknown): string | undefined {
   const cause = error instanceof Error ? (error.cause as { constraint?: string } | undefined) : undefined;
   return cause?.constraint?.replace(/_\d+$/, "");
 }
 
-/** Whether the connection is lost, so that the statement may be repeated on another. */
 export function isConnectionError(error: unknown): boolean {
   const code = errorCodeOf(error);
-  // A protocol violation that leaves the session open is the statement's own fault; poolers end theirs with it.
+  // A protocol violation that keeps the session open is the statement's fault; poolers end the session (FATAL).
   if (code === "08P01" && (error as { severity?: unknown }).severity !== "FATAL") return false;
   // 08: connection exception; 57P01..57P03: the server stops or starts; 53300: too many connections.
   if (networkCodes.has(code) || code.startsWith("08") || /^(?:57P0[123]|53300)$/.test(code)) return true;
@@ -32,16 +30,10 @@ export function isConnectionError(error: unknown): boolean {
   return code === "" && lostConnection.test(message);
 }
 
-/** Whether all clients of the pool are in use, which says nothing of the database. */
-export function isPoolBusy(error: unknown): boolean {
-  return error instanceof Error && error.message === "timeout exceeded when trying to connect";
-}
+const hasMessage = (error: unknown, message: string) => error instanceof Error && error.message === message;
+export const isPoolBusy = (error: unknown) => hasMessage(error, "timeout exceeded when trying to connect");
+export const isReadTimeout = (error: unknown) => hasMessage(error, "Query read timeout");
 
-export function isReadTimeout(error: unknown): boolean {
-  return error instanceof Error && error.message === "Query read timeout";
-}
-
-/** Whether a timeout has passed, so that nobody waits for another attempt. */
 export function isTimeout(error: unknown): boolean {
   if (isPoolBusy(error) || isReadTimeout(error)) return true;
   return error instanceof Error && error.message.includes("due to connection timeout");
@@ -61,90 +53,74 @@ export function databaseWords(error: unknown): string {
 
 export function toMemoryError(error: unknown, schema: string): MemoryError {
   if (MemoryError.is(error)) return error;
-  const failure = (code: MemoryErrorCode, message: string) => new MemoryError(code, message, { cause: error });
+  const as = (code: MemoryErrorCode) => (message: string) => new MemoryError(code, message, { cause: error });
+  const unavailable = as("DATABASE_UNAVAILABLE");
+  const denied = as("PERMISSION_DENIED");
   const detail = databaseWords(error);
-  if (errorCodeOf(error) === "53300") {
-    return failure(
-      "DATABASE_UNAVAILABLE",
+  const sqlState = errorCodeOf(error);
+  if (sqlState === "53300") {
+    return unavailable(
       `The database takes no more connections (${detail}). Give its pools fewer, or the server more of them.`,
     );
   }
   if (isPoolBusy(error)) {
-    return failure(
-      "DATABASE_UNAVAILABLE",
+    return unavailable(
       `The pool had no free client in time (${detail}). Release those that are checked out, or give it more: ` +
         "pass `database` a pg.Pool with a higher `max`.",
     );
   }
-  if (isReadTimeout(error)) return failure(...timeout(detail));
+  if (isReadTimeout(error) || sqlState === "57014") {
+    return as("DATABASE_TIMEOUT")(
+      `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
+        "locks and what else runs, or raise database.statementTimeoutMs in the config.",
+    );
+  }
   if (isConnectionError(error)) {
-    return failure(
-      "DATABASE_UNAVAILABLE",
+    return unavailable(
       `The database does not answer (${detail}). Check that it runs and that the connection string is right.`,
     );
   }
-  switch (errorCodeOf(error)) {
-    case "57014":
-      return failure(...timeout(detail));
+  switch (sqlState) {
     case "42P01":
     case "3F000":
     case "42703":
-      return failure(
-        "SETUP_REQUIRED",
+      return as("SETUP_REQUIRED")(
         `The tables of schema "${schema}" are missing or out of date (${detail}). ` +
           `Run \`await memory.setup()\` or \`npx mnemograph migrate${/embedding/.test(detail) ? " --vectors" : ""}\` once.`,
       );
     case "25006":
-      return failure(
-        "PERMISSION_DENIED",
+      return denied(
         `This database is read-only (${detail}): it is a replica, or the role is set so. Connect to the primary.`,
       );
     case "42501":
-      return failure(
-        "PERMISSION_DENIED",
+      return denied(
         `The database user lacks a permission: ${detail}. ` +
           `It needs CREATE on the database for setup (or an existing schema "${schema}" of its own).`,
       );
     case "58P01":
-      // Of another missing file the database is broken.
-      if (!(error as Error).message.includes("vector")) break;
-      return failure("PEER_MISSING", lacksPgvector);
+      // Any other missing file means that the database is broken.
+      if ((error as Error).message.includes("vector")) return as("PEER_MISSING")(lacksPgvector);
+      break;
     case "MN001":
-      return failure(
-        "PERMISSION_DENIED",
-        `Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`,
-      );
+      return denied(`Schema "${schema}" isolates tenants: create the memory with isolation: "rls".`);
     case "MN002":
-      return failure(
-        "PERMISSION_DENIED",
+      return denied(
         "Only the role that owns the tables may work across tenants: give a scope, or connect as that role.",
       );
     case "26000":
     case "42P05":
-      return failure(
-        "DATABASE_ERROR",
+      return as("DATABASE_ERROR")(
         `A pooler between here and the database loses prepared statements (${detail}): set database.prepare: false ` +
           "in the config.",
       );
     case "28P01":
     case "28000":
     case "3D000":
-      return failure(
-        "DATABASE_UNAVAILABLE",
-        `The database refused the login: ${detail}. Check user, password and database name.`,
-      );
+      return unavailable(`The database refused the login: ${detail}. Check user, password and database name.`);
   }
-  return failure("DATABASE_ERROR", `The database reported: ${detail}`);
+  return as("DATABASE_ERROR")(`The database reported: ${detail}`);
 }
 
 export const lacksPgvector =
   `Embeddings need pgvector 0.7 or later, which is not installed: run \`${installVectors}\` for the embedded database, ` +
   "install it on a server (https://github.com/pgvector/pgvector), or create the memory without `embeddings`.";
-
-function timeout(detail: string): [MemoryErrorCode, string] {
-  return [
-    "DATABASE_TIMEOUT",
-    `The database took too long, and the statement was stopped (${detail}). Look in pg_stat_activity for who holds ` +
-      "locks and what else runs, or raise database.statementTimeoutMs in the config.",
-  ];
-}

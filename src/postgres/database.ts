@@ -12,29 +12,23 @@ import type { SessionKind } from "./session-settings.js";
 /** A pool bound to one schema. Never check out a second client while holding one: a pool may have only one. */
 export interface Database extends Connection, Statements {
   readonly schemaName: string;
-  /** The same without deadlines: for bulk work outside of turns. */
   readonly patient: Database;
-  /** `work` on one client; its errors pass through unchanged. */
   withClient<Result>(work: (client: ClientBase) => Promise<Result>): Promise<Result>;
   status(): DatabaseStatus;
   mayCrossTenants(): Promise<boolean>;
   readonly isEmbedded: boolean;
-  /** Refuses later calls, serves waiting ones, and ends the pool if it was made here. */
+  /** Refuses new calls, finishes waiting ones, and ends the pool if it was made here. */
   close(): Promise<void>;
 }
 
 export interface DatabaseSettings {
   readonly schemaName: string;
-  /** PostgreSQL's text search configuration of the index. @default "english" */
   readonly language?: string | undefined;
   readonly clock?: Clock | undefined;
-  /** Whether statements see one tenant's rows only, see `asTenant`. */
   readonly isolation?: "rls" | undefined;
-  /** Longest time of a statement. @default none */
   readonly statementTimeoutMs?: number | undefined;
   readonly prepare?: boolean | undefined;
   readonly sessions?: SessionKind | undefined;
-  /** Called when an outage begins and ends. */
   readonly onOutage?: Omit<OutageSettings, "probe"> | undefined;
 }
 
@@ -45,14 +39,10 @@ export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: (
   const probe = () => clients.use((client) => clients.asking(client, probeEveryMs)({ text: "select 1" }));
   const watch = watchForOutages({ probe, ...settings.onOutage });
   const clients = pooledClients(pool, { schemaName, isolation, sessions, statementTimeoutMs, watch, end });
-  const schema = identifier(schemaName);
   const now = () => (clock ? sql`${clock().toISOString()}::timestamptz` : sql`now()`);
-  const surroundings = { schemaName, schema, language, now, prepare };
+  const place = { schemaName, schema: identifier(schemaName), language, now };
   const common: Omit<Database, keyof Statements | "patient"> = {
-    schemaName,
-    schema,
-    language,
-    now,
+    ...place,
     isEmbedded,
     withClient: clients.use,
     status: watch.status,
@@ -64,11 +54,11 @@ export function createDatabase(pool: pg.Pool, settings: DatabaseSettings, end: (
   };
   const patient: Database = {
     ...common,
-    ...statementsOn(clients, surroundings, undefined, () => {}),
+    ...statementsOn(clients, { ...place, prepare }, undefined, () => {}),
     get patient() {
       return patient;
     },
   };
-  const statements = statementsOn(clients, surroundings, statementTimeoutMs, watch.requireUp);
+  const statements = statementsOn(clients, { ...place, prepare }, statementTimeoutMs, watch.requireUp);
   return { ...common, ...statements, patient };
 }

@@ -4,12 +4,12 @@ import { dirname, join } from "node:path";
 import type { PGlite } from "@electric-sql/pglite";
 import pg from "pg";
 import { MemoryError } from "../errors.js";
+import { attempt } from "../text/plain-json.js";
 import { closeContents, openDataDirectory } from "./data-directory.js";
 import { emptyDatabase, sharedEmptyDatabase, shareEmptyDatabase } from "./empty-database.js";
 import { prepareSession } from "./session-settings.js";
 
 export interface EmbeddedPoolOptions {
-  /** Folder of the database; without one it is in memory and ends with the pool. */
   readonly dataDir?: string;
   /** A dump of PGlite's `dumpDataDir` to start from. @default an empty database, made or shipped */
   readonly loadDataDir?: Blob;
@@ -18,21 +18,18 @@ export interface EmbeddedPoolOptions {
 
 export interface EmbeddedPool {
   readonly pool: pg.Pool;
-  /** The running database; starts it if necessary. */
   readonly engine: () => PGlite;
   readonly engineVersion: string | undefined;
   readonly close: () => Promise<void>;
 }
 
-/** Each release of the second requires one release of the first, so both are named with their versions. */
+/** Each release of the extension requires one release of the engine. */
 const installEngine = "npm install @electric-sql/pglite@0.5.14";
 export const installVectors = `${installEngine} @electric-sql/pglite-pgvector@0.0.15`;
 
 const embeddedPools = new WeakSet<pg.Pool>();
 
-export function isEmbeddedPool(pool: pg.Pool): boolean {
-  return embeddedPools.has(pool);
-}
+export const isEmbeddedPool = (pool: pg.Pool): boolean => embeddedPools.has(pool);
 
 /** @throws MemoryError `PEER_MISSING`; at the first connection also `DATABASE_UNAVAILABLE`, lock errors */
 export function openEmbeddedPool(options: EmbeddedPoolOptions): EmbeddedPool {
@@ -64,7 +61,7 @@ function engineHost(
   { PGlite: Engine, vector, version }: Peers,
 ) {
   let running: { engine: PGlite; ready: Promise<void>; unlock: () => void } | undefined;
-  const closed = () => {
+  const restrictFiles = () => {
     if (dataDir !== undefined) closeContents(dataDir);
   };
   const emptyFor = dataDir === undefined ? sharedEmptyDatabase : emptyDatabase;
@@ -76,15 +73,14 @@ function engineHost(
     const load = loadDataDir ?? (isNew ? emptyFor(version) : undefined);
     const engine = new Engine({
       ...(vector && { extensions: { vector } }),
-      // It does not start in a symbolic link.
+      // PGlite does not start in a symbolic link.
       ...(dataDir !== undefined && { dataDir: realpathSync(dataDir) }),
       ...(load !== undefined && { loadDataDir: load }),
-      // After a recovery its timer of 10 s goes on for ever, and a process without `close` never ends.
+      // After a recovery, the progress timer (10 s) would keep the process alive.
       startParams: [...Engine.defaultStartParams, "-c", "log_startup_progress_interval=0"],
     });
-    const ready = engine.waitReady.then(closed).then(async () => {
+    const ready = engine.waitReady.then(restrictFiles).then(async () => {
       if (dataDir !== undefined || load !== undefined) return;
-      // Later databases in memory start from this one, which is still empty.
       shareEmptyDatabase(version, await engine.dumpDataDir("none"));
     });
     running = { engine, ready, unlock };
@@ -112,7 +108,7 @@ function engineHost(
       if (!running) return;
       try {
         await running.engine.close();
-        closed();
+        restrictFiles();
       } finally {
         running.unlock();
       }
@@ -127,14 +123,14 @@ function embeddedClient(host: EngineHost, { createPgConfig }: Peers): typeof pg.
       super({ ...clientOptions, ...createPgConfig(host.engine()) } as pg.ClientConfig);
     }
 
-    // The peer's own connection never answers when the engine does not start.
+    // The peer's connection never answers when the engine does not start.
     override connect(): Promise<pg.Client>;
     override connect(callback: (error: Error) => void): void;
     override connect(callback?: (error: Error) => void): Promise<pg.Client> | undefined {
       const connected = host
         .started()
         .then(() => super.connect())
-        // Clients share the engine's session: a new one does not know the statements prepared before.
+        // Clients share one session: the statements that an earlier client prepared must go.
         .then(() => super.query("deallocate all"))
         .then(() => this);
       if (!callback) return connected;
@@ -149,32 +145,19 @@ function loadPeers() {
   const { PGlite: Engine } = load<typeof import("@electric-sql/pglite")>("@electric-sql/pglite");
   type Driver = typeof import("@electric-sql/pglite/node-postgres");
   const { createPgConfig } = load<Driver>("@electric-sql/pglite", "/node-postgres");
-  return { PGlite: Engine, createPgConfig, vector: loadVector(), version: engineVersion() };
-}
-
-function loadVector() {
-  try {
-    return load<typeof import("@electric-sql/pglite-pgvector")>("@electric-sql/pglite-pgvector").vector;
-  } catch {
-    return undefined;
-  }
-}
-
-function engineVersion(): string | undefined {
-  try {
+  type Extension = typeof import("@electric-sql/pglite-pgvector");
+  const vector = attempt(() => load<Extension>("@electric-sql/pglite-pgvector").vector);
+  const manifest = attempt((): { version?: unknown } => {
     const main = find("@electric-sql/pglite", (require, name) => require.resolve(name));
-    const { version } = JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
-    return typeof version === "string" ? version : undefined;
-  } catch {
-    return undefined;
-  }
+    return JSON.parse(readFileSync(join(dirname(main), "../package.json"), "utf8"));
+  });
+  const version = typeof manifest?.version === "string" ? manifest.version : undefined;
+  return { PGlite: Engine, createPgConfig, vector, version };
 }
 
-function load<Module>(name: string, part = ""): Module {
-  return find(name, (require) => require(name + part) as Module);
-}
+const load = <Module>(name: string, part = ""): Module => find(name, (require) => require(name + part) as Module);
 
-// Hidden from bundlers, which may have moved this file or changed its kind.
+// Hidden from bundlers, which may have moved this file or changed its format.
 function find<Found>(name: string, look: (require: NodeJS.Require, name: string) => Found): Found {
   const places = [import.meta.url, process.argv[1], join(process.cwd(), "package.json")];
   let failure: unknown;

@@ -1,20 +1,19 @@
 import { existsSync, readFileSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import { brotliDecompressSync, constants } from "node:zlib";
+import { attempt } from "../text/plain-json.js";
 
-/** The file of the build's empty database (`scripts/make-empty-database.ts`). */
 export const emptyDatabaseName = (engineVersion: string): string => `empty-database-${engineVersion}.tar.br`;
 
 /** Large enough to compress the copies of the template database. */
 export const windowBits = 26;
 
-/** Beside a built chunk; in a clone of the repository from its build or tests. */
 const places = ["./", "../../dist/", "../../node_modules/.cache/mnemograph/"];
 
-/** Dumps for databases in memory, by engine version, 40 MB each. */
-const kept = new Map<string, Blob>();
+/** Dumps by engine version, 40 MB each. */
+const dumps = new Map<string, Blob>();
 
-/** The build's embedded database without tables: starting from it takes a fifth of creating one. */
+/** The empty database of the build: starting from it takes a fifth of the time. */
 export function emptyDatabase(engineVersion: string | undefined): Blob | undefined {
   // Undefined in CommonJS bundles.
   const place: string | undefined = import.meta.url;
@@ -23,20 +22,16 @@ export function emptyDatabase(engineVersion: string | undefined): Blob | undefin
   const path = places.map((folder) => fileURLToPath(new URL(folder + name, place))).find(existsSync);
   if (path === undefined) return undefined;
   const params = { [constants.BROTLI_DECODER_PARAM_LARGE_WINDOW]: 1 };
-  try {
-    return new Blob([brotliDecompressSync(readFileSync(path), { params })]);
-  } catch {
-    return undefined;
-  }
+  return attempt(() => new Blob([brotliDecompressSync(readFileSync(path), { params })]));
 }
 
 export function sharedEmptyDatabase(engineVersion: string | undefined): Blob | undefined {
   if (engineVersion === undefined) return undefined;
-  const found = kept.get(engineVersion) ?? emptyDatabase(engineVersion);
-  if (found) kept.set(engineVersion, found);
+  const found = dumps.get(engineVersion) ?? emptyDatabase(engineVersion);
+  if (found) dumps.set(engineVersion, found);
   return found;
 }
 
 export function shareEmptyDatabase(engineVersion: string | undefined, dump: Blob): void {
-  if (engineVersion !== undefined) kept.set(engineVersion, dump);
+  if (engineVersion !== undefined) dumps.set(engineVersion, dump);
 }

@@ -6,43 +6,34 @@ import type { LocalSetting } from "./session-settings.js";
 /** The setting `mnemograph.tenant_id` of running calls: "t:" and a tenant's id, or "*". */
 const running = new AsyncLocalStorage<string>();
 
-/** Runs `work` with the rows of one tenant visible where tenants are isolated; "" and undefined: no tenant. */
-export function asTenant<Result>(tenantId: string | undefined, work: () => Result): Result {
-  return running.run(`t:${tenantId ?? ""}`, work);
-}
+/** Runs `work` with the rows of one tenant visible; "" and undefined mean no tenant. */
+export const asTenant = <Result>(tenantId: string | undefined, work: () => Result): Result =>
+  running.run(`t:${tenantId ?? ""}`, work);
 
-/** Runs `work` with all tenants visible; where tenants are isolated only the tables' owner may. */
-export function acrossTenants<Result>(work: () => Result): Result {
-  return running.run("*", work);
-}
+/** Runs `work` with all tenants visible. With isolation, only the owner of the tables may. */
+export const acrossTenants = <Result>(work: () => Result): Result => running.run("*", work);
 
 export function asListed<Result>(
-  of: { readonly scope?: { readonly tenantId?: string } | undefined; readonly tenantId?: string | undefined },
+  { scope, tenantId }: { readonly scope?: { tenantId?: string } | undefined; readonly tenantId?: string | undefined },
   work: () => Result,
 ): Result {
-  const { scope, tenantId } = of;
   if (scope) return asTenant(scope.tenantId, work);
   return tenantId === undefined ? acrossTenants(work) : asTenant(tenantId, work);
 }
 
-/** Runs later work with the tenancy of now. */
 export function keepTenancy(): <Result>(work: () => Result) => Result {
   const tenancy = running.getStore();
   return (work) => (tenancy === undefined ? work() : running.run(tenancy, work));
 }
 
-export function currentTenancy(): string | undefined {
-  return running.getStore();
-}
+export const currentTenancy = (): string | undefined => running.getStore();
 
 export interface IsolationStatus {
   readonly enforced: boolean;
-  /** Superuser or BYPASSRLS. */
   readonly exempt: boolean;
   readonly owner: boolean;
 }
 
-/** The isolation for the role of `client`; not enforced without tables. */
 export async function findIsolation(client: Pick<ClientBase, "query">, schemaName: string): Promise<IsolationStatus> {
   const { rows } = await client.query<IsolationStatus>(
     `select coalesce(c.relrowsecurity and c.relforcerowsecurity, false) as enforced,
@@ -57,16 +48,16 @@ export async function findIsolation(client: Pick<ClientBase, "query">, schemaNam
   return rows[0] ?? { enforced: false, exempt: false, owner: false };
 }
 
-/** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` when row-level security would isolate nothing. */
-export function requireIsolation({ enforced, exempt }: IsolationStatus, schemaName: string): void {
-  if (exempt) {
+/** @throws MemoryError `SETUP_REQUIRED`, `PERMISSION_DENIED` if the role bypasses row-level security. */
+export function requireIsolation(status: IsolationStatus, schemaName: string): IsolationStatus {
+  if (status.exempt) {
     throw new MemoryError(
       "PERMISSION_DENIED",
       "The database role is exempt from row-level security, so tenants would not be isolated: connect as a role that " +
         "is no superuser and has no BYPASSRLS. (The embedded database has superusers only.)",
     );
   }
-  if (enforced) return;
+  if (status.enforced) return status;
   throw new MemoryError(
     "SETUP_REQUIRED",
     `Schema "${schemaName}" does not isolate tenants yet. Run \`await memory.setup()\` with isolation: "rls", or ` +
@@ -74,7 +65,6 @@ export function requireIsolation({ enforced, exempt }: IsolationStatus, schemaNa
   );
 }
 
-/** @throws MemoryError `PERMISSION_DENIED` */
 export function requireTenancy(): string {
   const tenancy = currentTenancy();
   if (tenancy !== undefined) return tenancy;
@@ -84,6 +74,6 @@ export function requireTenancy(): string {
   );
 }
 
-export function tenantSetting(tenancy: string): LocalSetting {
-  return { text: `set local mnemograph.tenant_id to ${pg.escapeLiteral(tenancy)}` };
-}
+export const tenantSetting = (tenancy: string): LocalSetting => ({
+  text: `set local mnemograph.tenant_id to ${pg.escapeLiteral(tenancy)}`,
+});

@@ -15,25 +15,21 @@ import {
 import { collided, retryOn } from "./retry.js";
 import { findGap, type SchemaState, type WantedSchema } from "./schema-state.js";
 
-/** Any fixed number; this one is "mnemogra" in ASCII, shortened to a positive bigint. */
 const setupLock = "7885911234096720";
 
-/** All others queue behind a waiting migration, so it stops waiting and tries again. */
+/** Later statements queue behind a waiting migration, so it stops waiting and tries again. */
 const lockTimeoutMs = 2_000;
 const lockTries = 30;
-/** Two processes that build one index: "tuple concurrently updated", a deadlock, and an index that the other dropped. */
+/** Two processes build one index: "tuple concurrently updated", a deadlock, an index that the other dropped. */
 const buildRaces = ["XX000", "40P01", "42704"];
 
 export interface MigrateOptions extends WantedSchema {
-  /** More set-up on the same connection, under the same lock. */
   readonly also?: (client: ClientBase) => Promise<void>;
-  /** @default the package's own */
   readonly shipped?: ShippedSchema;
 }
 
 /**
- * Brings the schema up to date and returns the names of the applied migrations. Safe from several processes
- * at once. Everything up to an index that is built concurrently is one transaction.
+ * Brings the schema up to date and returns the applied migrations. Processes may run it concurrently.
  * @throws MemoryError `SCHEMA_DIFFERS`, `PERMISSION_DENIED`, `PEER_MISSING`, `BUSY`, `DATABASE_UNAVAILABLE`
  */
 export async function migrate(database: Database, options: MigrateOptions): Promise<string[]> {
@@ -106,7 +102,7 @@ async function runMigrations(
   const { state, newer, pending } = await findGap(client, schemaName, shipped, options);
   if (newer) return { done: [], concurrent: undefined };
   const isNew = state.is !== "installed";
-  // Nobody waits for tables that are new: their indexes are made with them.
+  // Nobody uses new tables yet, so their indexes are built in the same transaction.
   const before = isNew ? pending : pending.slice(0, firstConcurrent(pending, schemaName));
   if (state.is === "empty") await ensureSchema(client, schemaName);
   const run = async (statements: readonly string[]) => {
@@ -142,7 +138,7 @@ async function runMigrations(
   return { done: before.map(({ name }) => name), concurrent: pending[before.length] };
 }
 
-// Cannot run in a transaction; the group is the name of the index.
+// These statements cannot run in a transaction; the group is the index name.
 const concurrently =
   /^(?:create (?:unique )?index|drop index) concurrently (?:if (?:not )?exists )?(?:"[^"]*"\.)?(\w+)/;
 
@@ -152,7 +148,6 @@ function firstConcurrent(pending: readonly Migration[], schemaName: string): num
   return found < 0 ? pending.length : found;
 }
 
-// An index that an earlier attempt left invalid goes first.
 async function buildConcurrently(client: ClientBase, schemaName: string, migration: Migration): Promise<void> {
   const schema = identifier(schemaName).text;
   const statements = migration.statementsFor(schemaName);
@@ -188,7 +183,6 @@ async function recordVersions(
   await client.query(`update ${meta} set ${all.join(", ")}`);
 }
 
-/** Keeps one text search configuration for all words. @throws MemoryError `SCHEMA_DIFFERS` */
 async function keepLanguage(client: ClientBase, schemaName: string, recorded: string, language: string): Promise<void> {
   if (recorded === language) return;
   const schema = identifier(schemaName).text;
@@ -212,7 +206,6 @@ async function ensureSchema(client: ClientBase, schemaName: string): Promise<voi
   if (found.rowCount === 0) await client.query(`create schema ${identifier(schemaName).text}`);
 }
 
-/** Tables of new migrations come under existing row-level security. */
 async function isolateTables(client: ClientBase, schemaName: string): Promise<void> {
   const isolate = `${identifier(schemaName).text}.isolate_tables()`;
   const { rows } = await client.query("select to_regprocedure($1) is not null as isolated", [isolate]);
@@ -222,7 +215,7 @@ async function isolateTables(client: ClientBase, schemaName: string): Promise<vo
 async function ensureVectorExtension(client: ClientBase): Promise<string> {
   const found = await findExtensionSchema(client);
   if (found !== undefined) {
-    // Loads the library, which may have gone since.
+    // Loads the library, which may have been uninstalled.
     await client.query(`select '[1]'::${identifier(found).text}.vector`);
     return found;
   }

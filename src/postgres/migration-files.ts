@@ -1,6 +1,5 @@
 import { readdirSync, readFileSync } from "node:fs";
 
-/** A file of `migrations/`, `src/postgres/upgrade/` or `src/search/`. */
 export interface MigrationFile {
   readonly name: string;
   readonly text: string;
@@ -13,7 +12,7 @@ export function migrationFiles(): MigrationFile[] {
     const files = readdirSync(directory).filter((file) => file.endsWith(".sql"));
     return files.sort().map((file) => ({
       name: file.replace(/\.sql$/, ""),
-      // Git on Windows changes line ends.
+      // Git on Windows changes line endings.
       text: readFileSync(new URL(file, directory), "utf8").replaceAll("\r\n", "\n"),
     }));
   });

@@ -5,7 +5,6 @@ export const migrationSets = ["core", "vector", "isolation"] as const;
 
 export type MigrationSet = (typeof migrationSets)[number];
 
-/** Columns of `meta` with the last migration of each set; null: not installed. */
 export const versionColumns = {
   core: "version",
   vector: "vector_version",
@@ -15,24 +14,20 @@ export const versionColumns = {
 /** The oldest version whose package works on this schema. Raise it when removing what that package uses. */
 export const compatibleFrom = 1;
 
-/** A migration. Append-only: a released file never changes. */
 export interface Migration {
   readonly name: string;
   readonly set: MigrationSet;
-  /** Versions count over all sets. */
   readonly version: number;
   statementsFor(schemaName: string): string[];
 }
 
 export interface ShippedSchema {
   readonly migrations: readonly Migration[];
-  /** Installed over an older version. */
   readonly functions: {
     readonly version: number;
-    /** @param vectorSchema where pgvector is; any where it is not installed */
     statementsFor(schemaName: string, vectorSchema: string): string[];
   };
-  /** From before version 1: moves its tables aside, and copies them into those of version 1. */
+  /** `aside` renames the tables from before version 1, `copy` copies their rows. */
   readonly upgrade: Readonly<Record<"aside" | "copy", (schemaName: string) => string[]>>;
 }
 
@@ -68,14 +63,9 @@ export function shippedSchema(files = migrationFiles()): ShippedSchema {
   };
 }
 
-/** Files of capabilities, in the order in which they use each other. */
 const ownFunctions = ["conversation", "search-messages", "search-memories", "known-memories"];
 
-export function newestVersion({ migrations }: ShippedSchema): number {
-  return Math.max(...migrations.map(({ version }) => version));
-}
-
-// One each, as distributed tables require: up to a semicolon before a line that is not indented.
+// Splits at semicolons before unindented lines: distributed tables require single statements.
 function statementsOf(text: string, schemaName: string): string[] {
   const schema = identifier(schemaName).text;
   return text

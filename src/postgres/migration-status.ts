@@ -8,16 +8,13 @@ import { createdTables, findGap } from "./schema-state.js";
 
 export interface SetStatus {
   readonly set: MigrationSet;
-  /** The last migration; null: the set is not installed. */
   readonly version: number | null;
   readonly pending: readonly string[];
 }
 
 export interface MigrationStatus {
   readonly sets: readonly SetStatus[];
-  /** Whether a newer, compatible package set it up. */
   readonly newer: boolean;
-  /** Locks of the missing migrations, with the rows of the tables. */
   readonly locks: readonly (LockedTable & { readonly migration: string; readonly rows: number | null })[];
 }
 

@@ -10,7 +10,7 @@ import { openEmbeddedPool } from "./embedded-pool.js";
 import { type Outage, probeEveryMs } from "./outage.js";
 import { prepareSession } from "./session-settings.js";
 
-// Not pg's own type: it differs by version, and without pg's declarations every value would be a pool.
+// Not pg's own type: it differs by version, and without pg's declarations it would accept any value.
 interface PostgresPool {
   connect(): Promise<unknown>;
   query(text: string): Promise<unknown>;
@@ -27,10 +27,7 @@ export interface OpenSettings extends Omit<DatabaseSettings, "sessions" | "onOut
   readonly onBack?: ((outage: Outage) => void) | undefined;
 }
 
-/**
- * Reports `database: process.env.X` without that variable: its data would go with the container, unnoticed.
- * @throws MemoryError `INVALID_INPUT` where `NODE_ENV` is "production"
- */
+/** Reports an undefined `database`, such as an unset variable. @throws MemoryError `INVALID_INPUT` in production */
 export function reportUndefined(logger: Logger): void {
   const happened = "`database` is given, but undefined: is its environment variable not set?";
   if (process.env.NODE_ENV !== "production") {
@@ -43,7 +40,6 @@ export function reportUndefined(logger: Logger): void {
   );
 }
 
-/** The database of `option`; connects at its first statement. Ends only pools made here. */
 export function openDatabase(option: DatabaseOption | undefined, settings: OpenSettings, logger: Logger): Database {
   if (option === undefined) return openEmbedded(defaultDataDir, settings, logger);
   if (isDataDir(option)) return openEmbedded(option.dataDir, settings, logger);
@@ -86,10 +82,9 @@ function outageLines({ onBack }: OpenSettings, logger: Logger): DatabaseSettings
   };
 }
 
-/** The names in SQLite and PGlite. */
 const isInMemory = (place: string) => place === ":memory:" || place.startsWith("memory://");
 
-/** Without deadlines: nothing can stop a statement. */
+/** Without deadlines: nothing can stop a statement of the embedded database. */
 function openEmbedded(place: string, settings: OpenSettings, logger: Logger): Database {
   const { schemaName, language, clock, isolation } = settings;
   const onCreate = (dataDir: string) =>
@@ -109,34 +104,29 @@ function openServer(connectionString: string, settings: OpenSettings, logger: Lo
   try {
     new pg.Client({ connectionString });
   } catch (error) {
-    // The error must not be the cause: it contains the whole string with its password.
+    // Not as the cause: the error contains the connection string with its password.
     const detail = error instanceof Error ? error.message : "";
-    const message = `\`database\` is a connection string that cannot be used: ${detail}.`;
-    throw new MemoryError("INVALID_INPUT", message);
+    throw new MemoryError("INVALID_INPUT", `\`database\` is a connection string that cannot be used: ${detail}.`);
   }
-  const pool = makePool(connectionString, settings, logger);
-  const sessions = settings.prepare === false ? "lent" : "own";
+  const { prepare, statementTimeoutMs } = settings;
+  const pool = new pg.Pool({
+    connectionString,
+    connectionTimeoutMillis: connectTimeoutMs,
+    // Sends a transaction and its settings in one round trip.
+    pipeline: true,
+    // A pooler shares sessions, so session settings would leak.
+    ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
+  });
+  outliveConnections(pool, logger);
+  const sessions = prepare === false ? "lent" : "own";
   const onOutage = outageLines(settings, logger);
   return createDatabase(pool, { ...settings, sessions, onOutage }, () => pool.end());
 }
 
-/** Longest wait for a connection. A distant server takes a second, one that starts some seconds. */
+/** A distant server answers within a second, a starting one within some seconds. */
 const connectTimeoutMs = 10_000;
 
-function makePool(connectionString: string, { prepare, statementTimeoutMs }: OpenSettings, logger: Logger): pg.Pool {
-  const pool = new pg.Pool({
-    connectionString,
-    connectionTimeoutMillis: connectTimeoutMs,
-    // A statement with settings is a transaction: sent at once, it takes one round trip.
-    pipeline: true,
-    // A pooler shares its sessions: set nothing in them.
-    ...(prepare !== false && { onConnect: prepareSession(statementTimeoutMs, connectTimeoutMs) }),
-  });
-  outliveConnections(pool, logger);
-  return pool;
-}
-
-/** Without listeners lost connections end the process: the pool's if idle, the client's between two statements. */
+/** Without listeners, lost connections end the process: idle ones and those between two statements. */
 function outliveConnections(pool: pg.Pool, logger: Logger): void {
   pool.on("error", (error) => logger.warn(`an idle database connection was lost: ${databaseWords(error)}`));
   pool.on("connect", (client) => client.on("error", () => {}));
@@ -144,22 +134,17 @@ function outliveConnections(pool: pg.Pool, logger: Logger): void {
 
 export const databaseOptionsSchema = z.strictObject({
   /**
-   * Longest time of one statement; setup, forget, export, import, reembed, pruning, statistics and the
-   * lifecycle apart. A turn's statements take milliseconds: one that takes this long waits for a lock, and
-   * blocks a connection. Not for the embedded database. On a pool of yours the statement fails after that
-   * time; the pool's own `statement_timeout` stops it on the server.
-   *
-   * @default 30_000
+   * Longest time of one statement, except for setup, forget, export, import, reembed, pruning, statistics and the
+   * lifecycle. A turn's statements take milliseconds; one that takes this long waits for a lock. Not for the embedded
+   * database. On a pool of yours the statement fails then, but only the pool's own `statement_timeout` stops it on the
+   * server. @default 30_000
    */
   statementTimeoutMs: timerOption.min(1).default(30_000),
   /**
-   * Whether large statements stay prepared on the server: planning a recall takes longer than running it. Set
-   * it to false behind a pooler in transaction mode, such as PgBouncer.
-   *
-   * @default true
+   * Whether large statements stay prepared on the server: planning a recall takes longer than running it. Set it to
+   * false behind a pooler in transaction mode, such as PgBouncer. @default true
    */
   prepare: z.boolean().default(true),
 });
 
-/** Limits of the database. */
 export interface DatabaseConfig extends z.input<typeof databaseOptionsSchema> {}

@@ -13,7 +13,6 @@ export interface DatabaseStatus {
 
 export interface Outage {
   readonly durationMs: number;
-  /** Calls that failed at once meanwhile. */
   readonly refused: number;
 }
 
@@ -25,13 +24,12 @@ export interface OutageSettings {
 
 export type OutageWatch = ReturnType<typeof watchForOutages>;
 
-/** As long as a lost connection is retried: a fast restart is over by then. */
+/** A lost connection is retried for as long: a fast restart takes less. */
 export const patienceMs = 3_000;
 
-/** An outage costs turns two seconds more than it lasts. */
 export const probeEveryMs = 2_000;
 
-/** Of a server that stays silent, a probe may wait long for a connection; half of a pool is left to calls. */
+/** Probes of a silent server hold connections; half of a pool of ten is left to calls. */
 const mostProbes = 5;
 
 export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
@@ -44,9 +42,9 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
 
   const silentMs = () => (silentSince === undefined ? null : Math.round(performance.now() - silentSince));
   const retryInMs = () => (outage ? Math.max(0, Math.ceil(outage.probeAt - performance.now())) : null);
-  const probeUntilBack = (paused: NonNullable<typeof outage>) => {
+  const probeRepeatedly = (paused: NonNullable<typeof outage>) => {
     paused.probeAt = performance.now() + probeEveryMs;
-    timer = setTimeout(() => probeUntilBack(paused), probeEveryMs).unref();
+    timer = setTimeout(() => probeRepeatedly(paused), probeEveryMs).unref();
     if (probes >= mostProbes) return;
     probes++;
     void probe()
@@ -66,38 +64,32 @@ export function watchForOutages({ probe, onPause, onBack }: OutageSettings) {
   };
   return {
     answered,
-    /** @param sentAt when what failed began, by `performance.now()` */
     failed(error: unknown, sentAt: number) {
       if (isPoolBusy(error)) return;
-      // Only a database that answers gives an SQLSTATE.
       if (!isConnectionError(error)) return /^[0-9A-Z]{5}$/.test(errorCodeOf(error)) ? answered() : undefined;
       last = error;
-      // A statement may also have waited for a lock: its own wait proves nothing.
+      // The statement may have waited for a lock: its own waiting time proves nothing.
       silentSince ??= isReadTimeout(error) ? performance.now() : Math.max(sentAt, answeredAt);
       const ms = silentMs() ?? 0;
       if (outage || ms < patienceMs) return;
       outage = { probeAt: 0, refused: 0 };
-      probeUntilBack(outage);
+      probeRepeatedly(outage);
       onPause?.(ms, error);
     },
-    /** @throws MemoryError `DATABASE_UNAVAILABLE` during a pause, with `details.retryInMs` */
     requireUp() {
       if (!outage) return;
       outage.refused++;
-      throw pausedError(silentMs() ?? 0, retryInMs() ?? 0, last);
+      const [silent, retry] = [silentMs() ?? 0, retryInMs() ?? 0];
+      throw new MemoryError(
+        "DATABASE_UNAVAILABLE",
+        `The database has not answered for ${Math.round(silent / 1_000)} s (the last error: ${databaseWords(last)}), so ` +
+          `calls fail at once until it does. The next probe is in ${Math.ceil(retry / 1_000)} s. Check that it runs and can be reached.`,
+        { cause: last, details: { retryInMs: retry } },
+      );
     },
     status(): DatabaseStatus {
       return { state: outage ? "paused" : "up", silentMs: silentMs(), retryInMs: retryInMs() };
     },
     stop,
   };
-}
-
-function pausedError(silentMs: number, retryInMs: number, cause: unknown): MemoryError {
-  return new MemoryError(
-    "DATABASE_UNAVAILABLE",
-    `The database has not answered for ${Math.round(silentMs / 1_000)} s (the last error: ${databaseWords(cause)}), so ` +
-      `calls fail at once until it does. The next probe is in ${Math.ceil(retryInMs / 1_000)} s. Check that it runs and can be reached.`,
-    { cause, details: { retryInMs } },
-  );
 }

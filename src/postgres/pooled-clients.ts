@@ -23,13 +23,13 @@ const ignore = () => {};
 
 const statements = channel("mnemograph:statement");
 
-/** The protocol counts them in two bytes, and wraps around. */
+/** The protocol counts parameters in two bytes. */
 const mostParameters = 65_535;
 
-/** A server that answers reports its own timeout first. */
+/** A server that answers reports its own timeout within this time. */
 const graceMs = 1_000;
 
-/** Longest wait without a deadline: returns the clients of a server that fell silent. */
+/** Longest wait without a deadline: frees the clients of a silent server. */
 const patientMs = 3_600_000;
 
 export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
@@ -67,26 +67,22 @@ export function pooledClients(pool: pg.Pool, settings: ClientSettings) {
     }
   };
   const isolated = (client: ClientBase) => {
-    const check = async () => {
-      const found = await findIsolation(client, schemaName);
-      requireIsolation(found, schemaName);
-      return found;
-    };
-    status ??= check().catch((error: unknown) => {
-      status = undefined;
-      throw error;
-    });
+    status ??= findIsolation(client, schemaName)
+      .then((found) => requireIsolation(found, schemaName))
+      .catch((error: unknown) => {
+        status = undefined;
+        throw error;
+      });
     return status;
   };
   return {
     use,
-    /** Runs statements on `client`; each fails when the server does not answer in time. */
     asking(client: ClientBase, deadlineMs: number | undefined): Ask {
       const isServers = sessions === "lent" || (sessions === "own" && deadlineMs === statementTimeoutMs);
       const timeoutMs = (deadlineMs ?? patientMs) + (isServers ? graceMs : 0);
       return (statement) => askWithin(client, statement, sessions === "embedded" ? 0 : timeoutMs, watch);
     },
-    /** The settings of statements that begin now; synchronous, since the tenancy follows the call. */
+    /** Synchronous, since the tenancy belongs to the calling context. */
     settingsNow: (deadlineMs: number | undefined): LocalSetting[] => [
       ...(isolation === "rls" ? [tenantSetting(requireTenancy())] : []),
       ...deadlineSettings(sessions, deadlineMs),
@@ -126,7 +122,7 @@ async function askWithin(
     return result;
   } catch (error) {
     watch.failed(error, askedAt);
-    // Its answer may come later: nobody else can use the connection.
+    // A late answer may follow, so the connection cannot be reused.
     if (isReadTimeout(error)) void (client as pg.Client).end().catch(ignore);
     throw error;
   }

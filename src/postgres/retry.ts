@@ -2,46 +2,44 @@ import { setTimeout as sleep } from "node:timers/promises";
 import { MemoryError } from "../errors.js";
 import { errorCodeOf, isConnectionError, isTimeout } from "./database-error.js";
 
-/** `work` of `retryOn` returns it for a conflict without a database error. */
+/** Returned by `work` for a conflict without a database error. */
 export const collided = Symbol("collided");
 
 interface Collisions {
-  /** Attempts in all. Each failure means that another writer made progress. */
   readonly most: number;
-  /** The growth of the random waits with each attempt, in milliseconds. @default 0 */
+  /** Random waits grow by this with each attempt. @default 0 */
   readonly stepMs?: number;
   readonly busy: string;
 }
 
-/** Repeats `work` when it returns `collided` or fails with these SQLSTATEs. @throws MemoryError `BUSY` */
+/** Repeats `work` while it returns `collided` or fails with one of `codes`. @throws MemoryError `BUSY` */
 export async function retryOn<Result>(
   codes: readonly string[],
   work: () => Promise<Result | typeof collided>,
   { most, stepMs = 0, busy }: Collisions,
 ): Promise<Result> {
-  const met = new MemoryError("BUSY", busy);
+  const collision = new MemoryError("BUSY", busy);
   const isCollision = (error: unknown) =>
-    error === met || (error instanceof Error && codes.includes(errorCodeOf(error.cause)));
+    error === collision || (error instanceof Error && codes.includes(errorCodeOf(error.cause)));
   const once = async () => {
     const result = await work();
-    if (result === collided) throw met;
+    if (result === collided) throw collision;
     return result;
   };
   try {
     return await retrying(once, { most, when: isCollision, waitMs: (failures) => Math.random() * stepMs * failures });
   } catch (cause) {
-    throw cause !== met && isCollision(cause) ? new MemoryError("BUSY", busy, { cause }) : cause;
+    throw cause !== collision && isCollision(cause) ? new MemoryError("BUSY", busy, { cause }) : cause;
   }
 }
 
 interface Retries {
   readonly most: number;
   readonly waitMs: (failures: number) => number;
-  /** Whether the next attempt may succeed after this error. */
   readonly when: (error: unknown) => boolean;
 }
 
-// Tries at 0 to 3.1 s, as a pooler or a fast restart takes. Only for what is idempotent or guarded.
+// Tries at 0 to 3.1 s, the time of a fast restart. Only for idempotent or guarded work.
 export const reconnect: Retries = {
   most: 6,
   waitMs: (failures) => 100 * 2 ** (failures - 1),

@@ -6,22 +6,16 @@ import type { Connection, QueryOptions } from "./connection.js";
 import { toMemoryError } from "./database-error.js";
 import type { PooledClients } from "./pooled-clients.js";
 import { reconnect, retrying } from "./retry.js";
-import { beginWith, queryWith } from "./session-settings.js";
+import { runInOrder } from "./session-settings.js";
 
 export interface Statements extends Pick<Connection, "query"> {
-  /** `work` in a transaction, which its error rolls back. Never repeat it: it may be committed. */
+  /** Runs `work` in a transaction; an error rolls back. Never repeat it: it may be committed. */
   transaction<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>;
 }
 
-interface Surroundings extends Omit<Connection, "query"> {
-  readonly schemaName: string;
-  readonly prepare: boolean;
-}
-
-/** Statements with a default deadline of `deadlineMs`; `admit` throws where they are not to be tried. */
 export function statementsOn(
   clients: PooledClients,
-  { schemaName, prepare, ...connection }: Surroundings,
+  { schemaName, prepare, ...connection }: Omit<Connection, "query"> & { schemaName: string; prepare: boolean },
   deadlineMs: number | undefined,
   admit: () => void,
 ): Statements {
@@ -42,14 +36,21 @@ export function statementsOn(
         clients.use(async (client): Promise<QueryResult<Row>> => {
           await clients.requireIsolated(client);
           const ask = clients.asking(client, timeoutMs);
-          return queryWith(client, ask, settings, statementOf(asked, options));
+          const statement = statementOf(asked, options);
+          if (settings.length === 0) return ask(statement);
+          const results = await runInOrder(client, ask, [
+            { text: "begin" },
+            ...settings,
+            statement,
+            { text: "commit" },
+          ]);
+          return results.at(-2) as QueryResult<Row>;
         });
       return (await retrying(run, reconnect).catch(reported)).rows;
     },
     async transaction(work) {
       const settings = clients.settingsNow(deadlineMs);
       admit();
-      /** Errors of `work` itself pass through unchanged. */
       let failure: { readonly error: unknown } | undefined;
       const run = async (client: ClientBase) => {
         const ask = clients.asking(client, deadlineMs);
@@ -59,7 +60,7 @@ export function statementsOn(
           return (await clients.asking(client, timeoutMs)(statement).catch(reported)).rows as Row[];
         };
         await clients.requireIsolated(client);
-        await beginWith(client, ask, settings);
+        await runInOrder(client, ask, [{ text: "begin" }, ...settings]);
         try {
           const result = await work({ ...connection, query }).catch((error: unknown) => {
             failure = { error };
@@ -80,15 +81,14 @@ export function statementsOn(
   };
 }
 
-/** By text: hashing takes a measurable part of a recall. */
+/** A cache: hashing takes a measurable part of a recall. */
 const statementNames = new Map<string, string>();
 
 const mostNames = 500;
 
-/** Unique: a connection keeps one plan for each name. */
 function statementName(text: string): string {
-  const known = statementNames.get(text);
-  if (known !== undefined) return known;
+  const cached = statementNames.get(text);
+  if (cached !== undefined) return cached;
   if (statementNames.size === mostNames) statementNames.clear();
   const name = `mnemograph_${createHash("sha256").update(text).digest("hex").slice(0, 16)}`;
   statementNames.set(text, name);

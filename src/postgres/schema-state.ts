@@ -6,7 +6,6 @@ import {
   type Migration,
   type MigrationSet,
   migrationSets,
-  newestVersion,
   type ShippedSchema,
   versionColumns,
 } from "./migration-set.js";
@@ -18,7 +17,6 @@ interface InstalledSchema {
   readonly language: string;
 }
 
-/** Nothing yet, version 1 or later, or the tables of before version 1 with these sets. */
 export type SchemaState =
   | { readonly is: "empty"; readonly tables: ReadonlySet<string> }
   | { readonly is: "installed"; readonly tables: ReadonlySet<string>; readonly installed: InstalledSchema }
@@ -26,7 +24,6 @@ export type SchemaState =
 
 type Run = Pick<ClientBase, "query">;
 
-/** Reads only. @throws MemoryError `SCHEMA_DIFFERS` also after an interrupted upgrade */
 async function readSchema(client: Run, schemaName: string): Promise<SchemaState> {
   const { rows } = await client.query<{ name: string }>(
     `select c.relname as name from pg_catalog.pg_class c join pg_catalog.pg_namespace n on n.oid = c.relnamespace
@@ -64,7 +61,6 @@ async function readMeta(client: Run, schemaName: string): Promise<InstalledSchem
   };
 }
 
-/** The last migration of each set before version 1. */
 const lastBefore = {
   core: { table: "migration", name: "0036_round_news" },
   vector: { table: "vector_migration", name: "0005_store" },
@@ -100,28 +96,21 @@ async function rowsOf(client: Run, schemaName: string, table: string): Promise<R
 }
 
 export interface WantedSchema {
-  /** Whether to set up pgvector's extension and tables; updates them wherever they exist. */
+  /** Sets up pgvector's extension and tables; existing ones are updated in any case. */
   readonly vectors: boolean;
-  /** Whether to set up row-level security by tenant; permanent. @default false */
+  /** Sets up row-level security by tenant; permanent. @default false */
   readonly isolation?: boolean;
-  /** Whether to upgrade from before version 1, while no other process works on it. @default false */
+  /** Upgrades from before version 1; no other process may use the schema. @default false */
   readonly upgrade?: boolean;
 }
 
-export interface SchemaGap {
-  readonly state: SchemaState;
-  /** Whether a newer, compatible package set it up: then nothing is pending. */
-  readonly newer: boolean;
-  readonly pending: readonly Migration[];
-}
-
-/** Reads only. @throws MemoryError `SCHEMA_DIFFERS` */
+/** Reads only. `newer`: a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` */
 export async function findGap(
   client: Run,
   schemaName: string,
   shipped: ShippedSchema,
   { vectors, isolation = false, upgrade = false }: WantedSchema,
-): Promise<SchemaGap> {
+): Promise<{ state: SchemaState; newer: boolean; pending: readonly Migration[] }> {
   const state = await readSchema(client, schemaName);
   if (state.is === "before" && !upgrade) {
     throw differs(
@@ -145,15 +134,14 @@ export async function findGap(
   return { state, newer: false, pending };
 }
 
-/** Whether a newer, compatible package set up the schema. @throws MemoryError `SCHEMA_DIFFERS` if incompatible */
 function isNewer(shipped: ShippedSchema, installed: InstalledSchema, schemaName: string): boolean {
-  const known = newestVersion(shipped);
+  const newest = Math.max(...shipped.migrations.map(({ version }) => version));
   const found = Math.max(...Object.values(installed.versions).map((version) => version ?? 0));
-  if (found <= known) return false;
-  if (installed.compatibleFrom <= known) return true;
+  if (found <= newest) return false;
+  if (installed.compatibleFrom <= newest) return true;
   throw differs(
     schemaName,
-    `was set up by a newer mnemograph: it has version ${found}, and this package knows ${known}. Update the package.`,
+    `was set up by a newer mnemograph: it has version ${found}, and this package knows ${newest}. Update the package.`,
   );
 }
 
@@ -167,6 +155,5 @@ export function createdTables(migrations: readonly Migration[], schemaName: stri
 
 const anotherSchema = "Use a schema of its own: `schema` of createMemory, `--schema` of the command line.";
 
-function differs(schemaName: string, what: string): MemoryError {
-  return new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);
-}
+const differs = (schemaName: string, what: string): MemoryError =>
+  new MemoryError("SCHEMA_DIFFERS", `Schema "${schemaName}" ${what}`);

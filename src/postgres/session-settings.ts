@@ -1,40 +1,22 @@
 import type { ClientBase, QueryConfig, QueryResult } from "pg";
 
-/** A statement that changes a setting until its transaction ends. */
 export type LocalSetting = QueryConfig;
 
 export type Ask = (statement: QueryConfig) => Promise<QueryResult>;
 
-// "own": of our pool; "lent": that behind a pooler; "callers": of theirs; "embedded": nothing can stop a statement.
+// Owner of the sessions. "own": our pool; "lent": our pool behind a pooler; "callers": their pool; "embedded".
 export type SessionKind = "own" | "lent" | "callers" | "embedded";
 
-// Our own sessions need one only without a deadline, to restore the role's or connection string's timeout.
+// Our own sessions have a timeout; without a deadline it is reset to that of the role or connection string.
 export function deadlineSettings(sessions: SessionKind, deadlineMs: number | undefined): LocalSetting[] {
   const timeout = { text: `set local statement_timeout to ${deadlineMs ?? "default"}` };
   if (sessions === "lent") return [{ text: "set local jit to off" }, timeout];
   return sessions === "own" && deadlineMs === undefined ? [timeout] : [];
 }
 
-/** Opens a transaction. One round trip on a pipelining client, else one for each statement. */
-export async function beginWith(client: ClientBase, ask: Ask, settings: readonly LocalSetting[]): Promise<void> {
-  await inOrder(client, ask, [{ text: "begin" }, ...settings]);
-}
-
-/** The result of one statement in its own transaction with `settings`. */
-export async function queryWith(
-  client: ClientBase,
-  ask: Ask,
-  settings: readonly LocalSetting[],
-  statement: QueryConfig,
-): Promise<QueryResult> {
-  if (settings.length === 0) return ask(statement);
-  const results = await inOrder(client, ask, [{ text: "begin" }, ...settings, statement, { text: "commit" }]);
-  return results.at(-2) as QueryResult;
-}
-
-async function inOrder(client: ClientBase, ask: Ask, statements: readonly QueryConfig[]): Promise<QueryResult[]> {
+export async function runInOrder(client: ClientBase, ask: Ask, statements: readonly QueryConfig[]) {
   if ("pipeline" in client && client.pipeline === true) {
-    // After a failure the server refuses the rest, and takes "commit" for "rollback".
+    // After a failure the server refuses later statements and treats "commit" as "rollback".
     const settled = await Promise.allSettled(statements.map(ask));
     const failed = settled.find((result) => result.status === "rejected");
     if (failed && settled.at(-1)?.status === "rejected") await ask({ text: "rollback" }).catch(() => {});
@@ -52,11 +34,10 @@ async function inOrder(client: ClientBase, ask: Ask, statements: readonly QueryC
 }
 
 /**
- * Prepares a new session of our pool, for `onConnect`. Planning a recall takes longer than running it, and JIT hundreds
- * of times longer: each prepared statement keeps one generic plan, except on Citus, which distributes only custom ones.
- * A server that checks its client stops a statement of a lost connection.
- * @param statementTimeoutMs the role's or connection string's wins. No startup parameter, which some proxies refuse
- * @param answerTimeoutMs how long a connected server may be silent; undefined for the embedded one
+ * Prepares a session of our pool. Planning a recall takes longer than running it, and JIT hundreds of times longer, so
+ * prepared statements keep a generic plan; Citus distributes only custom ones.
+ * @param statementTimeoutMs unless the role or connection string has one. Some proxies refuse startup parameters
+ * @param answerTimeoutMs longest silence of a connected server; undefined for the embedded one
  */
 export function prepareSession(
   statementTimeoutMs?: number,
@@ -71,7 +52,6 @@ export function prepareSession(
       values: [String(statementTimeoutMs ?? 0)],
       ...(answerTimeoutMs !== undefined && { query_timeout: answerTimeoutMs }),
     };
-    // The next statement on the client reports a failure.
     await client.query(statement).catch(() => {});
     if (answerTimeoutMs === undefined) return;
     const watching = { text: "set client_connection_check_interval to '1s'", query_timeout: answerTimeoutMs };

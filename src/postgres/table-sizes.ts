@@ -8,7 +8,6 @@ export interface TableSize {
   readonly bytes: number;
 }
 
-/** The tables of the schema, largest first. */
 export async function tableSizes(db: Database): Promise<TableSize[]> {
   return db.query<TableSize & Record<string, unknown>>(sql`
     select c.relname as "table", nullif(c.reltuples, -1)::float8 as rows,

@@ -3,19 +3,16 @@ import type { Connection } from "../postgres/connection.js";
 import { delegatedMark, type Scope } from "./scope.js";
 import { findOwner, isId, type ScopeColumns, scopeColumns, withinScope } from "./scope-predicates.js";
 
-/** One thread, and which of the memories learned in it are erased with it. */
 export interface ErasedThread {
   readonly threadId: string;
-  /** "episodes": only its episodes. "all": everything learned in it. */
+  /** "episodes": only the episodes of the thread. "all": everything learned in it. */
   readonly memories: "episodes" | "all";
 }
 
-/** `{ userId }` has the user in all apps, `{ userId, appId }` in that app, `{ appId }` the app's own. */
+/** `{ userId }`: the user in all apps; `{ userId, appId }`: the user in one app; `{ appId }`: the app's own data. */
 export interface ErasureScope extends ScopeColumns {
   readonly thread: ErasedThread | null;
-  /** The owner's row, a bigint as text; null without one. */
   readonly ownerRef: string | null;
-  /** Whether the owner's row itself belongs to the scope. */
   readonly whole: boolean;
 }
 
@@ -30,7 +27,6 @@ export async function findErasureScope(
   return { ...columns, thread, ownerRef: owner === null ? null : String(owner), whole };
 }
 
-/** Whether the row `x`, with the columns of a scope and a thread id, belongs to it. */
 export function hasScope(scope: ErasureScope): Sql {
   const within = withinScope(scope, "x");
   const own = scope.userId === "" ? sql`${within} and x.user_id = ''` : within;
@@ -39,7 +35,7 @@ export function hasScope(scope: ErasureScope): Sql {
   return sql`${own} and (${isId(sql`x.thread_id`, id)} or starts_with(x.thread_id, ${id + delegatedMark}))`;
 }
 
-// Insights derived from a thread's memories are erased with all of these, and found while they exist.
+// Includes insights derived from a thread's memories, which can only be found while those exist.
 export function hasMemory(db: Connection, scope: ErasureScope): Sql {
   const { thread, ownerRef } = scope;
   if (!thread) return hasOwner(scope);
@@ -52,20 +48,15 @@ export function hasMemory(db: Connection, scope: ErasureScope): Sql {
     )`;
 }
 
-export function takesNotes({ thread }: ErasureScope): boolean {
-  return thread === null || thread.memories === "all";
-}
+export const takesNotes = ({ thread }: ErasureScope): boolean => thread === null || thread.memories === "all";
 
 export function notesOf(db: Connection, scope: ErasureScope): Sql {
   return sql`select n.memory_id from ${db.schema}.note_source n
     where ${takesNotes(scope)} and n.thread_ref in (${threadsOf(db, scope)})`;
 }
 
-/** The refs of the scope's threads, as a query. */
-export function threadsOf(db: Connection, scope: ErasureScope): Sql {
-  return sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;
-}
+export const threadsOf = (db: Connection, scope: ErasureScope): Sql =>
+  sql`select x.id from ${db.schema}.thread x where ${hasScope(scope)}`;
 
-export function hasOwner({ ownerRef, userId, appId }: ErasureScope): Sql {
-  return sql`x.owner_ref = ${ownerRef}::bigint and (${userId === "" || appId === ""} or x.app_id = ${appId})`;
-}
+export const hasOwner = ({ ownerRef, userId, appId }: ErasureScope): Sql =>
+  sql`x.owner_ref = ${ownerRef}::bigint and (${userId === "" || appId === ""} or x.app_id = ${appId})`;

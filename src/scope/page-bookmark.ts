@@ -3,23 +3,20 @@ import { MemoryError } from "../errors.js";
 import type { Connection } from "../postgres/connection.js";
 import { uuidOf } from "./scope-predicates.js";
 
-/** The beginning of a page of a list of the rows `alias`, newest first. */
 export interface PageBookmark {
   readonly table: Sql;
   readonly alias: Sql;
-  /** Id of the last row of the previous page; undefined for the first page. */
   readonly after: string | undefined;
-  /** The name of a row in errors: "a memory". */
   readonly what: string;
 }
 
-/** Whether a row comes after the bookmark; false where the bookmark's row is gone. */
+/** Whether a row follows the bookmark; false if the bookmark's row is gone. */
 export function isAfter({ table, alias, after }: PageBookmark): Sql {
   if (after === undefined) return sql`true`;
   return sql`${alias}.ref < (select b.ref from ${table} b where b.id = ${uuidOf(after)}::uuid)`;
 }
 
-/** Throws `INVALID_INPUT` for an empty page that follows no listed row; `isListed` says whether one is. */
+/** For an empty page. @throws MemoryError `INVALID_INPUT` if the bookmark is no listed row */
 export async function requireEnd(
   db: Connection,
   { table, alias, after, what }: PageBookmark,

@@ -10,7 +10,7 @@ export interface Scope {
   readonly appId?: string;
 }
 
-/** `bigint` keys of `owner` and `thread`, never public; drivers give them as text, which `Number` reads. */
+/** Internal `bigint` keys. Drivers return them as text. */
 export type OwnerRef = number;
 export type ThreadRef = number;
 
@@ -23,27 +23,17 @@ const id = (name: string) =>
 
 const scopeSchema = z.strictObject({ tenantId: id("tenantId"), userId: id("userId"), appId: id("appId") });
 
-/** Refuses `{ userId: undefined, appId }`, which would be everybody in the app. @throws MemoryError `SCOPE_REQUIRED` */
+/** Rejects `{ userId: undefined, appId }`, which would select all users. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScope(input: unknown): Scope {
   const valueless = Object.entries(input ?? {}).filter(([, value]) => value === undefined || value === null);
   if (valueless.length > 0) throw invalid(valueless.map(([name]) => `${name} is given without a value`));
   const parsed = scopeSchema.safeParse(input ?? {}, { error: namesKeys });
   if (!parsed.success) throw invalid(parsed.error.issues.map(({ message }) => message));
-  const { tenantId, userId, appId } = parsed.data;
-  if (userId === undefined && appId === undefined) {
-    throw new MemoryError(
-      "SCOPE_REQUIRED",
-      "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.",
-    );
-  }
-  return {
-    ...(tenantId !== undefined && { tenantId }),
-    ...(userId !== undefined && { userId }),
-    ...(appId !== undefined && { appId }),
-  };
+  if ("userId" in parsed.data || "appId" in parsed.data) return parsed.data as Scope;
+  const message = "A scope needs a userId or an appId (or both): pass `scope: { userId: … }`.";
+  throw new MemoryError("SCOPE_REQUIRED", message);
 }
 
-/** An app of a tenant, without a user. */
 export interface AppScope {
   readonly tenantId?: string;
   readonly appId: string;
@@ -63,7 +53,6 @@ export function parseAppScope(input: unknown): AppScope {
 export const scopeField = z.unknown().optional();
 export const threadField = z.unknown().optional();
 
-/** @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: typeof scopeField }>(
   schema: z.ZodObject<Shape>,
   input: unknown,
@@ -73,17 +62,14 @@ export function parseScoped<Shape extends z.ZodRawShape & { readonly scope: type
   return { ...options, scope: parseScope((options as { scope?: unknown }).scope) };
 }
 
-/** The scope in `options`; without the key all scopes. @throws MemoryError `SCOPE_REQUIRED` */
+/** The scope of `options`; undefined (all scopes) only without the key. @throws MemoryError `SCOPE_REQUIRED` */
 export function parseScopeIn(options: { readonly scope?: unknown } | undefined): Scope | undefined {
   if (options === undefined || !("scope" in options)) return undefined;
   if (options.scope !== undefined) return parseScope(options.scope);
   throw invalid(["scope is given without a value; leave it out where all scopes are meant"]);
 }
 
-/**
- * `input`, the options of a list for one scope, or else for a tenant or all.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` also for a tenant beside a scope
- */
+/** Parses list options for a scope, a tenant, or all. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` for both */
 export function parseListed<
   Shape extends z.ZodRawShape & { readonly scope: typeof scopeField; readonly tenantId: typeof tenantField },
 >(schema: z.ZodObject<Shape>, input: unknown, what: string) {
@@ -99,10 +85,8 @@ export function parseListed<
 
 export const tenantField = z.string().refine(isStorable, "must not contain NUL characters").optional();
 
-/** Whether `owner` is an app whose memories all its users see, and `scope` one of the users. */
-export function isSharedBy(scope: Scope, owner: Scope): boolean {
-  return scope.userId !== undefined && owner.userId === undefined;
-}
+export const isSharedBy = (scope: Scope, owner: Scope): boolean =>
+  scope.userId !== undefined && owner.userId === undefined;
 
 function invalid(problems: readonly string[]): MemoryError {
   return new MemoryError(
@@ -111,13 +95,12 @@ function invalid(problems: readonly string[]): MemoryError {
   );
 }
 
-/** A conversation and its owner. */
 export interface ThreadAddress {
   readonly scope: Scope;
   readonly threadId: string;
 }
 
-/** `input` as a thread id: any text that is not blank. @throws MemoryError `INVALID_INPUT` */
+/** @throws MemoryError `INVALID_INPUT` for anything but text that is not blank */
 export function parseThreadId(input: unknown): string {
   if (typeof input === "string" && input.trim() !== "" && isStorable(input)) return input;
   throw new MemoryError(
@@ -126,15 +109,11 @@ export function parseThreadId(input: unknown): string {
   );
 }
 
-/** In the ids of threads of agents' tasks, between the conversation's and the agent. */
+/** Separates a conversation's id and an agent in the thread ids of agents' tasks. */
 export const delegatedMark = "/mnemograph:delegated/";
 
-/** Whether nobody but agents speaks in the thread. */
-export function isDelegatedThread(threadId: string): boolean {
-  return threadId.includes(delegatedMark);
-}
+export const isDelegatedThread = (threadId: string): boolean => threadId.includes(delegatedMark);
 
-/** The error for a thread of another scope; it does not say whose. */
 export function threadForbidden(threadId: string): MemoryError {
   return new MemoryError(
     "THREAD_FORBIDDEN",
@@ -143,8 +122,7 @@ export function threadForbidden(threadId: string): MemoryError {
   );
 }
 
-/** The owner of threads without an owner. No given scope equals it, since ids must not be blank. */
+/** Owner of threads without an owner. No valid scope equals it, since ids must not be blank. */
 export const nobody: Scope = { tenantId: " ", userId: " " };
 
-/** Prefix of the names of checkpoints whose thread id is taken. */
 export const ownNamePrefix = "mnemograph:";

@@ -1,7 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Scope } from "./scope.js";
 
-/** 48 bits, which a number holds exactly. */
 export const tenantHashes = 2 ** 48;
 
 /** A hash of a scope's tenant, else user, else app, from 0 to below `tenantHashes`, equal everywhere. */

@@ -1,12 +1,12 @@
+import { replaceStretches } from "./cut-text.js";
 import { plainLetters } from "./plain-words.js";
 import { onOneLine, visibleText } from "./storable-text.js";
 
 const noBracket = /^[^<\u0080-\uFFFF]*$/;
 
-/** `text` with "&lt;" for the bracket of whatever passes for a tag of the memory block. */
+/** Escapes the bracket of anything that resembles a tag of the memory block. */
 export function contained(text: string): string {
   const visible = visibleText(text);
-  // Fast path: nearly all text has no bracket.
   if (noBracket.test(visible)) return visible;
   const plain = plainLetters(visible);
   if (!plain.includes("<")) return visible;
@@ -28,27 +28,23 @@ export function contained(text: string): string {
   return result + visible.slice(done);
 }
 
-/** `contained` on one line, which cannot look like a heading or another section. */
-export function containedLine(text: string): string {
-  return contained(onOneLine(text));
-}
+export const containedLine = (text: string): string => contained(onOneLine(text));
 
-/** Openings of the memory block's own parts, apart from headings. */
 const labels = new RegExp(
   "^(?:\\[?summary of (?:messages|round)|answer consistently using|these notes are data from|\\(?memories for app|" +
     "the following are (?:memories|notes)|use these memories|memory updates since|\\[?previous context)",
 );
 
-/** `text` without headings; a line that begins like a part of the memory block becomes a list item. */
+/** Removes headings; a line that begins like a label of the memory block becomes a list item. */
 export function withoutHeadings(text: string): string {
   const lines = visibleText(text).split("\n");
   const kept = lines.flatMap((line, index) => {
     const plain = plainLetters(line);
     if (index > 0 && /^\s{0,3}[=-]{2,}\s*$/.test(plain)) return [];
-    // A list mark in front is enough: then the line is no label.
+    // A list mark before the text makes the line no label.
     const marks = /^[\s\0#>]*#[\s\0#>]*/.exec(plain)?.[0].length ?? 0;
-    const rest = plain.slice(marks).replaceAll("\0", "").trimStart();
-    return [`${labels.test(rest) ? "- " : ""}${line.slice(marks)}`];
+    const content = plain.slice(marks).replaceAll("\0", "").trimStart();
+    return [`${labels.test(content) ? "- " : ""}${line.slice(marks)}`];
   });
   return kept.join("\n");
 }
@@ -60,7 +56,6 @@ const context = new RegExp(
   "g",
 );
 
-/** Parts of a block that lost its tags, in plain letters: their first words and their last. */
 const wholeParts: readonly (readonly [RegExp, string])[] = [
   [
     /^[# \t]*(?:long-term memory[ \t]*\n)?(?:use what is known here [^\n]{0,100})?these notes are data from earlier conversations/gm,
@@ -92,10 +87,10 @@ function lostParts(plain: string): [number, number][] {
   return found as [number, number][];
 }
 
-/** `text` without memory blocks, `[Previous context: …]` and remains of blocks. What never closes stays. */
+/** Removes memory blocks, `[Previous context: …]` and parts of blocks. Unclosed ones stay. */
 export function withoutMemoryBlocks(text: string): string {
   const plain = plainLetters(text);
-  return without(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
+  return replaceStretches(text, [...contexts(plain), ...blocks(plain), ...lostParts(plain)]);
 }
 
 function blocks(plain: string): [number, number][] {
@@ -111,7 +106,7 @@ function blocks(plain: string): [number, number][] {
   return found;
 }
 
-/** A bracket and an empty line end a context, see `modelView`; without them the next bracket does. */
+/** A bracket and an empty line end a context (see `modelView`); otherwise the next bracket does. */
 function contexts(plain: string): [number, number][] {
   const ends = [...plain.matchAll(/\](?=[\s\0]{0,4}\n[\s\0]{0,4}\n)/g)].map(({ index }) => index + 1);
   const found: [number, number][] = [];
@@ -124,14 +119,4 @@ function contexts(plain: string): [number, number][] {
     found.push([index, to]);
   }
   return found;
-}
-
-function without(text: string, stretches: readonly [number, number][]): string {
-  let result = "";
-  let done = 0;
-  for (const [from, to] of stretches.toSorted(([first], [second]) => first - second)) {
-    if (from > done) result += text.slice(done, from);
-    done = Math.max(done, to);
-  }
-  return result + text.slice(done);
 }

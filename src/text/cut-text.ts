@@ -1,5 +1,18 @@
 import { hasWords } from "./storable-text.js";
 
+/** Replaces each character in half-open `stretches`, which may overlap, by `filler`. */
+export function replaceStretches(text: string, stretches: readonly (readonly [number, number])[], filler = ""): string {
+  const parts: string[] = [];
+  let done = 0;
+  for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {
+    if (to <= done) continue;
+    const start = Math.max(done, from);
+    parts.push(text.slice(done, start), filler.repeat(to - start));
+    done = to;
+  }
+  return parts.join("") + text.slice(done);
+}
+
 const segmenter = new Intl.Segmenter("und", { granularity: "sentence" });
 
 /** Full stops that may end no sentence: after initials, short titles ("Dr.", "Mrs."), numbers ("am 3. Mai"). */
@@ -7,13 +20,11 @@ const doubtful = /(?<![\p{L}\p{M}\p{N}])(?:\p{L}|\p{Lu}\p{L}{1,2}|\p{N}{1,3})\.\
 
 const ending = /[\p{Sentence_Terminal}\u2026]["'\p{Pe}\p{Pi}\p{Pf}]*\s*$/u;
 
-/** Words in dictionaries are shorter. */
 const wordCharacters = 40;
 
 const endMark = /[\p{Sentence_Terminal}\u2026]/u;
 const moreThanClosing = /[^"'\p{Pe}\p{Pi}\p{Pf}\s]/u;
 
-/** The sentences of `text`, which together are the text; a doubtful end does not count. */
 export function sentencesOf(text: string): string[] {
   const end = text.search(endMark);
   // Fast path: most memories are one sentence, and segmenting is slow.
@@ -32,9 +43,7 @@ export function sentencesOf(text: string): string[] {
   return [...sentences.slice(0, -1), `${sentences.at(-1)}${begun}`];
 }
 
-/** The whole sentences at the beginning of `text` that fit `mostCharacters`; undefined if none does. */
 export function wholeSentences(text: string, mostCharacters: number): string | undefined {
-  // The characters after the last sentence that fits show whether it ends there.
   const [first = "", ...others] = sentencesOf(text.slice(0, mostCharacters + wordCharacters));
   let whole = first;
   for (const sentence of others) {
@@ -55,7 +64,6 @@ function isOpen(text: string): boolean {
   return count('"') % 2 === 1 || pairs.some(([open = "", close = ""]) => count(open) > count(close));
 }
 
-/** Segmented on either side of a place. Words are shorter. */
 const windowCharacters = 200;
 
 const words = new Intl.Segmenter("und", { granularity: "word" });
@@ -63,7 +71,7 @@ const graphemes = new Intl.Segmenter("und", { granularity: "grapheme" });
 
 type Boundary = ReturnType<typeof boundariesAround>[number];
 
-/** The end of a part: after a line in its last quarter, else a word, else a mark nearby (JSON), else a character. */
+/** The end of a part: a line's end in its last quarter, else a word, else a mark (JSON), else a character. */
 export function endOfPart(text: string, start: number, end: number): number {
   if (end >= text.length) return text.length;
   const lastQuarter = end - Math.floor((end - start) / 4);
@@ -74,7 +82,6 @@ export function endOfPart(text: string, start: number, end: number): number {
   return best?.at ?? lastCharacterEnd(text, start, end);
 }
 
-/** The first place from `from` on where a word, or else a character, begins. */
 export function startOfPart(text: string, from: number): number {
   const near = boundariesAround(text, from).filter(({ at }) => at >= from);
   const best = near.find(isBetweenTexts) ?? near[0];
@@ -82,11 +89,10 @@ export function startOfPart(text: string, from: number): number {
   return best.at + (/^\s/.test(best.after) ? 1 : 0);
 }
 
-function isBetweenTexts({ before, after, isBetweenWords }: Boundary): boolean {
-  return isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
-}
+const isBetweenTexts = ({ before, after, isBetweenWords }: Boundary): boolean =>
+  isBetweenWords || /\s$/.test(before) || /^\s/.test(after);
 
-/** Only a window of the text: one character may be joined of a million marks. */
+/** Segments a window only: one character can have a million combining marks. */
 function boundariesAround(text: string, place: number) {
   const first = Math.max(0, place - windowCharacters);
   const segments = [...words.segment(text.slice(first, place + windowCharacters))];
@@ -98,7 +104,7 @@ function boundariesAround(text: string, place: number) {
   }));
 }
 
-/** The last end of a character from `start` to `end`; splits only one that is longer than the window. */
+/** The last end of a character between `start` and `end`; splits only characters longer than the window. */
 function lastCharacterEnd(text: string, start: number, end: number): number {
   const first = Math.max(start, end - windowCharacters);
   const near = Array.from(graphemes.segment(text.slice(first, end + windowCharacters)), ({ index }) => first + index);
@@ -108,6 +114,5 @@ function lastCharacterEnd(text: string, start: number, end: number): number {
   return cut > start ? cut : start + (isHalved(text, start + 1) ? 2 : 1);
 }
 
-function isHalved(text: string, index: number): boolean {
-  return /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");
-}
+const isHalved = (text: string, index: number): boolean =>
+  /[\uD800-\uDBFF]/.test(text[index - 1] ?? "") && /[\uDC00-\uDFFF]/.test(text[index] ?? "");

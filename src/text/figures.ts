@@ -1,35 +1,30 @@
 import { normalValue } from "./normal-value.js";
 
-/** A number with its sign and groups of thousands; parts of a date, time, range or power are one figure. */
 const figure =
   /(?:(?<![\p{L}\p{N}.,:/'-])[-\u2212])?(?:[0-9]{1,3}(?: [0-9]{3})+(?![0-9])|[0-9]+)(?:[.,:/'^\u066b\u066c\u2013\u2044-][0-9]+)*/gu;
 
-/** A number whose thousands are apart, of which the last group has three digits: "1,234.5", "12.34.567". */
 const grouped = /^(-?[0-9]{1,3}([.,'])(?:[0-9]{2,3}\2)*[0-9]{3})(?:(?!\2)[.,]([0-9]+))?$/;
 
-/** Numbers, dates and times in any digits, sorted: "1,000", "1.000" and "1 000" are one, so are "1,5" and "1.5". */
-export function figuresOf(text: string): string[] {
-  return (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
-}
+/** Numbers, dates and times in any digits, sorted; "1,000", "1.000" and "1 000" are equal, and "1,5" and "1.5". */
+export const figuresOf = (text: string): string[] =>
+  (normalValue(text).match(figure) ?? []).map(plainFigure).toSorted();
 
-function plainFigure(said: string): string {
-  const plain = said
+function plainFigure(written: string): string {
+  const plain = written
     .replace(/ /g, "")
     .replace(/\u066b/g, ".")
     .replace(/\u066c/g, ",")
     .replace(/[\u2212\u2013]/g, "-")
     .replace(/^0(?=[0-9]:)/, "");
-  const [, whole, , rest] = grouped.exec(plain) ?? [];
-  if (whole !== undefined) return whole.replace(/[.,']/g, "") + (rest === undefined ? "" : `.${rest}`);
+  const [, whole, , decimals] = grouped.exec(plain) ?? [];
+  if (whole !== undefined) return whole.replace(/[.,']/g, "") + (decimals === undefined ? "" : `.${decimals}`);
   return plain.replace(/^(-?[0-9]+),([0-9]+)$/, "$1.$2");
 }
 
-export function haveSameFigures(first: string, second: string): boolean {
-  return figuresOf(first).join(" ") === figuresOf(second).join(" ");
-}
+export const haveSameFigures = (first: string, second: string): boolean =>
+  figuresOf(first).join(" ") === figuresOf(second).join(" ");
 
-/** A figure of `text` that none of `sources` has. */
 export function newFigure(text: string, sources: readonly string[]): string | undefined {
-  const known = new Set(sources.flatMap(figuresOf));
-  return figuresOf(text).find((each) => !known.has(each));
+  const sourceFigures = new Set(sources.flatMap(figuresOf));
+  return figuresOf(text).find((each) => !sourceFigures.has(each));
 }

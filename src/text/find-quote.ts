@@ -11,23 +11,17 @@ const variants = new Map(
 );
 const space = codeOf(" ");
 
-/** In characters: a quote of a fact is a sentence or two. */
 const longestQuote = 2_000;
 
-/** Scripts with spaces between words: there a quote may not begin or end within a word. */
+/** Scripts with spaces between words: a quote must not begin or end within a word. */
 const spaced = /[\p{Script=Latin}\p{Script=Cyrillic}\p{Script=Greek}\p{N}]/u;
 
-/** The part of `text` that matches `quote`; null without. Case, accents, space, quotes and dashes may differ. */
-export function findQuote(text: string, quote: string): string | null {
-  return find(text, quote, () => () => false);
-}
+/** The part of `text` that matches `quote`, or null; ignores case, accents, spaces, quotation marks, dashes. */
+export const findQuote = (text: string, quote: string): string | null => find(text, quote, () => () => false);
 
-/** The same, where the writer of `text` says it, and does not quote it. */
-export function findSaid(text: string, quote: string): string | null {
-  return find(text, quote, quotedIn);
-}
+/** The same, but only in the writer's own words, not in quoted text. */
+export const findSaid = (text: string, quote: string): string | null => find(text, quote, quotedIn);
 
-/** Of words that are quoted again and again, so many places are looked at. */
 const mostQuoted = 100;
 
 function find(text: string, quote: string, quoted: typeof quotedIn): string | null {
@@ -35,19 +29,19 @@ function find(text: string, quote: string, quoted: typeof quotedIn): string | nu
   const words = normalForm(quote, "NFC").trim();
   if (!hasWords(words)) return null;
   const wanted = comparable(words);
-  const said = normalForm(text, "NFC");
-  const { codes, places } = comparable(said);
+  const normalText = normalForm(text, "NFC");
+  const { codes, places } = comparable(normalText);
   const isWord = (code: number | undefined) => code !== undefined && hasWords(String.fromCodePoint(code));
   const first = spaced.test(words.at(0) ?? "");
   const last = spaced.test(words.at(-1) ?? "");
-  const isQuoted = quoted(said);
+  const isQuoted = quoted(normalText);
   let passed = 0;
   for (const from of occurrences(codes, wanted.codes)) {
     const to = from + wanted.codes.length;
     if (first && isWord(codes[from - 1])) continue;
     if (last && isWord(codes[to])) continue;
-    const [start = 0, end = said.length] = [places[from], places[to]];
-    if (!isQuoted(start, end)) return said.slice(start, end);
+    const [start = 0, end = normalText.length] = [places[from], places[to]];
+    if (!isQuoted(start, end)) return normalText.slice(start, end);
     if (++passed === mostQuoted) return null;
   }
   return null;
@@ -57,7 +51,6 @@ function codeOf(character: string): number {
   return character.codePointAt(0) ?? 0;
 }
 
-/** Characters folded for comparison, and the place of each in `text`, with its end as one more. */
 function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   const codes = new Uint32Array(text.length);
   const places = new Uint32Array(text.length + 1);
@@ -79,20 +72,17 @@ function comparable(text: string): { codes: Uint32Array; places: Uint32Array } {
   return { codes: codes.subarray(0, count), places: places.subarray(0, count + 1) };
 }
 
-/** A cache by code, below the scripts that (but for a few) have no capitals. */
 const plainCodes = new Uint32Array(0x3000);
 
 function plainCode(code: number): number {
-  // Ideographs and the like fold to themselves.
   if (code >= 0x3001 && code < 0xa640) return code;
-  const known = plainCodes[code];
-  if (known) return known;
+  const cached = plainCodes[code];
+  if (cached) return cached;
   const plain = foldedCode(code);
   if (code < plainCodes.length) plainCodes[code] = plain;
   return plain;
 }
 
-/** Optional in writing: combining accents, vowel signs of Arabic and Hebrew, stars of Markdown. */
 const optional = /[\u0300-\u036F\u0591-\u05BD\u05BF-\u05C7\u0610-\u061A\u0640\u064B-\u065F\u0670*]/u;
 const nothing = 0x110000;
 
@@ -103,17 +93,16 @@ function foldedCode(code: number): number {
   return variants.get(code) ?? codeOf(bare(character).toLowerCase());
 }
 
-/** A letter without its accent, kana in full width: models correct what they quote. */
+/** Removes accents and widens kana, since models correct what they quote. */
 function bare(character: string): string {
   const code = codeOf(character);
   if (code >= 0xff61 && code <= 0xff9f) return character.normalize("NFKC");
-  // Decomposing syllables gives letters, not accents.
+  // Decomposing Hangul syllables gives letters, not accents.
   return code < 0x2000 ? (character.normalize("NFD")[0] ?? character) : character;
 }
 
-/** Knuth, Morris and Pratt: linear. */
+/** Knuth–Morris–Pratt: linear. */
 function* occurrences(codes: Uint32Array, wanted: Uint32Array): Generator<number> {
-  // The longest proper prefix of `wanted` that is a suffix of each of its prefixes.
   const borders = [0];
   const extend = (matched: number, next: number | undefined): number => {
     let length = matched;

@@ -3,7 +3,7 @@ import { messageText } from "./message-text.js";
 
 const tag = /(<\/?system-reminder(?:\s[^<>]{0,200})?>)/i;
 
-/** `text` without what lies within `<system-reminder>` tags; all of it where a tag is not closed. */
+/** Removes the contents of `<system-reminder>` tags; keeps the whole text if a tag is not closed. */
 export function withoutReminders(text: string): string {
   let depth = 0;
   let own = "";
@@ -15,7 +15,6 @@ export function withoutReminders(text: string): string {
   return depth === 0 ? own : text;
 }
 
-/** Whether another middleware wrote the message: it is no user's word, whatever its type. */
 export function isInserted(message: BaseMessage): boolean {
   if (message.additional_kwargs?.lc_source !== undefined) return true;
   if (message.getType() !== "human") return false;
@@ -23,12 +22,7 @@ export function isInserted(message: BaseMessage): boolean {
   return text.trim() !== "" && withoutReminders(text).trim() === "";
 }
 
-/** Whether a turn begins with the message: with a user's words, or with a task. */
-export function opensTurn(message: BaseMessage): boolean {
-  return message.getType() === "human" && !isInserted(message);
-}
+export const opensTurn = (message: BaseMessage): boolean => message.getType() === "human" && !isInserted(message);
 
-/** Whether LangChain's `summarizationMiddleware` put the message in the place of the conversation. */
-export function isOthersSummary(message: BaseMessage): boolean {
-  return message.additional_kwargs?.lc_source === "summarization";
-}
+export const isOthersSummary = (message: BaseMessage): boolean =>
+  message.additional_kwargs?.lc_source === "summarization";

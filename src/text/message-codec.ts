@@ -1,18 +1,9 @@
-import {
-  AIMessage,
-  type BaseMessage,
-  ChatMessage,
-  HumanMessage,
-  mapStoredMessageToChatMessage,
-  type StoredMessage,
-  SystemMessage,
-  ToolMessage,
-} from "@langchain/core/messages";
+import { type BaseMessage, mapStoredMessageToChatMessage, type StoredMessage } from "@langchain/core/messages";
 import { MemoryError } from "../errors.js";
 import { type TranscriptMessage, textOfParts } from "./message-text.js";
-import { isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
+import { attempt, isJsonObject, type Json, type JsonObject, jsonReader, propertyOf } from "./plain-json.js";
 
-/** The only messages ever constructed, by type, with what their class needs. Others become a `ChatMessage`. */
+/** The only message classes constructed, with their required fields. Other types become a `ChatMessage`. */
 const types = {
   human: {},
   ai: {},
@@ -22,7 +13,6 @@ const types = {
   generic: { role: "generic" },
 } as const;
 
-/** A message in LangChain's stored form, all JSON. */
 export interface PlainMessage {
   readonly type: keyof typeof types;
   readonly data: Readonly<JsonObject>;
@@ -40,7 +30,7 @@ const content: Form = (value) => {
   return value.flatMap((part) => (isJsonObject(part) ? part : (text(part) ?? [])));
 };
 
-/** The kept fields, in the form that LangChain's classes take. Names first: no bound cuts them off. */
+/** The kept fields, in LangChain's form. Names come first, so that no limit cuts them off. */
 const forms: { readonly [field: string]: Form } = {
   id: text,
   name: text,
@@ -57,52 +47,37 @@ const forms: { readonly [field: string]: Form } = {
   artifact: (value) => value,
 };
 
-/** `message` as JSON. LangChain's `mapChatMessagesToStoredMessages` fails for what JSON cannot say. */
-export function plainMessage(message: BaseMessage): PlainMessage {
-  return { type: typeOf(message), data: dataOf(message) };
-}
+/** LangChain's `mapChatMessagesToStoredMessages` fails for values that JSON cannot represent. */
+export const plainMessage = (message: BaseMessage): PlainMessage => ({ type: typeOf(message), data: dataOf(message) });
 
-/** Keeps the text even where its class cannot be made of the rest. */
 export function messageOf({ type, data }: PlainMessage): BaseMessage {
   const make = (given: JsonObject) => {
     const stored = { type, data: { ...types[type], ...given } } as unknown as StoredMessage;
     const message = mapStoredMessageToChatMessage(stored);
-    // LangChain reads parts only when asked for the text, and fails then.
+    // LangChain parses the parts only when the text is read, and may fail then.
     if (typeof message.content !== "string") void message.text;
     return message;
   };
-  try {
-    return make(data);
-  } catch {
-    const texts = Object.entries(data).filter(([name]) => forms[name] === text);
-    return make({ ...Object.fromEntries(texts), content: textOfParts(data.content) });
-  }
+  const whole = attempt(() => make(data));
+  if (whole) return whole;
+  const texts = Object.entries(data).filter(([name]) => forms[name] === text);
+  return make({ ...Object.fromEntries(texts), content: textOfParts(data.content) });
 }
 
-export function encodeMessage(message: BaseMessage): string {
-  return JSON.stringify(plainMessage(message));
-}
+export const encodeMessage = (message: BaseMessage): string => JSON.stringify(plainMessage(message));
 
-/** The message in `serialised`; no other class is constructed. @throws MemoryError `DATABASE_ERROR` */
+/** Constructs no other class. @throws MemoryError `DATABASE_ERROR` */
 export function decodeMessage(serialised: string): BaseMessage {
-  const { type, data } = parsed(serialised);
+  const value = attempt((): unknown => JSON.parse(serialised));
+  const { type, data } = isJsonObject(value) ? value : {};
   if (typeof type === "string" && isType(type) && isJsonObject(data)) {
     return messageOf({ type, data: dataOf(data) });
   }
-  const message = "A message of the transcript cannot be read: its content was altered.";
-  throw new MemoryError("DATABASE_ERROR", message);
+  throw new MemoryError("DATABASE_ERROR", "A message of the transcript cannot be read: its content was altered.");
 }
 
-function parsed(serialised: string): JsonObject {
-  try {
-    const value: unknown = JSON.parse(serialised);
-    return isJsonObject(value) ? value : {};
-  } catch {
-    return {};
-  }
-}
+const typesByRole = { user: "human", assistant: "ai", system: "system", tool: "tool", other: "generic" } as const;
 
-/** The message stored as `stored`, with its id; one of its role, name and text where it cannot be read. */
 export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessage {
   const { messageId: id, role, actor, text: content } = stored;
   try {
@@ -110,12 +85,8 @@ export function storedMessage(stored: Omit<TranscriptMessage, "seq">): BaseMessa
     message.id ||= id;
     return message;
   } catch {
-    const fields = { id, content, ...(actor !== null && { name: actor }) };
-    if (role === "user") return new HumanMessage(fields);
-    if (role === "assistant") return new AIMessage(fields);
-    if (role === "system") return new SystemMessage(fields);
-    if (role === "tool") return new ToolMessage({ ...fields, tool_call_id: "" });
-    return new ChatMessage({ ...fields, role });
+    const data = { id, content, ...(actor !== null && { name: actor }), ...(role === "other" && { role }) };
+    return messageOf({ type: typesByRole[role], data });
   }
 }
 
@@ -128,14 +99,9 @@ function dataOf(holder: object): JsonObject {
   return Object.fromEntries(entries);
 }
 
-/** Messages of other packages and derived classes count as LangChain's of their type. */
 function typeOf(message: BaseMessage): PlainMessage["type"] {
-  try {
-    const type = message.getType();
-    return isType(type) ? type : "generic";
-  } catch {
-    return "generic";
-  }
+  const type = attempt(() => message.getType());
+  return type !== undefined && isType(type) ? type : "generic";
 }
 
 const isType = (type: string): type is PlainMessage["type"] => Object.hasOwn(types, type);

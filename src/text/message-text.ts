@@ -1,9 +1,8 @@
 import type { BaseMessage, MessageContent } from "@langchain/core/messages";
-import { isJsonObject, jsonReader } from "./plain-json.js";
+import { attempt, isJsonObject, jsonReader } from "./plain-json.js";
 
 export type MessageRole = "user" | "assistant" | "system" | "tool" | "other";
 
-/** One message of a thread's transcript. */
 export interface TranscriptMessage {
   /** 0, 1, 2… in its thread, without gaps. */
   readonly seq: number;
@@ -14,25 +13,17 @@ export interface TranscriptMessage {
   readonly serialised: string;
 }
 
-/** The text of `message`, or of its parts where its class cannot be read. */
 export function messageText(message: BaseMessage): string {
   // Fast path: LangChain would parse it into blocks and join them again.
   if (typeof message.content === "string") return message.content;
-  try {
-    const { text } = message;
-    if (typeof text === "string") return text;
-  } catch {
-    // LangChain fails for a part that is null, for example.
-  }
-  return textOfParts(message.content);
+  // LangChain fails for a null part, for example.
+  const text = attempt((): unknown => message.text);
+  return typeof text === "string" ? text : textOfParts(message.content);
 }
 
-/** A message of the same class with other `fields`. */
-export function withFields<Message extends BaseMessage>(message: Message, fields: object): Message {
-  return Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
-}
+export const withFields = <Message extends BaseMessage>(message: Message, fields: object): Message =>
+  Object.assign(Object.create(Object.getPrototypeOf(message)), message, fields);
 
-/** The parts of a message's content: a text is one, an empty text none. */
 export function contentParts(content: MessageContent) {
   if (typeof content !== "string") return content;
   return content === "" ? [] : [{ type: "text" as const, text: content }];
@@ -45,7 +36,6 @@ export function textOfParts(content: unknown): string {
   return texts.filter((text) => typeof text === "string").join("");
 }
 
-/** The text of `message`, with its tool calls written out. */
 export function spokenText(message: BaseMessage): string {
   const calls = "tool_calls" in message && Array.isArray(message.tool_calls) ? message.tool_calls : [];
   const called = calls.map(({ name, args }: { name: string; args: unknown }) => {

@@ -4,24 +4,22 @@ import { visibleText } from "./storable-text.js";
 /** More combining marks than a letter has in any script; Unicode's own bound for streams is 30. */
 const beyondAnyLetter = /(\p{M}{30})\p{M}+/gu;
 
-/** Characters whose compatibility forms are whole sentences, of 18 and of 8 characters. */
 const sentences = /[\uFDFA\uFDFB]/g;
-/** More than any text has: beyond it they are omitted, or a text would become eighteen times as long. */
+/** Further ones are omitted: the normal form would be up to eighteen times as long. */
 const mostSentences = 50;
 
 const ascii = /^\p{ASCII}*$/u;
 
-/** `text` in a normal form of Unicode, without more marks on a letter than any script has. */
 export function normalForm(text: string, form: "NFC" | "NFD" | "NFKC" | "NFKD"): string {
   if (ascii.test(text)) return text;
-  // `normalize` sorts marks in quadratic time: 100,000 of them take it 20 s.
-  let left = mostSentences;
-  const bound = (sentence: string) => (left-- > 0 ? sentence : " ");
+  // `normalize` sorts marks in quadratic time: 20 s for 100,000 marks.
+  let remaining = mostSentences;
+  const bound = (sentence: string) => (remaining-- > 0 ? sentence : " ");
   const bounded = form.startsWith("NFK") ? text.replace(sentences, bound) : text;
   return bounded.replace(beyondAnyLetter, "$1").normalize(form);
 }
 
-// Compatibility forms alone would make 102 of 10², and 11/2 of 1½.
+// Compatibility forms alone would turn 10² into 102, and 1½ into 11/2.
 function withPlainFigures(text: string): string {
   if (!/[^\P{N}0-9]/u.test(text)) return text;
   return text
@@ -30,7 +28,7 @@ function withPlainFigures(text: string): string {
     .replace(/[^\P{Nd}0-9]/gu, (digit) => String(digitValue(digit.codePointAt(0) ?? 0)));
 }
 
-/** Digits are in tens, from 0 to 9, in every script; those of mathematics have compatibility forms. */
+/** In every script the digits 0 to 9 are consecutive; mathematical digits have compatibility forms. */
 function digitValue(code: number): number {
   const plain = String.fromCodePoint(code).normalize("NFKC");
   if (/^[0-9]$/.test(plain)) return Number(plain);
@@ -39,7 +37,7 @@ function digitValue(code: number): number {
   return code - zero;
 }
 
-/** `value` without differences of case, width, space, invisible characters, apostrophes and digits. */
+/** Ignores case, width, spaces, invisible characters, and forms of apostrophes and digits. */
 export function normalValue(value: string): string {
   return normalForm(withPlainFigures(visibleText(value)), "NFKC")
     .toLowerCase()
@@ -48,7 +46,7 @@ export function normalValue(value: string): string {
     .trim();
 }
 
-/** A digest shared by texts that differ only as `normalValue` ignores, or in closing punctuation. */
+/** Equal for texts with the same `normalValue`, apart from closing punctuation. */
 export function contentHash(text: string): string {
   const normal = normalValue(text);
   let end = normal.length;

@@ -3,7 +3,6 @@ import { longestSpanMs, longestTimerMs } from "../clock.js";
 import { MemoryError } from "../errors.js";
 import { isStorable } from "./storable-text.js";
 
-/** The one of `known` that `name` probably means; null when none is near. */
 export function nearestName(name: string, known: readonly string[]): string | null {
   const typed = bare(name);
   if (typed === "" || typed.length > mostCharacters) return null;
@@ -15,13 +14,9 @@ export function nearestName(name: string, known: readonly string[]): string | nu
   return near[0]?.other ?? known.find((other) => isHalf(typed, bare(other))) ?? null;
 }
 
-/** No name is longer, and the comparison is quadratic. */
 const mostCharacters = 60;
 
-/** `user_id`, `userId` and `User-ID` are the same name. */
-function bare(name: string): string {
-  return name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
-}
+const bare = (name: string): string => name.toLowerCase().replace(/[^\p{L}\p{N}]+/gu, "");
 
 function isHalf(typed: string, other: string): boolean {
   const [short, long] = typed.length < other.length ? [typed, other] : [other, typed];
@@ -47,12 +42,10 @@ export const storableText = z
   .string()
   .refine(isStorable, "has characters that cannot be stored: NUL, or half of a surrogate pair");
 
-/** A name or id that memories keep: screening looks at all of it. */
 export const nameText = storableText.max(1_000);
 
 export const nonBlank = z.string().refine((text) => text.trim() !== "", "must not be blank");
 
-/** A time that both ISO 8601 and PostgreSQL write with a year of four digits. */
 export const storableDate = z
   .date()
   .min(new Date("0001-01-02T00:00:00Z"), "must be of the years 1 to 9999")
@@ -70,7 +63,7 @@ export const spanMs = z.number().min(0).max(longestSpanMs);
 
 export const smallCount = z.int().min(0).max(2_147_483_647);
 
-/** Most conditions of a filter: each is asked of each row. */
+/** Most conditions of a filter: each is evaluated for each row. */
 export const mostConditions = 100;
 
 export const revisionNumber = z.int().min(1);
@@ -83,7 +76,7 @@ export const abortSignal = z.custom<AbortSignal>(
   "must be an AbortSignal",
 );
 
-/** Names the keys that an unknown one probably means. All schemas are strict, or misspelt filters would widen. */
+/** Suggests names for unknown keys. All schemas are strict: an ignored misspelt filter would select more. */
 export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   const { shape = {} } = (issue.inst as z.ZodObject | undefined)?._zod.def ?? {};
   const known = Object.keys(shape);
@@ -91,9 +84,9 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
     return `must be an object, with keys of these: ${known.join(", ")}`;
   }
   if (issue.code === "too_big" || issue.code === "too_small") {
-    const said = z.config().localeError?.(issue);
+    const standard = z.config().localeError?.(issue);
     const { length = issue.input } = issue.input as { readonly length?: unknown };
-    return `${typeof said === "string" ? said : said?.message}, not ${length}`;
+    return `${typeof standard === "string" ? standard : standard?.message}, not ${length}`;
   }
   if (issue.code !== "unrecognized_keys") return undefined;
   const unknown = issue.keys.map((key) => {
@@ -104,7 +97,7 @@ export const namesKeys: z.core.$ZodErrorMap = (issue) => {
   return unknown.join("; ");
 };
 
-/** `input` as `schema` reads it; `what` is its name in the error. @throws MemoryError `INVALID_INPUT` */
+/** @param what the name of `input` in errors @throws MemoryError `INVALID_INPUT` */
 export function parseInput<Schema extends z.ZodType>(schema: Schema, input: unknown, what: string): z.output<Schema> {
   const parsed = schema.safeParse(input, { error: namesKeys });
   if (parsed.success) return parsed.data;

@@ -1,9 +1,8 @@
 import { setImmediate } from "node:timers/promises";
 
-/** A request that waits less is not felt. */
 const longestStretchMs = 20;
 
-/** To await between pieces of work: other requests have their turn after 20 ms of it. */
+/** Await it between pieces of work: it yields to other requests every 20 ms. */
 export function createPauses(): () => Promise<void> {
   let begun = performance.now();
   return async () => {

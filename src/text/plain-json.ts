@@ -4,7 +4,6 @@ import { headOf } from "./storable-text.js";
 const quote = 0x22;
 const backslash = 0x5c;
 
-/** Whether the JSON `text` is nested deeper than `most` levels. Linear, without recursion. */
 export function isDeeper(text: string, most: number): boolean {
   let depth = 0;
   for (let at = 0; at < text.length; at++) {
@@ -20,7 +19,7 @@ export function isDeeper(text: string, most: number): boolean {
   return false;
 }
 
-/** Strangers' text, in which `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
+/** For untrusted text: `JSON.parse` takes seconds for a million levels. @throws MemoryError `INVALID_INPUT` */
 export function parseJson(text: string, what: string): unknown {
   if (isDeeper(text, 500)) throw new MemoryError("INVALID_INPUT", `${what} is nested deeper than 500 levels.`);
   try {
@@ -43,31 +42,30 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 
 export type JsonObject = { [key: string]: Json };
 
-/** Deepest nesting kept. LangChain reads no message that is nested deeper than 50 in all. */
+/** LangChain reads no message that is nested deeper than 50 in all. */
 export const mostDepth = 40;
-/** The largest messages of people and tools have some millions of characters. */
 const mostCharacters = 16_000_000;
-/** Counted for each value: an object that refers to the same parts many times takes 100 ms at most. */
+/** Counted per value, so that an object that refers to the same parts many times takes 100 ms at most. */
 const valueCharacters = 64;
 
 /**
- * Makes JSON of any value, at most 16,000,000 characters in all; a note replaces the rest. Never throws, constructs
- * nothing. Maps and sets become arrays, bytes base64, large integers and errors text, what JSON omits undefined.
+ * Converts any value to JSON, up to 16,000,000 characters; a note replaces the rest. Never throws, constructs nothing.
+ * Maps and sets become arrays, bytes base64, large integers and errors text; values that JSON omits stay undefined.
  */
 export function jsonReader(): (value: unknown) => Json | undefined {
-  let left = mostCharacters;
+  let remaining = mostCharacters;
   const around = new Set<object>();
 
   const readText = (text: string): string => {
-    const kept = headOf(text, left);
-    left -= kept.length;
+    const kept = headOf(text, remaining);
+    remaining -= kept.length;
     return kept.length === text.length ? text : `${kept}… [cut off: ${text.length} characters]`;
   };
 
   const readItems = (list: Iterable<unknown>): Json[] => {
     const items: Json[] = [];
     for (const item of list) {
-      if (left === 0) return [...items, "[cut off]"];
+      if (remaining === 0) return [...items, "[cut off]"];
       items.push(read(item) ?? null);
     }
     return items;
@@ -76,9 +74,9 @@ export function jsonReader(): (value: unknown) => Json | undefined {
   const readObject = (object: object): JsonObject => {
     const kept: JsonObject = {};
     for (const key of Object.keys(object)) {
-      if (left === 0) return { ...kept, "…": "[cut off]" };
+      if (remaining === 0) return { ...kept, "…": "[cut off]" };
       const value = read(propertyOf(object, key));
-      // Checkpoints omit "__proto__" too: copied key by key it would set a prototype.
+      // Copying "__proto__" key by key would set a prototype; checkpoints omit it too.
       if (value !== undefined && key !== "__proto__") kept[readText(key)] = value;
     }
     return kept;
@@ -86,7 +84,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
   const readWithin = (object: object): Json | undefined => {
     const bytes = bytesOf(object);
-    if (bytes) return readText(bytes.subarray(0, left).toString("base64"));
+    if (bytes) return readText(bytes.subarray(0, remaining).toString("base64"));
     if (Array.isArray(object) || ArrayBuffer.isView(object)) return readItems(object as unknown[]);
     if (object instanceof Map || object instanceof Set) return readItems(object);
     const { toJSON } = object as { toJSON?: unknown };
@@ -95,7 +93,7 @@ export function jsonReader(): (value: unknown) => Json | undefined {
   };
 
   function read(value: unknown): Json | undefined {
-    left = Math.max(0, left - valueCharacters);
+    remaining = Math.max(0, remaining - valueCharacters);
     if (typeof value !== "object" || value === null) return readScalar(value, readText);
     if (around.has(value)) return "[circular]";
     if (around.size >= mostDepth) return "[nested too deeply to be kept]";
@@ -113,20 +111,21 @@ export function jsonReader(): (value: unknown) => Json | undefined {
 
 function readScalar(value: unknown, readText: (text: string) => string): Json | undefined {
   if (typeof value === "string") return readText(value);
-  // Thousands of digits in decimals take seconds.
+  // Thousands of decimal digits take seconds.
   if (typeof value === "bigint")
     return readText(BigInt.asIntN(64, value) === value ? `${value}` : `0x${value.toString(16)}`);
   if (typeof value === "number") return Number.isFinite(value) ? value : null;
   return typeof value === "boolean" || value === null ? value : undefined;
 }
 
-export function isJsonObject(value: unknown): value is JsonObject {
-  return typeof value === "object" && value !== null && !Array.isArray(value);
-}
+export const isJsonObject = (value: unknown): value is JsonObject =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
 
-export function propertyOf(object: object, key: string): unknown {
+export const propertyOf = (object: object, key: string) => attempt(() => (object as Record<string, unknown>)[key]);
+
+export function attempt<Value>(read: () => Value): Value | undefined {
   try {
-    return (object as Record<string, unknown>)[key];
+    return read();
   } catch {
     return undefined;
   }

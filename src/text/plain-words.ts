@@ -10,11 +10,9 @@ const unspaced = new RegExp(`[${unspacedScripts}\\p{scx=Mymr}${prefixingScripts}
 const beginning = "(?<![\\p{L}\\p{M}\\p{N}])";
 const ending = "(?![\\p{L}\\p{M}\\p{N}])";
 
-export function isUnspaced(word: string): boolean {
-  return unspaced.test(word);
-}
+export const isUnspaced = (word: string): boolean => unspaced.test(word);
 
-/** The source of a pattern (flag "u") for any of the stems in `plainWords`; "_" is a space, a final "*" any ending. */
+/** Pattern source (flag "u") that matches any stem in `plainWords`; "_" is a space, a final "*" any ending. */
 export function anyStem(stems: string): string {
   const groups = { anywhere: [] as string[], begun: [] as string[], entire: [] as string[] };
   for (const stem of plainWords(stems).split(/\s+/)) {
@@ -23,17 +21,13 @@ export function anyStem(stems: string): string {
     if (isUnspaced(stem)) groups.anywhere.push(words);
     else (stem.endsWith("*") ? groups.begun : groups.entire).push(words);
   }
-  // One look-around for all words of a group: each takes long to compile.
+  // One look-around per group, since each takes long to compile.
   const patterns = [
-    around(beginning, groups.entire, ending),
-    around(beginning, groups.begun, ""),
-    around("", groups.anywhere, ""),
-  ].filter((pattern) => pattern !== "");
+    { before: beginning, words: groups.entire, after: ending },
+    { before: beginning, words: groups.begun, after: "" },
+    { before: "", words: groups.anywhere, after: "" },
+  ].flatMap(({ before, words, after }) => (words.length === 0 ? [] : `${before}(?:${words.join("|")})${after}`));
   return patterns.length === 0 ? "(?!)" : `(?:${patterns.join("|")})`;
-}
-
-function around(before: string, words: readonly string[], after: string): string {
-  return words.length === 0 ? "" : `${before}(?:${words.join("|")})${after}`;
 }
 
 function byPairs(text: string): [string, string][] {
@@ -41,18 +35,18 @@ function byPairs(text: string): [string, string][] {
   return characters.flatMap((one, at) => (at % 2 === 0 ? [[one, characters[at + 1] ?? ""]] : []));
 }
 
-/** Characters that look like another one, each followed by that one. Case matters: \u039D looks like N, \u03BD like v. */
+/** Lookalikes and the letter that they resemble. Case matters: \u039D looks like N, \u03BD like v. */
 const twins = new Map(byPairs(data.lookalikes));
 
-/** First code points of alphabets in boxes, circles and flags, which have no plain form in Unicode. */
+/** First code points of boxed, circled and flag alphabets, which have no plain form in Unicode. */
 const alphabets = [0x1f130, 0x1f150, 0x1f170, 0x1f1e6];
 
-/** By code point, the unit of UTF-16 that it looks like, and 1; 0 for what was not asked yet. */
+/** Cache by code point: the similar UTF-16 unit plus 1; 0 if not computed. */
 const plainUnits = new Uint16Array(0x11_0000);
 
 function plainUnit(point: number): number {
-  const known = plainUnits[point];
-  if (known) return known - 1;
+  const cached = plainUnits[point];
+  if (cached) return cached - 1;
   const found = findPlainForm(String.fromCodePoint(point)).charCodeAt(0) || 0;
   plainUnits[point] = found + 1;
   return found;
@@ -67,7 +61,7 @@ function findPlainForm(character: string): string {
   return (twins.get(base) ?? base).toLowerCase();
 }
 
-/** `text` with the plain Latin letter that each looks like, of the same length; "\0" for what is invisible. */
+/** Replaces each character by a similar plain letter, keeping the length; "\0" for invisible ones. */
 export function plainLetters(text: string): string {
   const units = new Uint16Array(text.length);
   for (let at = 0; at < text.length; at++) {
@@ -78,14 +72,12 @@ export function plainLetters(text: string): string {
   return Buffer.from(units.buffer).toString("utf16le");
 }
 
-/** Letters with several spellings, each with the one that it is compared as. */
 const spellings = new Map([...Object.entries(data.spelledOut), ...byPairs(data.spellings)]);
 const spelled = new RegExp(`[${[...spellings.keys()].join("")}]`, "gu");
 
-/** Accents of Latin, Greek and Cyrillic letters, vowel signs of Arabic and Hebrew, Arabic tatweel. */
 const accents = /[\u0300-\u036F\u0591-\u05C7\u0640\u064B-\u065F\u0670]/g;
 
-/** `text` as words are compared: folded case, width, accents, spellings and white space (" " or "\n"). */
+/** Folds case, width, accents, spellings and white space (to " " or "\n") for comparing words. */
 export function plainWords(text: string): string {
   const folded = normalForm(visibleText(text), "NFKC")
     .toLowerCase()
@@ -97,7 +89,7 @@ export function plainWords(text: string): string {
 
 const figures: Readonly<Record<string, string>> = data.figures;
 
-/** Readings of `text` without disguises (escapes, lookalikes, digits for letters), if they differ from `plain`, its `plainWords`. */
+/** Readings without escapes, lookalikes, and digits for letters, if they differ from `plain`, the `plainWords` of `text`. */
 export function undisguised(text: string, plain: string): string[] {
   const visible = normalForm(visibleText(text), "NFKC");
   const decoded = decodeEscapes(visible);
@@ -110,10 +102,7 @@ export function undisguised(text: string, plain: string): string[] {
   return [...new Set([latin, letters])].filter((reading) => reading !== plain);
 }
 
-/** Only the letters: for words that are spaced out, hyphenated or cut in two. */
-export function joinedLetters(text: string): string {
-  return text.replace(/[^a-z]+/g, "");
-}
+export const joinedLetters = (text: string): string => text.replace(/[^a-z]+/g, "");
 
 function decodeEscapes(text: string): string {
   if (!/[&\\%]/.test(text)) return text;

@@ -1,37 +1,25 @@
-/** Half open. */
+import { replaceStretches } from "./cut-text.js";
+
 type Stretch = readonly [from: number, to: number];
 
 /**
- * For `text`, whether a part is quoted: a word of it in a closed code fence, after ">" or between lines of dashes, or
- * all its words in quotation marks. Apostrophes, and what is opened but not closed, quote nothing.
+ * Returns whether a part of `text` is quoted: any word in a closed code fence, after ">" or between lines of dashes, or
+ * all words in quotation marks. Apostrophes and unclosed marks quote nothing.
  */
 export function quotedIn(text: string): (start: number, end: number) => boolean {
   if (!mayQuote.test(text)) return () => false;
-  const unblocked = without(text, blocksIn(text));
+  const unblocked = replaceStretches(text, blocksIn(text), " ");
   const own = ownWords(text);
   return (start, end) => {
-    const [all, left, said] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
-    return all !== 0 && (left !== all || said === 0);
+    const [all, outsideBlocks, unquoted] = [text, unblocked, own].map((each) => letters(each.slice(start, end)));
+    return all !== 0 && (outsideBlocks !== all || unquoted === 0);
   };
 }
 
-/** `text` with spaces in the place of all that is quoted: what its writer says. */
-export function ownWords(text: string): string {
-  return mayQuote.test(text) ? without(text, [...blocksIn(text), ...quotationsIn(text)]) : text;
-}
+export const ownWords = (text: string): string =>
+  mayQuote.test(text) ? replaceStretches(text, [...blocksIn(text), ...quotationsIn(text)], " ") : text;
 
 const letters = (text: string) => text.match(/[\p{L}\p{N}]/gu)?.length ?? 0;
-
-function without(text: string, stretches: readonly Stretch[]): string {
-  const parts: string[] = [];
-  let done = 0;
-  for (const [from, to] of stretches.toSorted(([one], [other]) => one - other)) {
-    if (to <= done) continue;
-    parts.push(text.slice(done, Math.max(done, from)), " ".repeat(to - Math.max(done, from)));
-    done = to;
-  }
-  return parts.join("") + text.slice(done);
-}
 
 const fences = /^[ \t]*(`{3,}|~{3,})(.*)$/gm;
 const rules = /^[ \t]*([-*_=])\1{2,}[ \t]*$/gm;
@@ -41,14 +29,13 @@ function blocksIn(text: string): Stretch[] {
   const found: Stretch[] = [];
   for (const { 0: line, index } of text.matchAll(quotedLines)) found.push([index, index + line.length]);
   let open: { readonly mark: string; readonly at: number } | null = null;
-  for (const { 0: line, 1: mark = "", 2: rest = "", index } of text.matchAll(fences)) {
+  for (const { 0: line, 1: mark = "", 2: trailing = "", index } of text.matchAll(fences)) {
     if (open === null) open = { mark, at: index };
-    else if (mark.startsWith(open.mark) && rest.trim() === "") {
+    else if (mark.startsWith(open.mark) && trailing.trim() === "") {
       found.push([open.at, index + line.length]);
       open = null;
     }
   }
-  // All between the first and the last: what is pasted may hold such lines itself.
   const [first, ...others] = [...text.matchAll(rules)].map(({ index }) => index);
   const last = others.at(-1);
   return first === undefined || last === undefined ? found : [...found, [first, last]];
@@ -57,12 +44,12 @@ function blocksIn(text: string): Stretch[] {
 const marks = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`]|\n[ \t]*(?=\n)|\n/gu;
 const mayQuote = /[\p{Pi}\p{Pf}\p{Quotation_Mark}`~>＞]|([-*_=])\1\1/u;
 
-/** Marks that close each other: languages open and close with different ones of them, „…“, “…”, ”…”, »…«. */
+/** Marks that close each other. Languages differ: „…“, “…”, ”…”, »…«. */
 const families = ["'‘’‚‛", "`", '"“”„‟〝〞〟', "«»", "‹›", "「」", "『』"];
 const [singles = ""] = families;
 const familyOf = (mark: string) => families.find((family) => family.includes(mark.normalize("NFKC"))) ?? "";
 
-/** But in these scripts marks touch the words around. */
+/** In these scripts marks touch the words around them. */
 const afterWord =
   /(?![\p{scx=Hani}\p{scx=Hira}\p{scx=Kana}\p{scx=Hang}\p{scx=Thai}\p{scx=Laoo}\p{scx=Khmr}\p{scx=Mymr}\p{scx=Tibt}])[\p{L}\p{M}\p{N}]$/u;
 
@@ -71,7 +58,7 @@ function quotationsIn(text: string): Stretch[] {
   const open = new Map<string, number[]>();
   for (const { 0: mark, index: at } of text.matchAll(marks)) {
     if (mark.startsWith("\n")) {
-      // Code in a line ends with it, and an apostrophe opens no more than a paragraph.
+      // Inline code ends with its line, single quotes with their paragraph.
       open.delete("`");
       if (text[at + mark.length] === "\n") open.delete(singles);
       continue;
@@ -92,7 +79,6 @@ function quotationsIn(text: string): Stretch[] {
 
 type Around = readonly [before: string, after: string];
 
-/** Where a quotation of the same family is open. Single marks are apostrophes, too. */
 function closes(mark: string, isSingle: boolean, [before, after]: Around): boolean {
   const ends = /\S$/.test(before);
   if (isSingle || /\p{Pi}/u.test(mark)) return ends && !/^[\p{L}\p{M}\p{N}]/u.test(after);

@@ -4,7 +4,6 @@ import data from "./screening.json" with { type: "json" };
 const anyOf = (stems: string, flags = "u") => new RegExp(anyStem(stems), flags);
 const rows = (table: readonly string[]) => table.map((row) => row.split(" | "));
 
-/** Patterns written as `/source/flags`, with the shared parts by their names: `{{name}}`. */
 function compiled(patterns: readonly string[]): RegExp[] {
   const parts: Readonly<Record<string, string>> = data.parts;
   return patterns.map((written) => {
@@ -18,7 +17,7 @@ const looksLikeStatement = /^[\p{scx=Latn}'\s]+$/u;
 
 let made: ReturnType<typeof makePatterns> | undefined;
 
-/** Made at the first use: that takes a twentieth of the time of loading the package. */
+/** Compiled at first use: a twentieth of the package's loading time. */
 const patterns = () => {
   made ??= makePatterns();
   return made;
@@ -27,20 +26,20 @@ const patterns = () => {
 function makePatterns() {
   const columns = rows(data.overrideWords);
   const column = (index: number) => columns.map((row) => row[index] ?? "").join(" ");
-  const told = anyOf(column(2));
+  const instruction = anyOf(column(2));
   const hide = rows(data.hideWords).map(
     ([first = "", then = ""]) => new RegExp(`${anyStem(first)}.{0,60}${anyStem(then)}`, "u"),
   );
 
-  // Of somebody else than the model's makers: "the doctor's instructions", "the rules of her boss".
+  // Instructions of other people: "the doctor's instructions", "the rules of her boss".
   const { makers, ofWords, ownSystem } = data.somebodys;
   const somebodys = new RegExp(
-    `\\p{L}(?<!\\b(?:${makers}))'s?\\s|${told.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:${ofWords})\\s(?!(?:${ownSystem})\\b)\\p{L}`,
+    `\\p{L}(?<!\\b(?:${makers}))'s?\\s|${instruction.source}\\p{L}{0,12}(?:\\s\\p{L}{1,20})?\\s(?:${ofWords})\\s(?!(?:${ownSystem})\\b)\\p{L}`,
     "u",
   );
   return {
-    leave: anyOf(column(1), "gu"),
-    told,
+    ignore: anyOf(column(1), "gu"),
+    instruction,
     which: anyOf(column(3)),
     all: anyOf(column(4)),
     order: anyOf(column(5)),
@@ -58,7 +57,6 @@ function makePatterns() {
   };
 }
 
-/** For text as `plainWords` writes it. */
 function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
   return (
     overrides(sentence) ||
@@ -69,8 +67,8 @@ function sentenceInstructs(sentence: string, ofUser: boolean): boolean {
 }
 
 function overrides(sentence: string): boolean {
-  if (!patterns().told.test(sentence)) return false;
-  const verbs = [...sentence.matchAll(patterns().leave)];
+  if (!patterns().instruction.test(sentence)) return false;
+  const verbs = [...sentence.matchAll(patterns().ignore)];
   if (verbs.length === 0) return false;
   if (patterns().order.test(sentence)) return true;
   const begins = verbs.some((verb) => isOrder(sentence, verb));
@@ -79,7 +77,7 @@ function overrides(sentence: string): boolean {
   return begins && !theirs;
 }
 
-// Where orders look like statements, the verb comes first; uninflected ones need "all".
+// In languages whose orders look like statements, the verb comes first; uninflected ones need "all".
 function isOrder(sentence: string, verb: RegExpExecArray): boolean {
   const first = patterns().opener.test(sentence.slice(0, verb.index));
   if (looksLikeStatement.test(verb[0])) return first;
@@ -87,11 +85,11 @@ function isOrder(sentence: string, verb: RegExpExecArray): boolean {
 }
 
 function showsPrompt(sentence: string): boolean {
-  const { names, show, leave } = patterns();
-  return names.test(sentence) && (show.test(sentence) || sentence.search(leave) >= 0);
+  const { names, show, ignore } = patterns();
+  return names.test(sentence) && (show.test(sentence) || sentence.search(ignore) >= 0);
 }
 
-/** Characters matched together, and their overlap: no pattern matches more. */
+/** Characters matched at a time, and their overlap, the longest match of a pattern. */
 const stretch = 4_000;
 const overlap = 400;
 
@@ -102,10 +100,8 @@ export interface ScreenOptions {
   readonly ofUser?: boolean | undefined;
 }
 
-/** Judges a text before it is written: true for one that reads as instructions to a model. */
 export type Screen = (text: string, options?: ScreenOptions) => Promise<boolean>;
 
-/** The `Screen` of a user's `classifier`, or of the patterns. What cannot be judged counts as instructions. */
 export function createScreen(
   classifier: ((text: string) => unknown) | undefined,
   warn: (line: string) => void,
@@ -125,7 +121,6 @@ export function createScreen(
   };
 }
 
-/** Whether `text` reads as instructions to a model, by patterns. Linear; measured in `docs/screening.md`. */
 export function readsAsInstruction(text: string, options: ScreenOptions = {}): boolean {
   for (let start = 0; start === 0 || start + overlap < text.length; start += stretch - overlap) {
     if (stretchInstructs(text.slice(start, start + stretch), options)) return true;
@@ -147,6 +142,5 @@ function stretchInstructs(text: string, { orders: inPlace = false, ofUser = fals
   );
 }
 
-function isJoined(letters: string): boolean {
-  return letters.length >= 20 && patterns().joined.some((pattern) => pattern.test(letters));
-}
+const isJoined = (letters: string): boolean =>
+  letters.length >= 20 && patterns().joined.some((pattern) => pattern.test(letters));

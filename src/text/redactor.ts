@@ -6,13 +6,11 @@ import { isJsonObject, type Json, type JsonObject, mostDepth } from "./plain-jso
 
 type Rewrite = (text: string) => string;
 
-function setOf(words: string): ReadonlySet<string> {
-  return new Set(words.split(" "));
-}
+const setOf = (words: string): ReadonlySet<string> => new Set(words.split(" "));
 
 const references = setOf("id tool_call_id status role");
 
-/** The same in a tool call and in a part of the content. What is nested deeper is application data. */
+/** For tool calls and parts of the content. Deeper values are application data. */
 const callReferences = setOf("id name type index");
 const partReferences = setOf(
   "id type index tool_call_id tool_use_id call_id file_id fileId format detail source_type mime_type mimeType " +
@@ -30,10 +28,9 @@ const knownNames: ReadonlySet<string> = new Set([
   ),
 ]);
 
-/** Parts that locate a picture, a sound or a file. */
 const media = setOf("source image_url input_audio file image audio video");
 
-/** In characters: shorter base64 may as well be a number or a name. */
+/** Shorter base64 may also be a number or a name. */
 const shortestFile = 64;
 
 function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
@@ -48,7 +45,6 @@ function rewriteMessage(message: PlainMessage, rewrite: Rewrite): PlainMessage {
   return { type, data: Object.fromEntries(entries) };
 }
 
-/** The keys that this package stores beside the fields of memories, and which of these hold references. */
 interface OwnRecords {
   readonly names: ReadonlySet<string>;
   readonly references: ReadonlySet<string>;
@@ -92,7 +88,6 @@ function rewriteCall(call: Json, rewrite: Rewrite): Json {
   );
 }
 
-/** Whether the value is a file: base64, alone or in a `data:` URL, which holds no words. */
 function isFile(key: string, value: Json): boolean {
   if (typeof value !== "string") return false;
   const content = value.replace(/^data:[\w.+-]{1,100}\/[\w.+-]{1,100};base64,/, "");
@@ -101,7 +96,7 @@ function isFile(key: string, value: Json): boolean {
   return isPlace.test(key) && content.length >= shortestFile && /^[A-Za-z0-9+/_-]+={0,2}$/.test(content);
 }
 
-/** Keys that become equal get a number, so that no value is lost. */
+/** Numbers keys that become equal, so that no value is lost. */
 function rewriteObject(object: JsonObject, rekey: Rewrite, within: (key: string, value: Json) => Json): JsonObject {
   const keys = Object.keys(object);
   const taken = new Set(keys.filter((key) => rekey(key) === key));
@@ -123,17 +118,14 @@ function rewriteObject(object: JsonObject, rekey: Rewrite, within: (key: string,
   return Object.fromEntries(entries);
 }
 
-/** Removes from a text what must not be kept, such as names of patients; equal texts give equal results. */
 export type Redact = (text: string) => string | Promise<string>;
 
 /** The user's function applied before anything is stored. @throws MemoryError `REDACTION_FAILED` */
 export interface Redactor {
   text(text: string): Promise<string>;
-  /** Every text at any depth, and every key that is not this package's own. */
   json<Value>(value: Value): Promise<Value>;
-  /** A copy, redacted at any depth, keys too; references (ids, types, roles, tools) and files stay. */
+  /** A copy, redacted at any depth, with keys. References (ids, types, roles, tools) and files stay. */
   message(message: BaseMessage): Promise<BaseMessage>;
-  /** @throws MemoryError `DATABASE_ERROR` for what is no message. */
   serialised(serialised: string): Promise<string>;
 }
 
@@ -154,12 +146,11 @@ export async function redactFields<Of extends object>(
   return { ...record, ...Object.fromEntries(given.map(([name], place) => [name, values[place]])) };
 }
 
-/** The `Redactor` of `redact`; `fieldNames`, the package's own keys, stay at any depth. */
 export function createRedactor(redact: Redact | undefined, fieldNames: readonly string[] = []): Redactor {
   if (!redact) return nothing;
   const own = { ...ownRecords, names: new Set([...ownRecords.names, ...fieldNames]) };
-  const message = async (said: BaseMessage) =>
-    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(said), rewrite)));
+  const message = async (original: BaseMessage) =>
+    messageOf(await rewritten(redact, (rewrite) => rewriteMessage(plainMessage(original), rewrite)));
   return {
     message,
     text: (text) => rewritten(redact, (rewrite) => rewrite(text)),
@@ -170,10 +161,9 @@ export function createRedactor(redact: Redact | undefined, fieldNames: readonly 
 
 const ownRecords: OwnRecords = { names: knownNames, references: setOf("threadId messageId") };
 
-/** Texts redacted at once: concurrent calls of a service take less time. */
 const textsAtOnce = 100;
 
-/** Calls `rewriteAll` twice: to collect the texts, and for the result. Each text is redacted once. */
+/** Calls `rewriteAll` twice: to collect the texts, and to replace them. Redacts each text once. */
 async function rewritten<Result>(redact: Redact, rewriteAll: (rewrite: Rewrite) => Result): Promise<Result> {
   const results = new Map<string, string>();
   rewriteAll((text) => {
@@ -195,7 +185,7 @@ async function redacted(redact: Redact, whole: string): Promise<string> {
   try {
     result = await redact(whole);
   } catch (cause) {
-    // Without the cause's message, which may quote the text.
+    // The message of the cause may quote the text.
     const message = "The function `redact` failed, so nothing was stored.";
     throw new MemoryError("REDACTION_FAILED", message, { cause });
   }

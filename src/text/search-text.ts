@@ -1,19 +1,17 @@
 import { normalForm } from "./normal-value.js";
 import { headOf } from "./storable-text.js";
 
-/** `to_tsvector` skips words of 2,048 bytes, and fails for texts with more than 1 MB of different words. */
+/** `to_tsvector` skips words of 2,048 bytes and fails for more than 1 MB of different words. */
 const most = {
   characters: 100_000,
   part: 5_000,
-  /** Characters of scripts without spaces: each makes two words, so 4,000 different ones come sooner. */
+  /** Characters of scripts without spaces. Each makes two words, so the limit of words applies sooner. */
   unsegmented: 20_000,
   /** Bytes of a text: `to_tsvector` makes at most four times as many of words and their parts ("well-known"). */
   bytes: 250_000,
-  /** Different words, a row of the index each. A long book chapter has as many. */
   words: 4_000,
-  /** Letters of a word, beyond which it is cut. Digests have up to 128. */
+  /** Longer words are cut. Digests have up to 128. */
   letters: 128,
-  /** Characters without a space, beyond which signs separate words. Addresses have fewer. */
   unspaced: 256,
   name: 200,
 };
@@ -27,7 +25,7 @@ const longWord = new RegExp(`([\\p{L}\\p{M}\\p{N}]{${most.letters}})[\\p{L}\\p{M
 const unsegmented =
   /[\p{Script=Han}\p{Script=Hiragana}\p{Script=Katakana}ー\p{Script=Hangul}\p{Script=Thai}\p{Script=Khmer}\p{Script=Lao}\p{Script=Myanmar}]+/gu;
 
-/** Words that are also written as one, "Wi-Fi", numbers of flights and models, "LH 1234", versions, "v2.3.1", "@ana_m", "MAX_ROWS". */
+/** Words with a second spelling: "Wi-Fi", "LH 1234", "v2.3.1", "@ana_m", "MAX_ROWS". */
 const severalForms = new RegExp(
   "(?<![\\p{L}\\p{N}-])(?:" +
     "(\\p{Script=Latin}{1,3})-(\\p{Script=Latin}{2,8})(?![\\p{L}\\p{N}-])|([A-Z]{1,3})[ -](\\d{2,5})(?![\\p{L}\\p{N}])|" +
@@ -38,30 +36,27 @@ const severalForms = new RegExp(
 function withOneForm(text: string): string {
   return text.replace(
     severalForms,
-    (said, ...[first, second, letters, digits, version, name]: (string | undefined)[]) =>
-      `${said} ${name ? `${name.replace(/[@_]/g, "")}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`,
+    (match, ...[first, second, letters, digits, version, name]: (string | undefined)[]) =>
+      `${match} ${name ? `${name.replace(/[@_]/g, "")}0` : (version ?? `${first ?? letters}${second ?? digits}`)}`,
   );
 }
 
-/** `text` for `to_tsvector`: without accents, with other spellings (Wi-Fi, wifi), scripts without spaces as pairs. */
+/** Prepares `text` for `to_tsvector`: no accents, added spellings, pairs of characters for scripts without spaces. */
 export function searchText(text: string): string {
   const letters = decomposed(headOf(text, most.characters).replaceAll("\u0000", " "));
   const latin = letters.replace(/(?<=\p{Script=Latin})\p{M}+/gu, "");
   const plain = normalForm(withOneForm(latin), "NFC").toLowerCase();
-  let left = most.unsegmented;
+  let remaining = most.unsegmented;
   const spaced = plain.replace(unsegmented, (run) => {
-    const read = headOf(run, left);
-    left -= read.length;
+    const read = headOf(run, remaining);
+    remaining -= read.length;
     return ` ${partsOf(read).join(" ")} `;
   });
   const short = spaced.replace(longUnspaced, (run) => run.replace(signs, " ")).replace(longWord, "$1");
   return indexable(short);
 }
 
-/** A speaker's `name` for the index of speakers. */
-export function searchName(name: string): string {
-  return searchText(headOf(name, most.name));
-}
+export const searchName = (name: string): string => searchText(headOf(name, most.name));
 
 function decomposed(text: string): string {
   let parts = "";
@@ -72,7 +67,7 @@ function decomposed(text: string): string {
 }
 
 function indexable(text: string): string {
-  // A character is at most one word of three bytes.
+  // Each character is at most one word of three bytes.
   if (text.length <= most.words) return text;
   const words = new Set<string>();
   let bytes = 0;

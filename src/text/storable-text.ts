@@ -1,22 +1,11 @@
 /** Whether PostgreSQL can hold `text` unchanged. Two ids with lone surrogates would become the same one. */
-export function isStorable(text: string): boolean {
-  return !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
-}
+export const isStorable = (text: string): boolean => !text.includes("\u0000") && !/\p{Surrogate}/u.test(text);
 
-/** `text` with U+FFFD for each lone surrogate, as UTF-8 has it. */
-export function wellFormed(text: string): string {
-  return text.replace(/\p{Surrogate}/gu, "\uFFFD");
-}
+export const wellFormed = (text: string): string => text.replace(/\p{Surrogate}/gu, "\uFFFD");
 
-/** `text` without NUL and lone surrogates. */
-export function storable(text: string): string {
-  return wellFormed(text.replaceAll("\u0000", ""));
-}
+export const storable = (text: string): string => wellFormed(text.replaceAll("\u0000", ""));
 
-/** Whether `text` has a letter or a digit, and is not only punctuation and pictures. */
-export function hasWords(text: string): boolean {
-  return /[\p{L}\p{N}]/u.test(text);
-}
+export const hasWords = (text: string): boolean => /[\p{L}\p{N}]/u.test(text);
 
 const joining =
   "[\\p{scx=Arab}\\p{scx=Syrc}\\p{scx=Mong}\\p{scx=Deva}\\p{scx=Beng}\\p{scx=Guru}\\p{scx=Gujr}\\p{scx=Orya}\\p{scx=Taml}" +
@@ -28,7 +17,7 @@ const needed = [
   `(?<=${pictured}\\uFE0F?)\\u200D(?=\\p{Extended_Pictographic})`,
   `(?<=${pictured})[\\uFE0E\\uFE0F]`,
   "(?<=[0-9#*])\\uFE0F(?=\\u20E3)",
-  // Names are written with them: 葛󠄀 is another character than 葛.
+  // Ideographic variants in names: 葛󠄀 differs from 葛.
   "(?<=\\p{scx=Hani})[\\uFE00-\\uFE02\\u{E0100}-\\u{E01EF}]",
   "(?<=\\p{scx=Mong})[\\u180B-\\u180D\\u180F]",
 ].join("|");
@@ -40,7 +29,7 @@ const hidden = new RegExp(
   "gu",
 );
 
-/** Without what people do not see. All that memory stores or prompts passes through: people see what models see. */
+/** Removes invisible characters. All stored and prompted text passes here: people see what models see. */
 export function visibleText(text: string): string {
   if (/^[\n\t\u0020-\u007E]*$/.test(text)) return text;
   const whole = wellFormed(text).replace(lineBreaks, "\n");
@@ -49,18 +38,15 @@ export function visibleText(text: string): string {
 
 const otherSpace = /[^\S ]|^ | $| {2}/;
 
-/** `text`, visible, as one trimmed line. */
 export function onOneLine(text: string): string {
   const visible = visibleText(text);
   return otherSpace.test(visible) ? visible.replace(/\s+/g, " ").trim() : visible;
 }
 
-/** The first `mostCharacters` of `text`, without splitting a surrogate pair. */
-export function headOf(text: string, mostCharacters: number): string {
-  return text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
-}
+export const headOf = (text: string, mostCharacters: number): string =>
+  text.length <= mostCharacters ? text : text.slice(0, mostCharacters).replace(/[\uD800-\uDBFF]$/, "");
 
-/** `headOf` without a partial last word, where half of it remains, and without white space at the end. */
+/** `headOf` without a partial last word (if half remains) and without trailing white space. */
 export function headAtWord(text: string, mostCharacters: number): string {
   if (text.length <= mostCharacters) return text;
   const head = headOf(text, mostCharacters);
@@ -68,15 +54,12 @@ export function headAtWord(text: string, mostCharacters: number): string {
   return (end > mostCharacters / 2 ? head.slice(0, end) : head).trimEnd();
 }
 
-/** The last `mostCharacters` of `text`, without splitting a surrogate pair. */
-export function tailOf(text: string, mostCharacters: number): string {
-  return text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
-}
+export const tailOf = (text: string, mostCharacters: number): string =>
+  text.length <= mostCharacters ? text : text.slice(-mostCharacters).replace(/^[\uDC00-\uDFFF]/, "");
 
-/** The largest number from `least` to `longest` that `fits`; null where `least` does not. */
+/** The largest number from `least` to `longest` that `fits`; null if `least` does not. */
 export function mostThatFit(least: number, longest: number, fits: (characters: number) => boolean): number | null {
   if (!fits(least)) return null;
-  // The result is at least `low` and less than `high`.
   let [low, high] = [least, Math.max(least, longest) + 1];
   while (high - low > 1) {
     const middle = Math.floor((low + high) / 2);
@@ -86,7 +69,5 @@ export function mostThatFit(least: number, longest: number, fits: (characters: n
   return low;
 }
 
-/** `text` in at most `mostCharacters`, cut with "…". */
-export function clipped(text: string, mostCharacters: number): string {
-  return text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;
-}
+export const clipped = (text: string, mostCharacters: number): string =>
+  text.length <= mostCharacters ? text : `${headOf(text, mostCharacters - 1)}…`;

@@ -2,18 +2,13 @@ import { endOfPart, startOfPart } from "./cut-text.js";
 import { bytesPerToken, readTokens } from "./estimate-tokens.js";
 
 export interface PieceBounds {
-  /** Tokens of text in one call. */
   readonly inputBudgetTokens: number;
   readonly mostPieces: number;
 }
 
-/** The number, role and speaker that a prompt writes around each text. */
 const markupTokens = 15;
 
-/**
- * `items` in consecutive groups of at most `budgetTokens` each; `endOfPart` splits larger items.
- * @param mostPieces stops after the first group beyond it. @default none
- */
+/** Groups consecutive items into at most `budgetTokens` each, splitting larger ones; stops after one group too many. */
 export function textPieces<Item extends { text: string }>(
   items: readonly Item[],
   budgetTokens: number,
@@ -39,7 +34,6 @@ export function textPieces<Item extends { text: string }>(
   return pieces;
 }
 
-/** @param input.between called before each group but the first */
 export async function foldPieces<Item extends { text: string }, Result>(
   input: {
     readonly items: readonly Item[];
@@ -69,18 +63,16 @@ function partOf(text: string, start: number, budgetTokens: number): { end: numbe
 
 export interface Bounded<Item> {
   readonly items: readonly Item[];
-  /** How many of the given items it covers, from the first; the others are left to further tasks. */
   readonly taken: number;
   readonly isCut: boolean;
 }
 
-/** In tokens: shorter items are omitted, since the mark alone takes a dozen. */
+/** Shorter items are omitted, since the mark alone takes a dozen tokens. */
 const leastTokens = 40;
 
 /**
- * The first groups of `items` that fit `bounds`. An item too long by itself keeps its head and tail, half of the bounds
- * in all. In a first group that is too long the longest items are cut first; of too many the first and last stay.
- * @param beginsGroup where a group may begin. @default nowhere
+ * The first groups of `items` that fit the bounds. A single item that is too long keeps its head and tail. If the first
+ * group is too long, its longest items are cut first; of too many items the first and last stay.
  */
 export function withinBounds<Item extends { text: string }>(
   items: readonly Item[],
@@ -95,7 +87,7 @@ export function withinBounds<Item extends { text: string }>(
   const first = whole.slice(0, taken);
   const fits = (some: readonly Item[]) => textPieces(some, inputBudgetTokens, mostPieces).length <= mostPieces;
   if (fits(first)) return { items: first, taken, isCut: first.some((item, index) => item !== items[index]) };
-  // Groups have gaps at their ends: shrinking the total leaves room for them.
+  // Groups have gaps at their ends, so the total shrinks until they fit.
   for (let total = most; ; total *= 0.8) {
     const kept = headAndTail(first, Math.max(1, Math.floor(total / leastTokens)));
     const sizes = kept.map(({ text }) => readTokens(text, 0, total).tokens + 1);
@@ -105,7 +97,6 @@ export function withinBounds<Item extends { text: string }>(
   }
 }
 
-/** Only whole groups; always the first. */
 function firstThatFit<Item extends { text: string }>(
   items: readonly Item[],
   { inputBudgetTokens, mostPieces }: PieceBounds,
@@ -127,23 +118,19 @@ function headAndTail<Item extends { text: string }>(items: readonly Item[], most
   return [...head.slice(0, -1), ...marked, ...tail];
 }
 
-/** The largest share such that all `sizes`, each cut to it, are at most `total`. */
 function fairShare(sizes: readonly number[], total: number): number {
-  let left = total;
+  let remaining = total;
   for (const [index, size] of sizes.toSorted((one, other) => one - other).entries()) {
-    const share = left / (sizes.length - index);
+    const share = remaining / (sizes.length - index);
     if (size > share) return share;
-    left -= size;
+    remaining -= size;
   }
   return total;
 }
 
-/** A mark takes fewer. */
 const markTokens = 20;
 
-function isWithin(text: string, mostTokens: number): boolean {
-  return readTokens(text, 0, mostTokens).end === text.length;
-}
+const isWithin = (text: string, mostTokens: number): boolean => readTokens(text, 0, mostTokens).end === text.length;
 
 function withoutMiddle(text: string, mostTokens: number): string {
   if (isWithin(text, mostTokens)) return text;
@@ -155,6 +142,5 @@ function withoutMiddle(text: string, mostTokens: number): string {
   return head + omitted(text.length - head.length - tail.length, "characters") + tail;
 }
 
-function omitted(count: number, of: "characters" | "messages"): string {
-  return `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;
-}
+const omitted = (count: number, of: "characters" | "messages"): string =>
+  `\n[… ${count.toLocaleString("en")} ${of} left out …]\n`;
