@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { namedIds, type OperatorCaller, whoseOf } from "../operations/caller.js";
+import { namedIds, type OperatorCaller, targetOf } from "../operations/caller.js";
 import { described } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
@@ -39,7 +39,7 @@ export async function prepareOperation(
     actor: caller.actor,
     signal: new AbortController().signal,
     stream: process.stdin,
-    whose: whoseOf(operation.reach, caller, ofWhom, input.appId as string | undefined),
+    target: targetOf(operation.reach, caller, ofWhom, input.appId as string | undefined),
     match: take((key) => key === "ifRevision"),
   };
   return async (memory) => {

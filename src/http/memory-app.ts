@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { MemoryError, messageOf } from "../errors.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
-import { actorOf, type Caller, namedIds, notThere, parseCaller, whoseOf } from "../operations/caller.js";
+import { actorOf, type Caller, namedIds, notFound, parseCaller, targetOf } from "../operations/caller.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { parseInput } from "../text/parse-input.js";
@@ -78,14 +78,14 @@ async function answerOperation(
 ): Promise<Response> {
   const request = context.req.raw;
   const caller = await admit(options, context, name);
-  if (operation.operators && caller.role !== "operator") throw notThere();
+  if (operation.operators && caller.role !== "operator") throw notFound();
   const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
   const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes, timeoutMs } = options;
   const work = async () => {
     const { input, named, match } = await readRequest(operation, request, context.req.param(), maxBodyBytes);
-    const whose = whoseOf(operation.reach, caller, named, input.appId as string | undefined);
+    const target = targetOf(operation.reach, caller, named, input.appId as string | undefined);
     const stream = bodyWithin(request, maxImportBytes);
-    const answer = operation.call({ memory, caller, whose, actor: actorOf(caller), match, signal, stream }, input);
+    const answer = operation.call({ memory, caller, target, actor: actorOf(caller), match, signal, stream }, input);
     return operation.lines === "out"
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);
@@ -123,7 +123,7 @@ async function answerMcp(
   context: Context,
 ): Promise<Response> {
   const caller = await admit(options, context, "mcp");
-  const { scope } = whoseOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
+  const { scope } = targetOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
   const { method, url, headers } = context.req.raw;
   const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
   return within(timeoutMs, async () => {

@@ -16,9 +16,9 @@ export const defaultImportBytes = 1_000_000_000;
 const nothing = z.strictObject({});
 
 export function requestParts(operation: Operation): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
-  const { inPath, others } = inputParts(operation);
+  const { inPath, notInPath } = inputParts(operation);
   const isInQuery = operation.method === "get" || operation.method === "delete";
-  return { path: inPath, query: isInQuery ? others : nothing, body: isInQuery ? nothing : others };
+  return { path: inPath, query: isInQuery ? notInPath : nothing, body: isInQuery ? nothing : notInPath };
 }
 
 export async function readRequest(

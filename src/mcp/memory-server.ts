@@ -121,7 +121,7 @@ function addTool(server: McpServer, served: Served, name: string, tool: Tool): v
         const input = parseInput(operation.input, { ...defaults, ...given, ...fixed?.(served) }, name);
         const caller = { role: "user", scope, actor } as const;
         const { signal } = new AbortController();
-        const asked = { memory, caller, whose: { scope }, actor, match: {}, signal, stream: nothing() };
+        const asked = { memory, caller, target: { scope }, actor, match: {}, signal, stream: nothing() };
         return operation.call(asked, input) as Promise<unknown>;
       }),
   );
