@@ -1,37 +1,41 @@
 import type { Memory } from "./memory.js";
 
-/** A turn's calls take a second. An import takes an hour, which nobody waits for who ends a process. */
+/** Enough for a turn's calls, which take a second; an import, which takes an hour, is cut off. */
 const mostWaitMs = 10_000;
 
 type Call = (...args: unknown[]) => unknown;
 
-/** Closes `memory` once the calls that began before have ended, or after `waitMs`. */
+/** Makes `close` wait for running calls, at most `waitMs`. */
 export function closeAfterCalls(memory: Memory, waitMs = mostWaitMs): Memory {
-  const underWay = new Set<Promise<unknown>>();
-  const noted = (result: unknown) => {
+  const running = new Set<Promise<unknown>>();
+  const tracked = (result: unknown) => {
     if (!(result instanceof Promise)) return result;
-    underWay.add(result);
-    return result.finally(() => underWay.delete(result));
+    running.add(result);
+    return result.finally(() => running.delete(result));
+  };
+  const trackCalls = (api: object): object => {
+    const members = Reflect.ownKeys(api).map((name) => {
+      const member: unknown = Reflect.get(api, name);
+      if (typeof member !== "function") return [name, trackCalls(member as object)];
+      return [name, (...args: unknown[]) => tracked((member as Call)(...args))];
+    });
+    return Object.fromEntries(members);
   };
   const { policy, close, ...calls } = memory;
-  let closing: Promise<void> | undefined;
   return {
-    ...(noting(calls, noted) as typeof calls),
+    ...(trackCalls(calls) as typeof calls),
     policy,
-    close() {
-      closing ??= within(waitMs, Promise.allSettled(underWay)).then(close);
-      return closing;
-    },
+    close: once(() => within(waitMs, Promise.allSettled(running)).then(close)),
   };
 }
 
-function noting(api: object, noted: (result: unknown) => unknown): object {
-  const members = Reflect.ownKeys(api).map((name) => {
-    const member: unknown = Reflect.get(api, name);
-    if (typeof member !== "function") return [name, noting(member as object, noted)];
-    return [name, (...args: unknown[]) => noted((member as Call)(...args))];
-  });
-  return Object.fromEntries(members);
+/** Calls `make` the first time only; each call returns the same result. */
+export function once<Result>(make: () => Result): () => Result {
+  let made: { readonly result: Result } | undefined;
+  return () => {
+    made ??= { result: make() };
+    return made.result;
+  };
 }
 
 async function within(ms: number, work: Promise<unknown>): Promise<void> {

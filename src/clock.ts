@@ -1,12 +1,12 @@
-/** The current time. Without one, the database's own clock decides, which all machines share. */
+/** The current time. @default the database's clock, which all machines share */
 export type Clock = () => Date;
 
-/** The longest that Node's timers wait: 2³¹ − 1 ms, some 25 days. More is taken for 1 ms. */
+/** Longest wait of Node's timers: 2³¹ − 1 ms, some 25 days. Node takes longer ones for 1 ms. */
 export const longestTimerMs = 2_147_483_647;
 
 export const dayMs = 86_400_000;
 
-/** A hundred years: the longest span added to a date, so that dates stay within their range. */
+/** A hundred years: limits spans, so that dates stay within their range. */
 export const longestSpanMs = 3_155_760_000_000;
 
 const form =
@@ -21,8 +21,8 @@ export function isoDay(time: Date): string {
 }
 
 /**
- * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Takes microseconds, and offsets
- * with seconds: PostgreSQL writes these of old times.
+ * Null without an offset, for a day not in the calendar, or outside the years 1 to 9999. Accepts microseconds, and
+ * offsets with seconds, as PostgreSQL writes them for old times.
  */
 export function isoTimeMs(text: string): number | null {
   const [, day, hour, minute, second, sign, ...offset] = form.exec(text) ?? [];

@@ -1,7 +1,7 @@
-import type { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
+import type { ClientBase } from "pg";
 import sql from "sql-template-tag";
 import { z } from "zod";
-import { closeAfterCalls } from "./calls-under-way.js";
+import { closeAfterCalls, once } from "./calls-under-way.js";
 import { createCheckpointsApi } from "./checkpoints/prune-checkpoints.js";
 import { createConsentsApi } from "./consents/consents-api.js";
 import { claimThread } from "./conversation/claim-thread.js";
@@ -47,7 +47,7 @@ import type { Runtime } from "./runtime.js";
 import { nobody, parseScope, type Scope, type ThreadRef, threadForbidden } from "./scope/scope.js";
 import { bulletsOf, fittingHits } from "./search/answer-query.js";
 import { explainQuery } from "./search/explain-query.js";
-import { type MemoryQuery, queryMemories } from "./search/query-memories.js";
+import { queryMemories } from "./search/query-memories.js";
 import { searchTranscript } from "./search/search-transcript.js";
 import { itemVectors } from "./store/item-vectors.js";
 import { createStore } from "./store/langgraph-store.js";
@@ -57,7 +57,16 @@ import { createScreen } from "./text/reads-as-instruction.js";
 import { createRedactor } from "./text/redactor.js";
 import { exportScope } from "./transfer/export-scope.js";
 import { importLines } from "./transfer/import-lines.js";
-import { createObserve, type Observe, reportHits, reportRecalled, reportRemembered, spans } from "./turns/observe.js";
+import {
+  createObserve,
+  type Observe,
+  type Observed,
+  reportHits,
+  reportRecalled,
+  reportRemembered,
+  type SpanReport,
+  spans,
+} from "./turns/observe.js";
 import { recall } from "./turns/recall.js";
 import { remember } from "./turns/remember.js";
 import { threadCost } from "./turns/thread-cost.js";
@@ -65,7 +74,7 @@ import { createEnergyApi } from "./usage/energy.js";
 import { createUsage, type ProcessUsage } from "./usage/usage.js";
 
 /**
- * A memory on `options.database`. Nothing is opened before the first call.
+ * Creates a memory on `options.database`. Opens nothing before the first call.
  * @example
  * ```ts
  * const memory = createMemory({ database: process.env.DATABASE_URL });
@@ -77,7 +86,7 @@ export function createMemory(options: MemoryOptions = {}): Memory {
   return createMemoryWith(options, {});
 }
 
-/** The same with other constants than the package's: for its own tests. */
+/** `createMemory` with other constants, for the package's own tests and benches. */
 export function createMemoryWith(options: MemoryOptions, constants: ChangedConstants): Memory {
   parseInput(memoryOptionsSchema, options, "options of createMemory");
   return closeAfterCalls(openMemory(options, constants));
@@ -85,74 +94,64 @@ export function createMemoryWith(options: MemoryOptions, constants: ChangedConst
 
 function openMemory(options: MemoryOptions, constants: ChangedConstants): MemoryWithInternalApi {
   const defaultScope = parseDefaultScope(options);
-  const runtime = createRuntime(options, constants, (...when) => runner.wakeIn(...when));
-  const { db, config } = runtime;
-  /** For work in bulk, whose statements have no deadline. */
-  const patient = { ...runtime, db: db.patient };
+  const isIsolated = options.isolation === "rls";
+  const runtime = createRuntime(options, constants, (...retry) => runner.wakeIn(...retry));
+  const { db, config, clock } = runtime;
+  /** For bulk work, whose statements have no deadline. */
+  const bulk = { ...runtime, db: db.patient };
   const observe = createObserve(db, config.spans);
-  const maintenance: Maintenance = createMaintenance(runtime, patient, observe, options.jobs ?? "background");
+  const maintenance: Maintenance = createMaintenance(runtime, bulk, observe, options.jobs ?? "background");
   const { runner } = maintenance;
-  const startNote = (ref: ThreadRef, { tenantId }: Scope) =>
-    asTenant(tenantId, () => runner.start({ kind: "notes", ref }));
-  let saver: PostgresSaver | undefined;
-  let closing: Promise<void> | undefined;
+  const startNote: StartNote =
+    runtime.hasModel && leavesNotes(config.notes)
+      ? (ref, { tenantId }) => asTenant(tenantId, () => runner.start({ kind: "notes", ref }))
+      : null;
+  const also = (client: ClientBase) => setUpCheckpointer(client, db.schemaName);
 
   const memory: MemoryWithInternalApi = {
-    setup: () =>
-      migrate(db, {
-        vectors: options.embeddings !== undefined,
-        isolation: options.isolation === "rls",
-        also: (client) => setUpCheckpointer(client, db.schemaName),
-      }),
+    setup: () => migrate(db, { vectors: options.embeddings !== undefined, isolation: isIsolated, also }),
     ...createTurns(runtime, observe, maintenance),
     summaries: createSummariesApi(db),
     memories: createMemoriesApi(runtime),
     procedures: createProceduresApi(runtime),
     notes: createNotesApi(runtime),
     changes: createChangesApi(db),
-    events: createEventsApi(db),
-    jobs: createJobsApi(db, runner.start),
     consents: createConsentsApi(runtime),
     transcript: { search: (input) => searchTranscript(runtime, input) },
     threads: createThreads(runtime, maintenance, startNote),
-    checkpointer() {
-      saver ??= new OwnedPostgresSaver(db, defaultScope);
-      return saver;
-    },
-    checkpoints: createCheckpointsApi(db),
-    store: (input) => createStore(runtime, input, { scope: options.isolation === "rls" ? "refuse" : defaultScope }),
-    graphs: () => openGraphs(maintenance.works),
     users: createUsersApi(db),
-    apps: createAppsApi({ db, startNote: runtime.hasModel && leavesNotes(config.notes) ? startNote : null }),
-    stats: createStats(db.patient, {
-      formProblems: writingProblemNames,
-      energy: config.energy,
-      clock: runtime.clock,
-    }),
-    energy: createEnergyApi(db, config.energy),
-    energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
+    apps: createAppsApi({ db, startNote }),
+    checkpointer: once(() => new OwnedPostgresSaver(db, defaultScope)),
+    checkpoints: createCheckpointsApi(db),
+    store: (input) => createStore(runtime, input, { scope: isIsolated ? "refuse" : defaultScope }),
+    graphs: () => openGraphs(maintenance.works),
+    jobs: createJobsApi(db, runner.start),
     upkeep: runner.upkeep,
     work: runner.work,
-    reembed: (how) => reembed(patient, [memoryVectors, itemVectors], how),
+    idle: maintenance.idle,
+    events: createEventsApi(db),
+    stats: createStats(db.patient, { formProblems: writingProblemNames, energy: config.energy, clock }),
+    energy: createEnergyApi(db, config.energy),
+    energyConsumedSinceLastPoll: runtime.usage.energyConsumedSinceLastPoll,
+    reembed: (how) => reembed(bulk, [memoryVectors, itemVectors], how),
     forget: (scope, how) => forget(db.patient, scope, how),
-    export: (scope) => exportScope(db.patient, scope, runtime.clock),
-    import: (lines, how) => importLines(patient, lines, how),
+    export: (scope) => exportScope(db.patient, scope, clock),
+    import: (lines, how) => importLines(bulk, lines, how),
     policy: config.policy,
     databaseStatus: db.status,
-    [internalApiKey]: createWayIn(runtime, defaultScope),
-    idle: maintenance.idle,
-    close() {
-      closing ??= (async () => {
-        await runner.stop();
-        await db.close();
-      })();
-      return closing;
-    },
+    [internalApiKey]: createInternalApi(runtime, defaultScope),
+    close: once(async () => {
+      await runner.stop();
+      await db.close();
+    }),
   };
-  return options.isolation === "rls" ? (isolatedMemory(memory) as MemoryWithInternalApi) : memory;
+  return isIsolated ? (isolatedMemory(memory) as MemoryWithInternalApi) : memory;
 }
 
-/** Copies, since LangGraph's server sets its own checkpointer on what it is given. */
+/** Starts the note of an ended conversation; null where conversations leave none. */
+type StartNote = ((ref: ThreadRef, scope: Scope) => Promise<void>) | null;
+
+/** Copies, since LangGraph's server sets its own checkpointer on each graph. */
 function openGraphs(works: Maintenance["works"]): ReturnType<Memory["graphs"]> {
   const { summaries, facts, episodes, notes, compaction, insights, consolidation } = works;
   return {
@@ -171,8 +170,8 @@ function parseDefaultScope({ defaultScope, isolation }: MemoryOptions): Scope | 
   if (isolation === undefined) return Object.freeze(parseScope(defaultScope));
   throw new MemoryError(
     "INVALID_INPUT",
-    '`defaultScope` is for apps of one user, and isolation: "rls" for many tenants: there, a run that names nobody ' +
-      "is a mistake to be refused, and not somebody's. Leave one of the two out.",
+    '`defaultScope` does not go with isolation: "rls": where tenants are isolated, a run without a scope must fail. ' +
+      "Leave one of the two out.",
   );
 }
 
@@ -184,11 +183,9 @@ function createRuntime(
   const logger = lineLogger(options.logger ?? defaultLogger);
   const config = resolveConfig(options.config, constants, logger.warn);
   if ("database" in options && options.database === undefined) reportUndefined(logger);
-  const { database, schema: schemaName = "mnemograph" } = options;
-  const { clock, isolation, embeddings } = options;
+  const { database, schema: schemaName = "mnemograph", clock, isolation, embeddings } = options;
   const { language } = config.retrieval;
-  const { timeoutMs } = config.upkeep;
-  const onBack = (outage: Outage) => void keepOutage(db, outage, logger);
+  const onBack = (outage: Outage) => void recordOutage(db, outage, logger);
   const settings = { schemaName, clock, isolation, language, onBack, ...config.database };
   const db: Database = openDatabase(database, settings, logger);
   return {
@@ -197,7 +194,7 @@ function createRuntime(
     logger,
     onRetry,
     consent: { ways: new Set(), reported: new Set() },
-    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs }) : null,
+    embedder: embeddings ? createEmbedder(db, embeddings, { timeoutMs: config.upkeep.timeoutMs }) : null,
     redactor: createRedactor(options.redact, Object.keys(memoryFields)),
     screen: createScreen(options.screen, logger.warn),
     clock: clock ?? (() => new Date()),
@@ -211,12 +208,19 @@ function createRuntime(
   };
 }
 
-async function keepOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
+async function recordOutage(db: Database, { durationMs, refused }: Outage, logger: Logger): Promise<void> {
   const detail = `after ${Math.round(durationMs / 1_000)} s, ${refused} calls refused`;
   const event = { scope: nobody, step: "database", op: "resume", status: "ok", detail } as const;
-  await asTenant(nobody.tenantId, () => insertEvent(db, event)).catch((error: unknown) => {
+  await logFailure(logger, () => asTenant(nobody.tenantId, () => insertEvent(db, event)));
+}
+
+/** An event that cannot be written must not fail the call that it describes. */
+async function logFailure(logger: Logger, write: () => Promise<unknown>): Promise<void> {
+  try {
+    await write();
+  } catch (error) {
     logger.error(`an event could not be kept: ${errorLine(error)}`);
-  });
+  }
 }
 
 function createTurns(
@@ -224,37 +228,37 @@ function createTurns(
   observe: Observe,
   { runner, start, hasten }: Maintenance,
 ): Pick<Memory, "record" | "recall" | "remember" | "query"> {
+  const observed =
+    <Input extends Parameters<Observe>[3], Result>(
+      span: Observed,
+      call: (runtime: Runtime<ResolvedConfig>, input: Input) => Promise<Result>,
+      report: (result: Result) => SpanReport,
+    ) =>
+    (input: Input) =>
+      observe(span, (db) => call({ ...runtime, db }, input), report, input);
+  const observedRemember = observed(spans.remember, remember, reportRemembered);
+  const observedQuery = observed(spans.query, queryMemories, reportHits);
   return {
     record: async (input) => {
       const { recorded, lastSeq } = await record(runtime, input);
       return { recorded, lastSeq };
     },
-    recall: (input) => observe(spans.recall, (seen) => recall({ ...runtime, db: seen }, input), reportRecalled, input),
+    recall: observed(spans.recall, recall, reportRecalled),
     async remember(input) {
-      const { remembered, due, isNewThread, threadRef } = await observe(
-        spans.remember,
-        (seen) => remember({ ...runtime, db: seen }, input),
-        reportRemembered,
-        input,
-      );
+      const { remembered, due, isNewThread, threadRef } = await observedRemember(input);
       await asTenant(input.scope.tenantId, async () => {
         await start(due);
         if (isNewThread) await hasten(otherThreads(runtime.db, threadRef));
       });
-      // The first turn also looks for what a dead process left behind; it costs that turn nothing.
+      // The first turn also finds the work of dead processes, without waiting for it.
       runner.startSweeping();
       return remembered;
     },
-    query: (async (asked: MemoryQuery & { readonly explain?: unknown }) => {
-      const { explain } = parseInput(explainSchema, asked, "query");
-      const { explain: _, ...input } = asked;
-      if (explain) return explainQuery(runtime, input);
-      const { hits, form, budgetTokens } = await observe(
-        spans.query,
-        (seen) => queryMemories({ ...runtime, db: seen }, input),
-        reportHits,
-        input,
-      );
+    query: (async (request) => {
+      const { explain } = parseInput(explainSchema, request, "query");
+      const { explain: _, ...query } = request as typeof request & { readonly explain?: unknown };
+      if (explain) return explainQuery(runtime, query);
+      const { hits, form, budgetTokens } = await observedQuery(query);
       return form === null ? fittingHits(hits, budgetTokens) : bulletsOf(hits, form, budgetTokens);
     }) as Memory["query"],
   };
@@ -265,16 +269,15 @@ const explainSchema = z.looseObject({ explain: z.boolean().optional() });
 function createThreads(
   runtime: Runtime<ResolvedConfig>,
   { hasten }: Maintenance,
-  startNote: (ref: ThreadRef, scope: Scope) => Promise<void>,
+  startNote: StartNote,
 ): Memory["threads"] {
-  const { db, config, hasModel } = runtime;
-  const leavesNote = hasModel && leavesNotes(config.notes);
+  const { db } = runtime;
   return {
     list: (page) => listThreads(db, page),
     async end(input) {
-      const { threadRef, noteDue, ...ended } = await endThread(runtime, input, leavesNote);
+      const { threadRef, noteDue, ...ended } = await endThread(runtime, input, startNote !== null);
       await asTenant(input.scope.tenantId, () => hasten(sql`select ${threadRef}::bigint`));
-      if (noteDue) await startNote(threadRef, input.scope);
+      if (noteDue) await startNote?.(threadRef, input.scope);
       return ended;
     },
     delete: (input) => deleteThread(db.patient, input),
@@ -284,17 +287,11 @@ function createThreads(
   };
 }
 
-function createWayIn(
-  { db, config, logger, screen, consent }: Runtime<ResolvedConfig>,
-  defaultScope: Scope | null,
-): InternalApi {
+function createInternalApi(runtime: Runtime<ResolvedConfig>, defaultScope: Scope | null): InternalApi {
+  const { db, config, logger, screen, consent } = runtime;
   const emit = async (event: MemoryEvent) => {
     parseInput(eventSchema, event, "event");
-    try {
-      await insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval);
-    } catch (error) {
-      logger.error(`an event could not be kept: ${errorLine(error)}`);
-    }
+    await logFailure(logger, () => insertEvent(db, { ...event, scope: parseScope(event.scope) }, config.retrieval));
   };
   return {
     emit,
@@ -310,17 +307,13 @@ function createWayIn(
     async reportError(failure) {
       parseInput(failureSchema, failure, "failure");
       const { node, error, scope, threadId } = failure;
-      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`, {
-        threadId,
-        step: node,
-        ...(MemoryError.is(error) && { code: error.code }),
-      });
-      // Trying to write to a database that is down would make the user wait once more.
-      if (MemoryError.is(error, "DATABASE_UNAVAILABLE")) return;
-      if (MemoryError.is(error) && isConnectionError(error.cause)) return;
-      const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
+      const code = MemoryError.is(error) ? error.code : undefined;
+      const fields = { threadId, step: node, ...(code && { code }) };
+      logger.error(`${node} failed for ${threadId}, the turn goes on without it: ${errorLine(error)}`, fields);
+      // Writing to a database that is down would delay the user again.
+      if (code === "DATABASE_UNAVAILABLE" || (MemoryError.is(error) && isConnectionError(error.cause))) return;
       const op = ({ recall: "search", consent: "approve", remember: "create" } as const)[node];
-      await emit({ scope, threadId, step: node, op, status: "error", detail });
+      await emit({ scope, threadId, step: node, op, status: "error", detail: code ?? "UNEXPECTED" });
     },
   };
 }

@@ -1,12 +1,12 @@
-/** What went wrong, for code to branch on. Messages are for people and may change; codes do not. */
+/** Codes for programs to branch on. Codes are stable; messages are for people and may change. */
 export type MemoryErrorCode =
-  /** Others wrote to the same rows at each try: try again. Nothing was written; what `forget` deleted is gone. */
+  /** Others kept writing to the same rows: try again. Nothing was written, but `forget` keeps its deletions. */
   | "BUSY"
   /** An agent asked for a category that its allowlist does not name. Ask for another, or add it to the list. */
   | "CATEGORY_DENIED"
   /** The memory was closed. Make another with `createMemory`. */
   | "CLOSED"
-  /** Another active memory holds the slot, says the same or is of the same turns. Change or remove that one. */
+  /** Another active memory has the same slot, text or turns. Change or remove that one. */
   | "CONFLICT"
   /** A sensitive field changes only with the user's consent. Decide the request, or pass `consent: "given"`. */
   | "CONSENT_REQUIRED"
@@ -22,52 +22,52 @@ export type MemoryErrorCode =
   | "DIMENSION_MISMATCH"
   /** The embeddings failed; `cause` is their error. Nothing was written: try again. */
   | "EMBEDDING_FAILED"
-  /** The thread, its user or the scope was forgotten meanwhile: nothing more was written. Begin anew if that is meant. */
+  /** The thread, its user or the scope was forgotten meanwhile: nothing more was written. Start a new one if needed. */
   | "FORGOTTEN"
-  /** An id belongs to somebody else or to something else in this database. Use another id, or another schema. */
+  /** The id is already used by another owner or record of this database. Use another id, or another schema. */
   | "ID_TAKEN"
   /** An argument, option or setting is wrong, missing or unknown; the message names each. Correct the call. */
   | "INVALID_INPUT"
   /** The model failed or did not answer in time; `cause` is its error. */
   | "MODEL_FAILED"
-  /** The model's answer could not be used, nor its second one. */
+  /** The model's answer was invalid, and so was its second one. */
   | "MODEL_OUTPUT_INVALID"
-  /** What was asked for needs a model. Pass one to `createMemory`. */
+  /** The call needs a model. Pass one to `createMemory`. */
   | "MODEL_REQUIRED"
-  /** There is nothing of that id in the scope. */
+  /** The scope has nothing with that id. */
   | "NOT_FOUND"
   /** An optional package is not installed, or the database lacks pgvector; the message says which. */
   | "PEER_MISSING"
-  /** The role, or the process in the embedded database's folder, may not do that; the message says what is lacking. */
+  /** The database role, or the process in the embedded database's folder, lacks a permission that the message names. */
   | "PERMISSION_DENIED"
   /** `redact` failed, so nothing was stored. */
   | "REDACTION_FAILED"
   /** The tables are of another version of this package or another language; the message says what to do. */
   | "SCHEMA_DIFFERS"
-  /** Whose memories are meant is missing, ambiguous or misspelt. Pass a user's or an app's id. */
+  /** The scope is missing, ambiguous or misspelt. Pass a user's or an app's id. */
   | "SCOPE_REQUIRED"
   /** The tables are missing or out of date. Call `setup`. */
   | "SETUP_REQUIRED"
-  /** It has changed since it was read (`ifRevision`). `details.current` has it now: look again, then decide. */
+  /** It has changed since it was read (`ifRevision`). `details.current` is the new version: check it, then decide. */
   | "STALE_REVISION"
   /** The thread belongs to another scope. Use another thread id, or the scope it was made in. */
   | "THREAD_FORBIDDEN"
-  /** The memory, request, job or scope is not in a state that allows it. `details.current` has it, if there is one. */
+  /** The state of the memory, request, job or scope forbids the call. `details.current` is the memory or request. */
   | "WRONG_STATE";
 
 export interface MemoryErrorDetails {
-  /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it is now, where the code is about one. */
+  /** The memory (`MemoryItem`) or request (`ConsentRequest`) as it is now, if the code is about one. */
   readonly current?: unknown;
-  /** With `DATABASE_UNAVAILABLE`, when nothing was tried because the database is paused: when the next try is. */
+  /** With `DATABASE_UNAVAILABLE` while the database is paused: the time until the next attempt. */
   readonly retryInMs?: number;
 }
 
 const brand = Symbol.for("mnemograph.MemoryError");
 
-/** Recognise it with `MemoryError.is`, which also works across two copies of the package. */
+/** Check with `MemoryError.is`, which also works across two copies of the package. */
 export class MemoryError extends Error {
   readonly code: MemoryErrorCode;
-  /** Not printed with the error: it may hold what is remembered. */
+  /** Not printed with the error: it may contain memories. */
   declare readonly details: MemoryErrorDetails;
 
   constructor(
@@ -89,7 +89,7 @@ export class MemoryError extends Error {
   }
 }
 
-/** What `error`, of whatever kind, says. It may quote anything. */
+/** The message of any thrown value. It may quote anything. */
 export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error);
 }

@@ -9,50 +9,50 @@ interface TurnFailure extends ThreadAddress {
   readonly error: unknown;
 }
 
-/** What nodes, middleware and tools need of a memory, and its users do not. */
+/** Calls for nodes, middleware and tools, not for users. */
 export interface InternalApi {
-  /** The scope of runs that name nobody; null when they are refused. */
+  /** The scope of runs without one; null if they are refused. */
   defaultScope(): Scope | null;
   /** Who asks the user for consent: the setting `consent.ask`. */
   consentAsk(): ConsentPolicy["ask"];
-  /** Says that this process asks users in this way. What waits is reported otherwise. */
+  /** Registers how this process asks users for consent; without any way, waiting requests are reported. */
   asksConsent(way: "interrupt" | "tool"): void;
-  /** How many of the last messages that a summary covers stay in a bounded state. */
+  /** How many of the last summarized messages stay in a bounded state. */
   keepRecentMessages(): number;
   /** The setting `context.toolResultTokens`. */
   toolResultTokens(): number;
   /** Whether a text counts as instructions to a model when it is written. */
   screen: Screen;
-  /** Keeps an event, without content; its failure is logged and goes no further. */
+  /** Stores an event without content; logs its own failure. */
   emit(event: MemoryEvent): Promise<void>;
-  /** Logs a failure that a turn survived, and keeps an event of it. */
+  /** Logs a failure that a turn survived, and stores an event of it. */
   reportError(failure: TurnFailure): Promise<void>;
-  /** Makes a new thread the run's before its first model call. @throws MemoryError `THREAD_FORBIDDEN`, `BUSY` */
+  /** Reserves a new thread for the run before its first model call. @throws MemoryError `THREAD_FORBIDDEN`, `BUSY` */
   claim(run: ThreadAddress): Promise<void>;
 }
 
-/** Registered, so that two copies of the package understand each other's memories. */
+/** A registered symbol, so that two copies of the package share it. */
 export const internalApiKey: unique symbol = Symbol.for("mnemograph.internalApi") as never;
 
 export interface MemoryWithInternalApi extends Memory {
   readonly [internalApiKey]: InternalApi;
 }
 
-/** The part of `memory` that is for ways in. Spreading a memory keeps it. */
+/** The internal part of `memory`. Spreading a memory keeps it. */
 export function internalApi(memory: Memory): InternalApi {
   return (memory as MemoryWithInternalApi)[internalApiKey];
 }
 
-/** What an agent outside of this process was shown by a search counts as used, as through the tool of a graph. */
+/** Counts the hits shown to an agent outside of this process as used, as a graph's tool does. */
 export function reportSearch(
   memory: Memory,
-  asked: { readonly scope: Scope; readonly agentId: string | undefined },
+  searcher: { readonly scope: Scope; readonly agentId: string | undefined },
   hits: readonly { readonly id: string; readonly similarity?: number | undefined }[],
 ): Promise<void> {
   const similarities = hits.flatMap((hit) => hit.similarity ?? []);
   const similarity = similarities.length > 0 ? Math.max(...similarities) : undefined;
   const shownIds = hits.map(({ id }) => id);
-  return internalApi(memory).emit({ ...asked, step: "tool", op: "search", status: "ok", similarity, shownIds });
+  return internalApi(memory).emit({ ...searcher, step: "tool", op: "search", status: "ok", similarity, shownIds });
 }
 
 export function isMemory(value: unknown): value is Memory {

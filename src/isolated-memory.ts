@@ -4,7 +4,7 @@ import type { Memory } from "./memory.js";
 import { acrossTenants, asTenant } from "./postgres/isolation.js";
 import type { Scope } from "./scope/scope.js";
 
-/** The compiler asks for every member; a call that can name a scope is never across tenants by default. */
+/** Where each call names its tenant. The compiler requires every member, and a scope where a call takes one. */
 const reaches: Reaches<MemoryWithInternalApi> = {
   setup: "itself",
   record: "0.scope",
@@ -40,16 +40,16 @@ const reaches: Reaches<MemoryWithInternalApi> = {
   },
   checkpointer: "itself",
   checkpoints: { prune: "0.scope or all" },
-  // Each batch runs for the tenant of the store's scope, or of the namespace's.
+  // Each batch runs for the tenant of its scope.
   store: "itself",
   users: { list: "itself" },
   apps: { list: "itself", uninstall: "0" },
   stats: "itself",
   energy: { level: "itself" },
-  // Of all tenants of this process: for who runs it.
+  // All tenants together, for the operator of this process.
   energyConsumedSinceLastPoll: "itself",
   upkeep: "all",
-  // Its jobs say whose rows they see.
+  // Each job names its tenant.
   work: "itself",
   reembed: "all",
   forget: "0",
@@ -80,7 +80,7 @@ export function isolatedMemory(memory: Memory): Memory {
 
 type Call = (...args: never[]) => unknown;
 
-/** What each member of `Api` is in the table; data are what has no calls. */
+/** The reach of each member of `Api`; members without calls are "data". */
 export type Reaches<Api> = {
   readonly [Name in keyof Api]-?: Api[Name] extends Call
     ? Reach<Parameters<Api[Name]>>
@@ -90,8 +90,8 @@ export type Reaches<Api> = {
 };
 
 /**
- * The place of a call's scope: "0" is its first argument, "0.scope" its key; without any the call sees "all" tenants.
- * "itself": it touches no table, or names tenants itself; a statement without a tenant is refused.
+ * Where a call takes its scope: "0" is the first argument, "0.scope" its key. A call without a scope sees "all" tenants.
+ * "itself": the call touches no table, or sets tenants itself; a statement without a tenant is refused.
  */
 type Reach<Args extends readonly unknown[]> =
   | "itself"
@@ -118,7 +118,7 @@ function isolated(api: object, table: Table): object {
     if (typeof reach === "string") return [name, isolatedCall(member as Call, reach)];
     throw new MemoryError(
       "PERMISSION_DENIED",
-      `\`${String(name)}\` does not say whose rows it sees, so it has no place in a memory with isolation: "rls".`,
+      `\`${String(name)}\` has no entry in the table of tenants. Add it, or use a memory without isolation: "rls".`,
     );
   });
   return Object.fromEntries(wrapped);
@@ -139,7 +139,7 @@ function runIn(reach: string, args: readonly unknown[]): Run {
   const argument = args[Number.parseInt(reach, 10)];
   const scope = reach.includes(".scope") ? (argument as { scope?: unknown } | undefined)?.scope : argument;
   if (scope === undefined && reach.endsWith(" or all")) return acrossTenants;
-  // Only read here: the call itself refuses a scope that is none.
+  // The call itself checks the scope.
   const { tenantId } = (scope ?? {}) as { tenantId?: unknown };
   return (work) => asTenant(typeof tenantId === "string" ? tenantId : undefined, work);
 }
@@ -148,7 +148,7 @@ function isIterable(value: unknown): value is AsyncIterable<unknown> {
   return typeof value === "object" && value !== null && Symbol.asyncIterator in value;
 }
 
-/** A generator works when it is asked for more, by any caller. */
+/** A generator runs in the context of whichever caller asks for its next item. */
 async function* iterateWithin(items: AsyncIterable<unknown>, run: Run): AsyncGenerator<unknown> {
   const iterator = items[Symbol.asyncIterator]();
   try {

@@ -2,23 +2,23 @@ import { MemoryError } from "./errors.js";
 import { propertyOf } from "./text/plain-json.js";
 import { wellFormed } from "./text/storable-text.js";
 
-/** What a log line is about, for searches: ids, numbers and names of steps, never a word that was said. */
+/** Searchable fields of a log line: ids, numbers and names of steps, never text of a conversation. */
 export interface LogFields {
   readonly threadId?: string;
   readonly appId?: string;
   /** "summarize", "extract", "compress", "note", "compact", "recall", "remember", "consent", "api" or "import". */
   readonly step?: string;
   readonly summaryId?: number;
-  /** Of the messages that were worked on. */
+  /** Of the processed messages. */
   readonly startSeq?: number;
   readonly endSeq?: number;
   readonly durationMs?: number;
-  /** The try, from 1. */
+  /** Counts from 1. */
   readonly attempt?: number;
-  /** Milliseconds until the next try; null for none. */
+  /** Milliseconds until the next attempt; null for none. */
   readonly retryMs?: number | null;
   readonly code?: string;
-  /** How many facts came to what: `{ created: 2, merged: 1 }`. */
+  /** Facts by outcome: `{ created: 2, merged: 1 }`. */
   readonly outcomes?: Readonly<Record<string, number>>;
   /** How many notes of an app were shown. */
   readonly notes?: number;
@@ -56,18 +56,17 @@ const toStderr = (message: string) => {
 /** Used when no logger is given: problems go to standard error, everything else is dropped. */
 export const defaultLogger: Logger = { debug: silent, info: silent, warn: toStderr, error: toStderr };
 
-/** Longest log line, in characters: ids may be long, and what reads logs cuts longer ones anyhow. */
+/** Longest log line, in characters: ids may be long, and log readers cut longer ones anyway. */
 const mostLineCharacters = 1_000;
-/** Longest account of an error, in characters: room for what happened and what to do. */
 const mostErrorCharacters = 500;
 
-/** `logger`, given each message as one line of at most 1,000 characters: ids could forge lines of their own. */
+/** `logger` with each message on one line of at most 1,000 characters, since ids could forge further lines. */
 export function lineLogger(logger: Logger): Logger {
   const at =
     (level: keyof Logger) =>
     (message: string, fields?: LogFields): void => {
       const line = oneLine(message, mostLineCharacters);
-      // `console` would print what is not there.
+      // `console` would print `undefined`.
       if (fields) logger[level](line, fields);
       else logger[level](line);
     };
@@ -84,11 +83,11 @@ export function errorLine(error: unknown): string {
 export function errorKind(error: unknown): string {
   if (typeof error !== "object" || error === null) return `error of type ${typeof error}`;
   const causes = [error, propertyOf(error, "cause")].filter((each) => typeof each === "object" && each !== null);
-  const marks = causes.flatMap((each) => [...statusesOf(each as object), ...codesOf(each as object)]);
-  const maker = propertyOf(error, "constructor");
-  const names = [propertyOf(error, "name"), typeof maker === "function" ? maker.name : undefined];
+  const codes = causes.flatMap((each) => [...statusesOf(each as object), ...codesOf(each as object)]);
+  const errorClass = propertyOf(error, "constructor");
+  const names = [propertyOf(error, "name"), typeof errorClass === "function" ? errorClass.name : undefined];
   const name = names.find((each) => isWord(each) && each !== "Error") ?? "Error";
-  return marks.length > 0 ? `${name} (${[...new Set(marks)].join(", ")})` : String(name);
+  return codes.length > 0 ? `${name} (${[...new Set(codes)].join(", ")})` : String(name);
 }
 
 function statusesOf(error: object): string[] {
@@ -112,7 +111,7 @@ const isCode = (value: unknown): value is string =>
   (/^[A-Z0-9]{5}$/.test(value) || /^[A-Za-z]+(_[A-Za-z]+){0,7}$/.test(value)) &&
   value.length <= 50;
 
-/** Where in the code it was thrown; empty when that is not known. */
+/** The file and line that threw it; empty if unknown. */
 function placeOf(error: unknown): string {
   if (typeof error !== "object" || error === null) return "";
   const [stack, message] = [propertyOf(error, "stack"), propertyOf(error, "message")];
@@ -123,7 +122,7 @@ function placeOf(error: unknown): string {
 }
 
 function oneLine(text: string, mostCharacters: number): string {
-  // Cut before it is searched: a message may be of any length.
+  // Cut before the search: a message may have any length.
   const line = text.slice(0, mostCharacters * 2).replace(/[\p{Cc}\u2028\u2029]+/gu, " ");
   const whole = line.length <= mostCharacters && text.length <= mostCharacters * 2;
   return wellFormed(whole ? line : `${line.slice(0, mostCharacters - 1)}…`);

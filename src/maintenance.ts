@@ -31,22 +31,22 @@ export interface Maintenance {
   readonly runner: QueueRunner;
   readonly works: Works;
   start(due: readonly DueJob[]): Promise<void>;
-  /** Starts what waits for more to be said, of threads that a query finds. */
+  /** Starts the fact extractions that wait for more messages, in the threads that the query finds. */
   hasten(threads: Sql): Promise<void>;
-  /** Does what waits, and waits for what is under way. */
+  /** Starts delayed work now, and waits for all running work. */
   idle(): Promise<void>;
 }
 
-/** Most threads of which a process knows that they wait; a sweep finds the others. */
-const mostWaiting = 10_000;
+/** Most delayed threads that a process remembers; sweeps find the others. */
+const mostDelayed = 10_000;
 
 const purgeEveryMs = 3_600_000;
 
-/** Every kind of background work: a missing one does not compile. `patient` has no deadlines, for bulk work. */
-function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<ResolvedConfig>) {
+/** Every kind of background work: a missing one does not compile. The statements of `bulk` have no deadline. */
+function defineWorks(runtime: Runtime<ResolvedConfig>, bulk: Runtime<ResolvedConfig>) {
   const compaction = defineCompaction(runtime);
   return {
-    // First: what the user wants forgotten is left out of the others.
+    // First, so that the others omit memories that the user asked to forget.
     facts: defineFacts(runtime),
     summaries: defineSummaries(runtime),
     episodes: defineEpisodes(runtime),
@@ -54,9 +54,9 @@ function defineWorks(runtime: Runtime<ResolvedConfig>, patient: Runtime<Resolved
     compaction,
     insights: defineInsights(runtime),
     consolidation: defineConsolidation(runtime),
-    lifecycle: defineLifecycle(patient),
+    lifecycle: defineLifecycle(bulk),
     "consent-expiry": defineConsentExpiry(runtime.db),
-    purge: definePurge(patient),
+    purge: definePurge(bulk),
   } as const satisfies { readonly [Kind in WorkKind]: Work<Kind> };
 }
 
@@ -78,46 +78,43 @@ function definePurge(deps: Runtime<ResolvedConfig>) {
 
 export function createMaintenance(
   runtime: Runtime<ResolvedConfig>,
-  patient: Runtime<ResolvedConfig>,
+  bulk: Runtime<ResolvedConfig>,
   observe: Observe,
   jobs: "background" | "inline" | QueueOption,
 ): Maintenance {
   const { db, logger, hasModel, modelHere } = runtime;
   const { concurrency, sweepIntervalMs, pollIntervalMs } = runtime.config.jobs;
-  const works = defineWorks(runtime, patient);
-  const within: Within = (span, piece) => observe(span, piece, reportWork);
-  const doable = (withModel: boolean): readonly Work[] =>
+  const works = defineWorks(runtime, bulk);
+  const within: Within = (span, work) => observe(span, work, reportWork);
+  const enabledWorks = (withModel: boolean): readonly Work[] =>
     Object.values(works).filter(({ enabled, needsModel }) => enabled && (withModel || !needsModel));
-  const deps = { db, logger, within, concurrency, sweepIntervalMs, works: doable(hasModel) };
+  const deps = { db, logger, within, concurrency, sweepIntervalMs, works: enabledWorks(hasModel) };
   const runner: QueueRunner =
     typeof jobs === "string"
       ? { ...createRunner(deps, jobs), work: refuseToWork }
-      : createQueueRunner({ ...deps, option: jobs, own: doable(modelHere), pollIntervalMs });
+      : createQueueRunner({ ...deps, option: jobs, own: enabledWorks(modelHere), pollIntervalMs });
   let wakesAt = Number.NEGATIVE_INFINITY;
-  /** One timer for all threads that wait; sweeps find those due after it. */
-  const wakeOnce = (delayMs: number) => {
-    if (performance.now() < wakesAt) return;
-    wakesAt = performance.now() + delayMs;
-    runner.wakeIn(delayMs);
-  };
-  /** Threads that wait, by what their turn could see. */
-  const waiting = new Map<number, ReturnType<typeof keepTenancy>>();
+  /** Delayed threads, each with the tenancy of its turn. */
+  const delayed = new Map<number, ReturnType<typeof keepTenancy>>();
   const hasten = async (threads: Sql) => {
     const { extract, extractAfterMessages } = runtime.config.memories;
     if (!hasModel || !extract || extractAfterMessages === 1) return;
     for (const ref of await hastenWork(db, "facts", threads)) await runner.start({ kind: "facts", ref });
   };
-  const wait = async (ref: number, inMs: number) => {
+  const delay = async (ref: number, delayMs: number) => {
     if (jobs === "inline") return hasten(sql`select ${ref}::bigint`);
-    if (waiting.size === mostWaiting) waiting.clear();
-    waiting.set(ref, keepTenancy());
-    wakeOnce(inMs);
+    if (delayed.size === mostDelayed) delayed.clear();
+    delayed.set(ref, keepTenancy());
+    // One timer for all delayed threads; sweeps find those due after it.
+    if (performance.now() < wakesAt) return;
+    wakesAt = performance.now() + delayMs;
+    runner.wakeIn(delayMs);
   };
   const startNow = async (due: readonly Job[]) => {
     const facts = due.find(({ kind }) => kind === "facts");
     const others = due.filter((job) => job !== facts);
     if (facts) {
-      waiting.delete(facts.ref);
+      delayed.delete(facts.ref);
       return runner.start(facts, others);
     }
     for (const job of others) await runner.start(job);
@@ -127,13 +124,13 @@ export function createMaintenance(
     works,
     hasten,
     async idle() {
-      const known = [...waiting];
-      waiting.clear();
-      for (const [ref, seeing] of known) await seeing(() => hasten(sql`select ${ref}::bigint`));
+      const threads = [...delayed];
+      delayed.clear();
+      for (const [ref, inTenancy] of threads) await inTenancy(() => hasten(sql`select ${ref}::bigint`));
       await runner.idle();
     },
     async start(due) {
-      for (const { ref, inMs = 0 } of due) if (inMs > 0) await wait(ref, inMs);
+      for (const { ref, inMs = 0 } of due) if (inMs > 0) await delay(ref, inMs);
       await startNow(due.flatMap(({ inMs = 0, ...job }) => (inMs > 0 ? [] : job)));
     },
   };
@@ -143,6 +140,6 @@ async function refuseToWork(input?: WorkInput): Promise<never> {
   parseWork(input);
   throw new MemoryError(
     "INVALID_INPUT",
-    "This memory has no queues, and does its work in this process by itself: createMemory({ jobs: { pgBoss: {} } }).",
+    "This memory has no queues: it does its work in this process. For workers, use createMemory({ jobs: { pgBoss: {} } }).",
   );
 }

@@ -11,7 +11,7 @@ const hasFunctions = (names: readonly string[]) => (value: unknown) =>
 const isPgBoss = hasFunctions(["getQueues", "createQueue", "insert", "fetch", "complete", "fail"]);
 const isLogger = hasFunctions(["debug", "info", "warn", "error"]);
 
-/** What JavaScript may have passed. Settings have a schema of their own, `openDatabase` looks at the database. */
+/** Checks what untyped callers pass. `config` has its own schema; `openDatabase` checks the database. */
 export const memoryOptionsSchema = z.strictObject({
   database: z.unknown().optional(),
   schema: z.string().optional(),
@@ -38,7 +38,7 @@ export const memoryOptionsSchema = z.strictObject({
 
 const label = storableText.nullish();
 
-/** An event to keep; which steps there are, `eventNode` knows. */
+/** `eventNode` checks the step. */
 export const eventSchema = z.strictObject({
   scope: scopeField,
   threadId: label,

@@ -45,19 +45,19 @@ import type { ThreadCost } from "./turns/thread-cost.js";
 import type { EnergyApi } from "./usage/energy.js";
 
 /**
- * Long-term memory for agents. Where a call is about one thing (an id, drafts, a scope, an export), that comes first;
- * everything else is one object, whose `scope` says whose memory is meant.
+ * Long-term memory for agents. A call about one thing (an id, drafts, a scope, an export) takes it as its first argument;
+ * all else is one object, and its `scope` names the owner of the memory.
  */
 export interface Memory {
-  /** Creates or updates the tables; safe from many processes at once. Returns the migrations that ran. */
+  /** Creates or updates the tables; many processes may call it together. Returns the migrations that ran. */
   setup(): Promise<string[]>;
   /**
-   * Appends messages to a thread's transcript, except those it has. Returns how many were new.
+   * Appends new messages to a thread's transcript. Returns how many were new.
    * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN`, `REDACTION_FAILED`, `BUSY`
    */
   record(input: RecordInput): Promise<{ recorded: number; lastSeq: number }>;
   /**
-   * What memory knows at the start of a turn. One round trip, after the embedding of the question.
+   * Reads what memory knows at the start of a turn. Takes one round trip after the embedding of the question.
    * @example
    * ```ts
    * const { summary, memories } = await memory.recall({ scope: { userId: "ana" }, threadId: "t1", query: "Dinner?" });
@@ -66,8 +66,8 @@ export interface Memory {
    */
   recall(input: RecallInput): Promise<Recalled>;
   /**
-   * Ends a turn: records its messages and starts what is due: a summary, the extraction of facts, the compression
-   * of older turns. With `shown: shownBy(recalled)`, what the turn was shown counts as used and as seen.
+   * Ends a turn: records its messages and starts due work: a summary, fact extraction, compression of older turns.
+   * With `shown: shownBy(recalled)`, the shown memories count as used and seen.
    * @example
    * ```ts
    * await memory.remember({ scope: { userId: "ana" }, threadId: "t1", messages: [{ role: "user", content: "I am vegan." }] });
@@ -75,19 +75,19 @@ export interface Memory {
    * @throws MemoryError as `record`
    */
   remember(input: RecordInput): Promise<Remembered>;
-  /** The versions of each thread's summary: list them, follow their chain, go back to an earlier one. */
+  /** The versions of each thread's summary: list them, follow their chain, restore an earlier one. */
   readonly summaries: SummariesApi;
   /** Durable memories one by one: add, read, change, remove, restore, and who changed what. */
   readonly memories: MemoriesApi;
-  /** Steps that led to a result, written down from a conversation. */
+  /** Steps that led to a result, written from a conversation. */
   readonly procedures: ProceduresApi;
-  /** What an app remembers of conversations that ended: list, search, show and delete its notes. */
+  /** An app's notes of ended conversations: list, search, show and delete them. */
   readonly notes: NotesApi;
-  /** What changed in the memories of a user or an app since a revision. */
+  /** Changes in the memories of a user or an app since a revision. */
   readonly changes: ChangesApi;
   /** What memory did: counts and lists of events, without content. */
   readonly events: EventsApi;
-  /** Background work that is not done: list it, and try again what failed. For operators. */
+  /** Unfinished background work: list it, and retry failed jobs. For operators. */
   readonly jobs: JobsApi;
   /** Requests for the user's consent: list and decide them. */
   readonly consents: ConsentsApi;
@@ -101,11 +101,11 @@ export interface Memory {
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */
   query(input: MemoryQuery & { readonly return?: null | undefined }): Promise<MemoryHit[]>;
-  /** The same as models are given it. */
+  /** The same, in the form that models read. */
   query(input: MemoryRequest): Promise<MemoryBullet[]>;
   /**
-   * The same hits with the score of each taken apart, and related memories that are no hits, with the reason.
-   * For people who look: it takes four round trips, and shows memories that the agent may not read.
+   * The same hits with the parts of each score, and related memories that are no hits, with the reason. For debugging:
+   * it takes four round trips, and shows memories that the agent may not read.
    * @example
    * ```ts
    * const { hits, omitted } = await memory.query({ scope: { userId: "ana" }, query: "What may she eat?", explain: true });
@@ -114,18 +114,18 @@ export interface Memory {
    * @throws MemoryError `CATEGORY_DENIED`, `INVALID_INPUT`
    */
   query(input: MemoryQuery & { readonly explain: true }): Promise<Explanation>;
-  /** What was said, word for word. */
+  /** The messages of conversations, word for word. */
   readonly transcript: {
-    /** What was said that fits a question, best first. @throws MemoryError `INVALID_INPUT` */
+    /** Messages that fit a question, best first. @throws MemoryError `INVALID_INPUT` */
     search(input: TranscriptQuery): Promise<TranscriptHit[]>;
   };
-  /** Conversations: list, end and delete them, and see what their turns were shown. */
+  /** Conversations: list, end and delete them, and see which memories their turns were shown. */
   readonly threads: {
     /** An app's threads or a user's (without `appId`, in all apps), latest first. @throws MemoryError `INVALID_INPUT` */
     list(input: ListThreads): Promise<Thread[]>;
     /**
-     * Ends a conversation. One with an app leaves a note of what was said since its last one, made in the background; see
-     * `config.notes`. Ending it again changes nothing; a message opens it again.
+     * Ends a conversation. With an app, it leaves a note of the messages since its last note, made in the background; see
+     * `config.notes`. Ending it again changes nothing; a message reopens it.
      * @example
      * ```ts
      * await memory.threads.end({ scope: { userId: "ana", appId: "shop" }, threadId: "t1", reason: "resolved" });
@@ -134,8 +134,8 @@ export interface Memory {
      */
     end(input: EndThread): Promise<EndedThread>;
     /**
-     * Deletes a thread with its messages, summaries, episodes, checkpoints and events. What was learned there stays
-     * without its source, or goes as well.
+     * Deletes a thread with its messages, summaries, episodes, checkpoints and events. Memories learned there stay
+     * without their source, or are deleted too.
      * @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT`, `BUSY`
      */
     delete(input: DeleteThread): Promise<Forgotten>;
@@ -145,8 +145,8 @@ export interface Memory {
      */
     shown(input: ListShown): Promise<ShownTurn[]>;
     /**
-     * What a thread took of models, in tokens: turn by turn, latest first, and in all; what prompts shared and caches
-     * served; and background calls by kind. As models report it, else estimated.
+     * A thread's use of models, in tokens: turn by turn, latest first, and in total; shared and cached parts of prompts;
+     * and background calls by kind. As models report it, else estimated.
      * @throws MemoryError `THREAD_FORBIDDEN`, `SCOPE_REQUIRED`, `INVALID_INPUT`
      */
     cost(input: ListShown): Promise<ThreadCost>;
@@ -157,16 +157,16 @@ export interface Memory {
     messages(input: ListMessages): Promise<ThreadMessage[]>;
   };
   /**
-   * LangGraph's Postgres checkpointer on the same pool, which gives the checkpoints of a thread to their owner only:
-   * pass the ids of the run to `getState`, `getStateHistory` and `updateState` as well. `setup` makes its tables.
+   * LangGraph's Postgres checkpointer on the same pool. Only the owner of a thread can read its checkpoints: pass the ids
+   * of the run to `getState`, `getStateHistory` and `updateState` as well. `setup` creates its tables.
    */
   checkpointer(): PostgresSaver;
-  /** LangGraph's checkpoints: delete those that are superseded. */
+  /** LangGraph's checkpoints: delete superseded ones. */
   readonly checkpoints: CheckpointsApi;
   /**
-   * A store for LangGraph (`BaseStore`) on the same tables: for `compile({ store })`, `createAgent({ store })`, and what
-   * uses `getStore()`. Items are found by words and, with embeddings, by meaning; `forget`, `export` and row-level security
-   * reach those of a scope. A batch runs in its order, in one round trip for each scope.
+   * A store for LangGraph (`BaseStore`) on the same tables, for `compile({ store })`, `createAgent({ store })` and
+   * `getStore()`. Searches by words and, with embeddings, by meaning; `forget`, `export` and row-level security include
+   * items of a scope. A batch runs in its order, in one round trip for each scope.
    * @example
    * ```ts
    * const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
@@ -178,8 +178,8 @@ export interface Memory {
   store(input?: StoreInput): LangGraphStore;
   /**
    * The graphs of background work, for Studio or to run by hand: `summarization`, `extraction`, `compression` and `note`
-   * on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights`, at most once a day and only since
-   * something new was said or learned, on that of a user; `consolidation` on either, whether it is due or not.
+   * on `{ scope, threadId }`; `compaction` on the `{ scope }` of an app; `insights` on that of a user, at most once a day
+   * and only after new messages or memories; `consolidation` on either, even if it is not due.
    */
   graphs(): {
     readonly summarization: ReturnType<typeof defineSummaries>["graph"];
@@ -190,29 +190,29 @@ export interface Memory {
     readonly insights: ReturnType<typeof defineInsights>["graph"];
     readonly consolidation: ReturnType<typeof defineConsolidation>["graph"];
   };
-  /** The users that something is kept of. */
+  /** The users with stored data. */
   readonly users: UsersApi;
-  /** The apps that something is kept of: list them, and take one out of use. */
+  /** The apps with stored data: list them, and uninstall one. */
   readonly apps: AppsApi;
-  /** How memory has worked, by day or by app. */
+  /** Statistics of memory, by day or by app. */
   readonly stats: StatsCall;
-  /** What is left to each tenant for background calls of models. */
+  /** Each tenant's remaining budget for background calls of models. */
   readonly energy: EnergyApi;
-  /** Units of energy that background calls of this process took since the last call, of all tenants. Reads no table. */
+  /** Energy units that this process's background calls used since the last call, of all tenants. Reads no table. */
   energyConsumedSinceLastPoll(): number;
   /**
    * Starts the work that is due now, at most 20 pieces of each kind: summaries, facts, episodes, notes and compaction,
-   * insights, consolidation, ageing, expiry and purging. That includes retries, what a dead worker left, and conversations
-   * of apps that have gone silent. With `jobs: "inline"` it is done when this returns, else `idle` waits for it; with
-   * pg-boss it is put in the queues, at most 2,000 pieces of each kind.
-   * @param which.kinds only these, as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
+   * insights, consolidation, ageing, expiry and purging. Includes retries, work of dead workers, and silent conversations
+   * of apps. With `jobs: "inline"` it is done when this returns, else `idle` waits for it; pg-boss gets it in queues, at
+   * most 2,000 pieces of each kind.
+   * @param which.kinds only these kinds, such as `upkeep({ kinds: ["lifecycle", "purge"] })`. @default all
    * @returns how many pieces were due, without purging.
    * @throws MemoryError `INVALID_INPUT`
    */
   upkeep(which?: UpkeepInput): Promise<number>;
   /**
-   * Does the jobs that processes with `jobs: boss` put in queues, until it is stopped, and what a dead worker left or a
-   * queue lost. Where tenants are isolated, only the role that owns the tables may.
+   * Does the jobs that processes with `jobs: boss` put in queues, and jobs of dead workers or lost by a queue, until it is
+   * stopped. Where tenants are isolated, only the role that owns the tables may.
    * @example
    * ```ts
    * const worker = await memory.work({ kinds: ["facts", "summaries"] });
@@ -222,14 +222,14 @@ export interface Memory {
    */
   work(input?: WorkInput): Promise<JobWorker>;
   /**
-   * Gives active memories and searched store items, of all scopes, the vectors of the configured embeddings that they
-   * lack. What is done stays done when it is interrupted.
+   * Makes the missing vectors of active memories and searchable store items, of all scopes, with the configured embeddings.
+   * An interrupted run keeps its progress.
    * @throws MemoryError `INVALID_INPUT` without embeddings, `EMBEDDING_FAILED`, `DIMENSION_MISMATCH`
    */
   reembed(options?: ReembedOptions): Promise<Reembedded>;
   /**
    * Deletes everything of a user, of a user within an app, or of an app, in every table and in the checkpoints of
-   * its threads, and says what went. What is done stays done when it is interrupted: run it again.
+   * its threads. Returns what was deleted. An interrupted run keeps its progress: run it again.
    * @example
    * ```ts
    * const { total } = await memory.forget({ userId: "ana" }, { dryRun: true });
@@ -238,9 +238,9 @@ export interface Memory {
    */
   forget(scope: Scope, options?: ForgetOptions): Promise<Forgotten>;
   /**
-   * What is kept of a user, of a user within an app, or of an app, line by line: threads with their messages and
-   * summaries, memories, links, audit trail, changes, consents. Write each as one line of JSON. Read in pages without a
-   * snapshot: for an exact copy export while nobody writes.
+   * The stored data of a user, of a user within an app, or of an app, line by line: threads with their messages and
+   * summaries, memories, links, audit trail, changes, consents. Write each as one line of JSON. Reads in pages without a
+   * snapshot: for an exact copy, export while nobody writes.
    * @example
    * ```ts
    * for await (const line of memory.export({ userId: "ana" })) console.log(JSON.stringify(line));
@@ -249,8 +249,8 @@ export interface Memory {
    */
   export(scope: Scope): AsyncIterable<ExportLine>;
   /**
-   * Restores an export into an empty scope, for operators: each line as text, or as `export` gives it. Interrupted, it
-   * continues when the same file is imported again. What reads as instructions to a model waits in quarantine.
+   * Restores an export into an empty scope, for operators: each line as text, or as `export` yields it. To continue an
+   * interrupted import, import the same file again. Memories that read as instructions to a model go into quarantine.
    * `reembed` makes the vectors.
    * @throws MemoryError `WRONG_STATE` when the scope has data; `INVALID_INPUT` that names the line, `ID_TAKEN`,
    *   `FORGOTTEN`, `REDACTION_FAILED`, `BUSY`
@@ -259,12 +259,12 @@ export interface Memory {
     lines: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
     options?: ImportOptions,
   ): Promise<Imported>;
-  /** Which categories there are, and which agents may read them. */
+  /** The categories, and which agents may read them. */
   readonly policy: CategoryPolicy;
-  /** Whether the database answers, as this memory's own statements found it; it asks nothing. For health checks. */
+  /** Whether the database answered this memory's last statements; sends none. For health checks. */
   databaseStatus(): DatabaseStatus;
   /** Resolves when no background work of this process is running or waiting. */
   idle(): Promise<void>;
-  /** Waits for running calls, ten seconds at most, and for background work, then ends the pool if it was made here. */
+  /** Waits for running calls, at most ten seconds, and for background work, then ends the pool if it created it. */
   close(): Promise<void>;
 }

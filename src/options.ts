@@ -94,7 +94,7 @@ export interface MemoryConfig {
   readonly spans?: SpansConfig | undefined;
 }
 
-/** Numbers that are no settings, each with its reason where it belongs. Tests make some of them smaller. */
+/** Constants that are no settings; each file gives their reasons. Tests make some of them smaller. */
 export const constants = {
   context: contextConstants,
   summaries: { ...taskConstants, ...summaryConstants },
@@ -112,7 +112,7 @@ export type ChangedConstants = {
 export type ResolvedConfig = Readonly<ReturnType<typeof resolveConfig>>;
 
 /**
- * @param warn called with what is allowed but probably a mistake. @default ignores it
+ * @param warn receives allowed but probably mistaken settings. @default ignores them
  * @throws MemoryError `INVALID_INPUT` that names each unknown or wrong option
  */
 export function resolveConfig(

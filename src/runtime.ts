@@ -8,25 +8,25 @@ import type { Screen } from "./text/reads-as-instruction.js";
 import type { Redactor } from "./text/redactor.js";
 import type { Usage } from "./usage/usage.js";
 
-/** What one memory runs on. Each capability names the settings that it reads as `Config`, and takes what it needs. */
+/** The services of one memory. Each capability declares the settings that it reads as `Config`. */
 export interface Runtime<Config = unknown> {
   readonly db: Database;
   readonly config: Config;
   readonly logger: Logger;
   readonly clock: Clock;
-  /** Null without embeddings: then words alone are compared. */
+  /** Null without embeddings: then search is lexical. */
   readonly embedder: Embedder | null;
-  /** Takes out what the user wants kept nowhere, before anything is stored or shown to a model. */
+  /** Removes private text before anything is stored or shown to a model. */
   readonly redactor: Redactor;
   readonly screen: Screen;
-  /** Whether there is a model for background work: here, or where the queues are worked. */
+  /** Whether background work has a model, in this process or in the workers of its queues. */
   readonly hasModel: boolean;
   readonly modelHere: boolean;
   /** The model of background work. @throws MemoryError `MODEL_REQUIRED` */
   readonly model: () => BaseChatModel;
   readonly usage: Usage;
-  /** How this process asks users for consent, and the fields that were reported to wait. */
+  /** How this process asks users for consent, and the waiting fields that were reported. */
   readonly consent: { readonly ways: Set<"interrupt" | "tool">; readonly reported: Set<string> };
-  /** Called when work that failed may be tried again, or `again`, which waits for other work under way. */
+  /** Schedules a retry of failed work, or of `again`, which waits for other running work. */
   readonly onRetry: (delayMs: number, again?: Job) => void;
 }

@@ -25,12 +25,12 @@ type CallFlags = Omit<MemoryFlags, "json"> & { json?: string; actor: string; hel
 async function call(name: string | undefined, { json, ...flags }: CallFlags, command: Command) {
   if (name === undefined) {
     const { operationList } = await import("../operations/operations.js");
-    const operations = aligned(operationList.map(([known, { does }]) => [`  ${known}`, does]));
+    const operations = aligned(operationList.map(([operation, { does }]) => [`  ${operation}`, does]));
     return console.log([command.helpInformation(), "Operations:", ...operations].join("\n"));
   }
   const { describeOperation, prepareOperation } = await import("./call-operation.js");
   if (flags.help) return console.log(describeOperation(name));
   const { tenant: tenantId, user: userId, app: appId, actor } = flags;
-  const done = await prepareOperation(name, json, { tenantId, userId, appId }, { role: "operator", actor });
-  await useMemory(flags, done);
+  const run = await prepareOperation(name, json, { tenantId, userId, appId }, { role: "operator", actor });
+  await useMemory(flags, run);
 }

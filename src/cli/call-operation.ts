@@ -3,7 +3,7 @@ import { pipeline } from "node:stream/promises";
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import type { Memory } from "../memory.js";
-import { namedIds, type OperatorCaller, whoseOf } from "../operations/caller.js";
+import { namedIds, type OperatorCaller, targetOf } from "../operations/caller.js";
 import { described } from "../operations/fields.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
@@ -19,7 +19,7 @@ export function describeOperation(name: string): string {
   return `${name}: ${does} (${where})\nWhat --json takes, as JSON Schema:\n${takes}`;
 }
 
-/** Checks the input before it opens anything; ids in `json` win. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
+/** Checks the input, and opens nothing. Ids in `json` take precedence over `named`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED` */
 export async function prepareOperation(
   name: string,
   json: string | undefined,
@@ -30,20 +30,20 @@ export async function prepareOperation(
   const entries = Object.entries({ ...named, ...(await readJson(json)) });
   const given = Object.fromEntries(entries.filter(([, value]) => value !== undefined));
   const all: Record<string, unknown> = parseInput(inputOf(operation), given, `input of ${name}`);
-  const take = (isTaken: (key: string) => boolean) =>
-    Object.fromEntries(Object.entries(all).filter(([key]) => isTaken(key)));
-  const input = take((key) => key in operation.input.shape);
-  const ofWhom = take((key) => key in namedIds.shape && !(key in input));
-  const asked = {
+  const pick = (isPicked: (key: string) => boolean) =>
+    Object.fromEntries(Object.entries(all).filter(([key]) => isPicked(key)));
+  const input = pick((key) => key in operation.input.shape);
+  const owner = pick((key) => key in namedIds.shape && !(key in input));
+  const context = {
     caller,
     actor: caller.actor,
     signal: new AbortController().signal,
     stream: process.stdin,
-    whose: whoseOf(operation.reach, caller, ofWhom, input.appId as string | undefined),
-    match: take((key) => key === "ifRevision"),
+    target: targetOf(operation.reach, caller, owner, input.appId as string | undefined),
+    match: pick((key) => key === "ifRevision"),
   };
   return async (memory) => {
-    const answer = operation.call({ ...asked, memory }, input);
+    const answer = operation.call({ ...context, memory }, input);
     if (operation.lines !== "out") return console.log(JSON.stringify(await answer));
     const lines = async function* () {
       for await (const line of answer as AsyncIterable<unknown>) yield `${JSON.stringify(line)}\n`;
@@ -53,25 +53,25 @@ export async function prepareOperation(
 }
 
 function operationOf(name: string): Operation {
-  const found = operationList.find(([known]) => known === name)?.[1];
+  const found = operationList.find(([other]) => other === name)?.[1];
   if (found) return found;
-  const names = operationList.map(([known]) => known);
+  const names = operationList.map(([other]) => other);
   const near = nearestName(name, names);
   const hint = near === null ? `There are: ${names.join(", ")}.` : `Did you mean "${near}"?`;
   throw new MemoryError("INVALID_INPUT", `There is no operation "${name}". ${hint}`);
 }
 
-/** Adds what HTTP takes from an operator's query and from `If-Match`. */
+/** Adds the fields that HTTP takes from an operator's query and from `If-Match`. */
 function inputOf({ input, versioned }: Operation): z.ZodObject {
   const guard = versioned ? { ifRevision: revisionNumber.optional() } : {};
   return z.strictObject({ ...namedIds.shape, ...input.shape, ...guard });
 }
 
 async function readJson(json = "{}"): Promise<object> {
-  const words = json === "-" ? await text(process.stdin) : json;
+  const given = json === "-" ? await text(process.stdin) : json;
   let value: unknown;
   try {
-    value = JSON.parse(words);
+    value = JSON.parse(given);
   } catch (cause) {
     throw new MemoryError("INVALID_INPUT", `--json is no JSON: ${(cause as Error).message}`, { cause });
   }

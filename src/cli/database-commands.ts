@@ -6,7 +6,7 @@ import { useMemory } from "./use-memory.js";
 
 export const migrateCommand: CliCommand = {
   name: "migrate",
-  description: "create or update the tables; harmless when done",
+  description: "create or update the tables; safe to repeat",
   examples: [
     ["migrate", "embedded database in ./.mnemograph, or DATABASE_URL"],
     ["migrate --database postgresql://ana@db.example.org/app --schema memory"],
@@ -45,19 +45,18 @@ function planLines({ sets, locks }: MigrationStatus): string[] {
 export const reembedCommand: CliCommand = {
   name: "reembed",
   description:
-    "make the vectors that active memories and items of the store lack; interrupted, it goes on where it was",
+    "make the missing vectors of active memories and store items; run it again to continue after an interruption",
   examples: [["reembed --embeddings ./embeddings.js", "after a change of the embedding model"]],
   flags: withMemory,
   async run(flags: MemoryFlags) {
     if (flags.embeddings === undefined) throw new MemoryError("INVALID_INPUT", "reembed needs --embeddings MODULE.");
-    const isSeen = !flags.json && process.stderr.isTTY;
+    const showsProgress = !flags.json && process.stderr.isTTY;
     const onProgress = ({ done, total }: { readonly done: number; readonly total: number }) =>
-      void (isSeen && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
+      void (showsProgress && process.stderr.write(`\r${done}/${total}${done === total ? "\n" : ""}`));
     const result = await useMemory(flags, (memory) => memory.reembed({ onProgress }));
     const { space, dimensions, embedded, remaining } = result;
     const left = remaining > 0 ? ` Others changed ${remaining} meanwhile: run it again.` : "";
-    const what = `Embedded ${counted(embedded, "text")} in ${space} (${dimensions} dimensions).${left}`;
-    print(flags, result, () => what);
+    print(flags, result, () => `Embedded ${counted(embedded, "text")} in ${space} (${dimensions} dimensions).${left}`);
   },
 };
 
@@ -67,7 +66,7 @@ const mostPasses = 100;
 export const upkeepCommand: CliCommand = {
   name: "upkeep",
   description: "do the work that is due now, and end: ageing and expiry; with a model also summaries, facts and notes",
-  examples: [["upkeep --model ./model.js", "from cron, where no process lives long"]],
+  examples: [["upkeep --model ./model.js", "from cron, where no process runs for long"]],
   flags: (command) => withModel(withMemory(command)),
   async run(flags: MemoryFlags) {
     let pieces = 0;
@@ -79,7 +78,6 @@ export const upkeepCommand: CliCommand = {
         if (due === 0) return;
       }
     });
-    const did = pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due.";
-    print(flags, { pieces }, () => did);
+    print(flags, { pieces }, () => (pieces ? `Did ${counted(pieces, "piece")} of work.` : "Nothing was due."));
   },
 };

@@ -1,6 +1,6 @@
 import { type Command, InvalidArgumentError } from "commander";
 
-/** A command loads the library when it runs, so that help is fast. */
+/** Commands load the library when they run, so that help is fast. */
 export interface CliCommand {
   readonly name: string;
   readonly description: string;

@@ -10,15 +10,15 @@ export function exitCodeOf(error: unknown): 0 | 1 | 2 {
   return MemoryError.is(error, "INVALID_INPUT") || MemoryError.is(error, "SCOPE_REQUIRED") ? 2 : 1;
 }
 
-// A pipe that closes, as of `mnemograph search … | head`.
+// The reader closed the pipe, such as `head`.
 process.stdout.on("error", () => process.exit(1));
 
 try {
   await createProgram().parseAsync();
 } catch (error) {
-  // Commander has reported wrong arguments already. One line and no stack, for people, logs and scripts.
+  // Commander has already reported wrong arguments.
   if (!(error instanceof CommanderError)) process.stderr.write(`mnemograph: ${oneLine(messageOf(error))}\n`);
   process.exitCode = exitCodeOf(error);
 }
-// A module of embeddings may hold timers or connections. Printed text goes out first.
+// Exits after printing, since modules of embeddings may hold timers or connections.
 process.stdout.write("", () => process.exit());

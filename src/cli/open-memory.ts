@@ -38,10 +38,10 @@ export function scopeOf({ tenant: tenantId, user: userId, app: appId }: MemoryFl
   throw new MemoryError("SCOPE_REQUIRED", "Say whose memory: --user ID, --app ID, or both (of --tenant ID).");
 }
 
-/** `place` is for people: without user and password. */
+/** `place` is printed: it has no user and no password. */
 type ChosenDatabase = { readonly option: DatabaseOption; readonly place: string };
 
-/** Flags come before `DATABASE_URL`, then `.mnemograph`. @throws MemoryError `INVALID_INPUT` for both flags */
+/** The flags' database, else `DATABASE_URL`, else `.mnemograph`. @throws MemoryError `INVALID_INPUT` for both flags */
 export function chooseDatabase(flags: DatabaseFlags): ChosenDatabase {
   if (flags.database !== undefined && flags.dataDir !== undefined) {
     throw new MemoryError("INVALID_INPUT", "--database and --data-dir name two databases: give one of them.");
@@ -64,11 +64,10 @@ export function existingDatabase(flags: DatabaseFlags): ChosenDatabase {
   const { option } = chosen;
   if (typeof option !== "object" || !("dataDir" in option)) return chosen;
   if (existsSync(join(option.dataDir, "PG_VERSION"))) return chosen;
-  const detail = `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`;
-  throw new MemoryError("SETUP_REQUIRED", detail);
+  throw new MemoryError("SETUP_REQUIRED", `There is no database in ${option.dataDir}. Run \`mnemograph migrate\`.`);
 }
 
-/** The result of `work` on a database that is open meanwhile, without prepared statements. */
+/** Opens a database without prepared statements, runs `work`, and closes it. */
 export async function onDatabase<Result>(
   option: DatabaseOption,
   settings: Pick<OpenSettings, "schemaName" | "isolation">,
@@ -90,33 +89,32 @@ export async function isolationOf(option: DatabaseOption, schemaName: string): P
 }
 
 /** Exports are recognised by their methods. */
-const exported = {
-  embeddings: { has: ["embedDocuments", "embedQuery"], asked: "an instance of LangChain's Embeddings" },
-  model: { has: ["invoke", "_generate"], asked: "an instance of a LangChain chat model" },
-  authenticate: { has: ["call"], asked: "a function that says who sends a request" },
+const exportKinds = {
+  embeddings: { methods: ["embedDocuments", "embedQuery"], description: "an instance of LangChain's Embeddings" },
+  model: { methods: ["invoke", "_generate"], description: "an instance of a LangChain chat model" },
+  authenticate: { methods: ["call"], description: "a function that finds the caller of a request" },
 } as const;
 
 /** @param name a file, relative to the current folder, or a package. @throws MemoryError `INVALID_INPUT` */
-export async function loadExport<Found>(name: string, what: keyof typeof exported): Promise<Found> {
+export async function loadExport<Found>(name: string, kind: keyof typeof exportKinds): Promise<Found> {
   let module: Record<string, unknown>;
   try {
     module = await import(locate(name));
   } catch (cause) {
-    const detail = `The ${what} ${name} cannot be loaded: ${messageOf(cause)}`;
-    throw new MemoryError("INVALID_INPUT", detail, { cause });
+    throw new MemoryError("INVALID_INPUT", `The ${kind} ${name} cannot be loaded: ${messageOf(cause)}`, { cause });
   }
-  // CommonJS arrives as the default export.
+  // CommonJS modules are the default export.
   const inner = (module.default ?? {}) as Readonly<Record<string, unknown>>;
-  const { has, asked } = exported[what];
-  const isThat = (value: unknown) =>
-    has.every((name) => typeof (value as Record<string, unknown> | undefined)?.[name] === "function");
-  const found = [module.default, module[what], inner.default, inner[what]].find(isThat);
+  const { methods, description } = exportKinds[kind];
+  const found = [module.default, module[kind], inner.default, inner[kind]].find((value) =>
+    methods.every((method) => typeof (value as Record<string, unknown> | undefined)?.[method] === "function"),
+  );
   if (found) return found as Found;
-  const message = `${name} exports no ${what}: export ${asked}, as default or as \`${what}\`.`;
+  const message = `${name} exports no ${kind}: export ${description}, as default or as \`${kind}\`.`;
   throw new MemoryError("INVALID_INPUT", message);
 }
 
-/** Packages resolve from the current folder, as for its own programs. */
+/** Resolves packages from the current folder. */
 function locate(name: string): string {
   const file = resolve(name);
   if (isAbsolute(name) || name.startsWith(".") || existsSync(file)) return pathToFileURL(file).href;

@@ -14,7 +14,7 @@ const commands = [
   ...[workerCommand, upkeepCommand, reembedCommand, exportCommand, importCommand, forgetCommand],
 ];
 
-/** Its actions throw; the caller reports errors. */
+/** Its actions throw; callers report the errors. */
 export function createProgram(): Command {
   const program = new Command("mnemograph")
     .description("Long-term memory for LangGraph.js agents, kept in PostgreSQL.")
@@ -33,8 +33,7 @@ const exampleColumns = 40;
 
 function helpEnd(): string {
   const examples = commands.flatMap((command) => command.examples);
-  const described = (line: string, does?: string) => (does ? `${line.padEnd(exampleColumns)} ${does}` : line);
-  const lines = examples.map(([line, does]) => `  $ mnemograph ${described(line, does)}`);
+  const lines = examples.map(([line, does = ""]) => `  $ mnemograph ${line.padEnd(exampleColumns)} ${does}`.trimEnd());
   return `
 Examples:
 ${lines.join("\n")}

@@ -14,7 +14,7 @@ export const searchCommand: CliCommand = {
     withMemory(withScope(command))
       .argument("<query>", "what to look for")
       .option("--transcript", "search what was said instead of what is known")
-      .option("--agent <name>", "as this agent: what it may not read is left out")
+      .option("--agent <name>", "as this agent: omit what it may not read")
       .option("--top <count>", "at most this many (default: 5 memories, 10 messages)", wholeNumber(200)),
   run: search,
 };
@@ -24,13 +24,13 @@ type SearchFlags = MemoryFlags & { transcript?: true; agent?: string; top?: numb
 async function search(query: string, flags: SearchFlags): Promise<void> {
   const { agent, top: topK, transcript } = flags;
   await useScope(flags, async (memory, scope) => {
-    const asked = { scope, query, topK };
+    const request = { scope, query, topK };
     const found = transcript
-      ? (await memory.transcript.search(asked)).map((hit) => {
+      ? (await memory.transcript.search(request)).map((hit) => {
           const { score, saidAt, threadId, seq, role, actor, text } = hit;
           return { hit, row: [score, saidAt.toISOString(), `${threadId}#${seq}`, actor ?? role, text] };
         })
-      : (await memory.query({ ...asked, agent })).map((hit) => {
+      : (await memory.query({ ...request, agent })).map((hit) => {
           const { id, kind, category, key, text } = hit.memory;
           return { hit, row: [hit.score, id, kind, key === null ? category : `${category}/${key}`, text] };
         });

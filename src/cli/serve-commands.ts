@@ -37,8 +37,8 @@ async function serve(flags: ServeFlags): Promise<void> {
   const authenticate = await authenticateOf(flags);
   const isLoopback = host === "localhost" || host === "::1" || (isIP(host) === 4 && host.startsWith("127."));
   if (authenticate === undefined && !isLoopback) {
-    const how = "say who may ask, by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.";
-    throw new MemoryError("INVALID_INPUT", `Others reach ${host}: ${how}`);
+    const hint = "Authenticate them by --auth or MNEMOGRAPH_TOKEN, or listen at 127.0.0.1.";
+    throw new MemoryError("INVALID_INPUT", `Other machines reach ${host}. ${hint}`);
   }
   const { createMemoryApp } = await loadApp();
   const mcp = flags.mcp && (await peers(mcpPackage, () => import("../mcp/mcp-handler.js")));
@@ -49,8 +49,8 @@ async function serve(flags: ServeFlags): Promise<void> {
       ...(authenticate && { authenticate }),
       ...(mcp && { mcp: mcp.mcpHandler(memory) }),
     });
-    const listening = (origin: string) => void process.stderr.write(`Listening at ${origin}\n`);
-    await serveUntilStopped(fetch, flags, ending, listening);
+    const onListening = (origin: string) => void process.stderr.write(`Listening at ${origin}\n`);
+    await serveUntilStopped(fetch, flags, ending, onListening);
   });
 }
 
@@ -89,12 +89,12 @@ export const inspectCommand: CliCommand = {
   description: "show what is remembered, and why, in a browser on this machine; change it there",
   examples: [
     ["inspect", "prints an address that is good for one visit"],
-    ["inspect --user ana --operator joe", "begins with ana; what joe changes stands under that name"],
+    ["inspect --user ana --operator joe", "begins with ana; the audit trail names joe"],
   ],
   flags: (command) =>
     withMemory(withScope(command, "begin with this user"))
       .option("--port <number>", "the port (default: any that is free)", wholeNumber(65_535))
-      .option("--operator <name>", "who looks and changes, for the audit trail (default: the name of your login)"),
+      .option("--operator <name>", "the actor in the audit trail (default: the name of your login)"),
   run: inspect,
 };
 
@@ -110,34 +110,33 @@ async function inspect(flags: MemoryFlags & { port?: number; operator?: string }
     const serve = before((request, env) => api.fetch(request, env as object));
     const refused = () => new Response("This is for a browser on this machine.\n", { status: 403 });
     // Refuses rebound names, other machines and proxies.
-    const fetch = (asked: Request, env: unknown) => (isLocal(asked, env) ? serve(asked, env) : refused());
-    const listening = (origin: string) => {
+    const fetch = (request: Request, env: unknown) => (isLocal(request, env) ? serve(request, env) : refused());
+    const onListening = (origin: string) => {
       const named = Object.entries({ token, tenant, user, app }).filter(([, id]) => id !== undefined);
-      const hint = "Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.";
-      process.stderr.write(`${hint}\n`);
+      process.stderr.write("Open this in a browser on this machine. It is good for one visit; Ctrl+C ends it.\n");
       process.stdout.write(`${origin}/inspector/#${new URLSearchParams(named as [string, string][])}\n`);
     };
-    await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, listening);
+    await serveUntilStopped(fetch, { host: "127.0.0.1", port }, ending, onListening);
   });
 }
 
-/** For running calls. */
+/** Time for running calls to end. */
 const lastCallsMs = 10_000;
 
-/** Running calls end before it resolves. @throws MemoryError `PEER_MISSING` */
+/** Resolves when running calls have ended. @throws MemoryError `PEER_MISSING` */
 async function serveUntilStopped(
   fetch: (request: Request, env: unknown) => Response | Promise<Response>,
   { host, port }: { readonly host: string; readonly port: number },
   ending: AbortController,
-  listening: (origin: string) => void,
+  onListening: (origin: string) => void,
 ): Promise<void> {
   const node = await peers(serverPackages, () => import("@hono/node-server"));
   const server = node.createAdaptorServer({ fetch });
-  // Imports may take long; the app limits every other body.
+  // The app limits bodies itself, except imports.
   if ("requestTimeout" in server) server.requestTimeout = 0;
   server.listen(port, host);
   await once(server, "listening");
-  listening(`http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
+  onListening(`http://${host.includes(":") ? `[${host}]` : host}:${(server.address() as AddressInfo).port}`);
   await stopSignal();
   ending.abort(new MemoryError("CLOSED", "The server ends."));
   const closed = new Promise((resolve) => server.close(resolve));
@@ -154,7 +153,7 @@ async function peers<Module>(name: string, load: () => Promise<Module>): Promise
     return await load();
   } catch (cause) {
     if ((cause as { code?: unknown }).code !== "ERR_MODULE_NOT_FOUND") throw cause;
-    const what = `This needs packages that are not installed: npm install ${name}`;
-    throw new MemoryError("PEER_MISSING", what, { cause });
+    const message = `This needs packages that are not installed: npm install ${name}`;
+    throw new MemoryError("PEER_MISSING", message, { cause });
   }
 }

@@ -47,11 +47,15 @@ export async function readStatus(flags: DatabaseFlags) {
   });
 }
 
-async function readContents(database: Database) {
-  const counts = { ...(await countTranscripts(database)), ...(await countMemories(database)) };
-  const state = { tables: await tableSizes(database), ...(await readBacklog(database)) };
-  const summaries = await countSummaries(database);
-  return { ...counts, summaries, ...state, energy: await usedToday(database) };
+async function readContents(db: Database) {
+  return {
+    ...(await countTranscripts(db)),
+    ...(await countMemories(db)),
+    summaries: await countSummaries(db),
+    tables: await tableSizes(db),
+    ...(await readBacklog(db)),
+    energy: await usedToday(db),
+  };
 }
 
 async function countSummaries(db: Connection) {
@@ -68,7 +72,7 @@ interface MemoryCounts {
   readonly deadLetters: readonly { kind: WorkKind; count: number }[];
 }
 
-/** Reads every memory: for people, not for every turn. */
+/** Scans all memories. */
 async function countMemories(db: Connection): Promise<MemoryCounts> {
   const [row] = await db.query<{ counts: MemoryCounts }>(sql`
     select json_build_object(
@@ -87,7 +91,7 @@ async function countMemories(db: Connection): Promise<MemoryCounts> {
 /** `missingVectors` is null without tables of vectors. */
 async function readBacklog(db: Connection) {
   const { schema } = db;
-  // Stuck: its worker stopped, and no other has taken it over.
+  // Stuck: its lease ran out, and no other worker has taken it.
   type Row = Pick<ListedJob, "kind" | "worker"> & { state: string; count: number; since: Date };
   const work = await db.query<Row>(sql`
     select kind, state, worker, count(*)::int as count, min(since) as since from (

@@ -38,10 +38,10 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
   const { summaries, waiting, missingVectors: missing, pgvector, energy, tables } = contents;
   const workLine = (name: string) => {
     const rows = contents.work.filter(({ state }) => state === name);
-    const who = (worker: string | null) => (worker === null ? "" : ` by ${worker}`);
-    return listed(rows, (row) => `${row.count} ${row.kind}${who(row.worker)} since ${row.since.toISOString()}`);
+    const by = (worker: string | null) => (worker === null ? "" : ` by ${worker}`);
+    return listed(rows, (row) => `${row.count} ${row.kind}${by(row.worker)} since ${row.since.toISOString()}`);
   };
-  const lacking = missing && listed(missing, (row) => `${row.count} in ${row.space}`);
+  const withoutVector = missing && listed(missing, (row) => `${row.count} in ${row.space}`);
   const sizes = tables.slice(0, largestTables).map(({ table, rows, bytes }) => {
     return [`Table ${table}`, `${megabytes(bytes)}${rows === null ? "" : `, some ${counted(rows, "row")}`}`];
   });
@@ -58,7 +58,7 @@ function describe(schema: string, { place, migrations, contents }: SetupStatus):
     ["Waiting", `${waiting.consents} for consent, ${waiting.quarantine} in quarantine`],
     ["Expired", `${contents.expired} not swept yet`],
     ["pgvector", pgvector ?? "not installed"],
-    ["Without vector", lacking ?? "no vectors are kept"],
+    ["Without vector", withoutVector ?? "no vectors are kept"],
     ["Used today", `${counted(Math.round(energy.units), "unit")} in ${counted(energy.calls, "call")}`],
     ["Size", `${megabytes(bytes)} with indexes`],
     ...sizes,
@@ -70,8 +70,8 @@ function megabytes(bytes: number): string {
   return `${(bytes / 1_000_000).toFixed(1)} MB`;
 }
 
-function listed<Row>(rows: readonly Row[], words: (row: Row) => string): string {
-  return rows.map(words).join(", ") || "none";
+function listed<Row>(rows: readonly Row[], text: (row: Row) => string): string {
+  return rows.map(text).join(", ") || "none";
 }
 
 function versionLine({ version, pending }: SetStatus): string {

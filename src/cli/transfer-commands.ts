@@ -27,7 +27,7 @@ async function exportLines(flags: MemoryFlags & { readonly out?: string }): Prom
       }
     };
     if (out === undefined) return pipeline(texts, process.stdout, { end: false });
-    // Renamed when complete. Removes what a killed run left.
+    // A killed run may have left this file.
     const part = `${out}.part`;
     rmSync(part, { force: true });
     try {
@@ -48,10 +48,10 @@ export const importCommand: CliCommand = {
   description: "restore an export into an empty scope; an interrupted import is run again",
   examples: [
     ["import ana.jsonl", "into this database; - reads standard input"],
-    ["import ana.jsonl --user eve", "as another user's"],
+    ["import ana.jsonl --user eve", "for another user"],
   ],
   flags: (command) =>
-    withDatabase(withScope(command, "make it this user's (default: whose it was)"))
+    withDatabase(withScope(command, "the new owner (default: the exported one)"))
       .argument("<file>", 'the export, or "-" for standard input')
       .option("--config <file>", "YAML file with the application's settings, such as its language"),
   run: importLines,
@@ -81,14 +81,14 @@ async function* bytesOf(file: string): AsyncGenerator<Uint8Array> {
 function describeImported({ lines, total, written, quarantined }: Imported): string {
   const listed = `mnemograph call listMemories --json '{"states":["quarantined"]}'`;
   const waiting = quarantined > 0 ? [`Waiting in quarantine: ${quarantined} (${listed})`] : [];
-  const read = counted(lines, "line");
-  return [`Imported ${total} of ${read}.`, ...aligned(Object.entries(written)), ...waiting].join("\n");
+  const summary = `Imported ${total} of ${counted(lines, "line")}.`;
+  return [summary, ...aligned(Object.entries(written)), ...waiting].join("\n");
 }
 
 export const forgetCommand: CliCommand = {
   name: "forget",
   description:
-    "delete everything of a user or an app, or one conversation, for good; interrupted, the next run finishes it",
+    "delete everything of a user or an app, or one conversation, for good; run it again after an interruption",
   examples: [
     ["forget --user ana --dry-run", "what would go with a user; --yes deletes it for good"],
     ["forget --user ana --thread t1", "one conversation; what was learned in it stays"],
@@ -108,7 +108,10 @@ type ForgetFlags = MemoryFlags & { dryRun?: true; yes?: true; thread?: string; w
 async function forget(flags: ForgetFlags): Promise<void> {
   const { thread: threadId, withMemories } = flags;
   if (withMemories && threadId === undefined)
-    throw new MemoryError("INVALID_INPUT", "--with-memories needs --thread: without one all memories go.");
+    throw new MemoryError(
+      "INVALID_INPUT",
+      "--with-memories needs --thread ID. Without --thread, all memories are deleted anyway.",
+    );
   await useScope(flags, async (memory, scope) => {
     const erase = (options: ForgetOptions) =>
       threadId === undefined
@@ -117,7 +120,7 @@ async function forget(flags: ForgetFlags): Promise<void> {
     const preview = await erase({ dryRun: true });
     if (flags.dryRun) return print(flags, preview, () => describeForgotten(preview, "Would forget"));
     const rows = counted(preview.total, "row");
-    if (!flags.yes) throw new MemoryError("INVALID_INPUT", `For good this deletes ${rows}: add --yes.`);
+    if (!flags.yes) throw new MemoryError("INVALID_INPUT", `This deletes ${rows} for good. To do so, add --yes.`);
     const forgotten = await erase({});
     print(flags, forgotten, () => describeForgotten(forgotten, "Forgot"));
     if (!forgotten.complete) throw new MemoryError("BUSY", "Others kept writing: run it again.");

@@ -10,7 +10,7 @@ export async function useMemory<Result>(
   const { openMemory } = await import("./open-memory.js");
   const memory = await openMemory(flags);
   try {
-    // Opens the database: what is wrong with it ends the command, and not its first request.
+    // Connects now, so that a broken database ends the command and not its first request.
     await memory.energy.level();
     return await work(memory);
   } finally {
@@ -18,7 +18,7 @@ export async function useMemory<Result>(
   }
 }
 
-/** @throws MemoryError `SCOPE_REQUIRED` before anything is opened */
+/** @throws MemoryError `SCOPE_REQUIRED`, before it opens the database */
 export async function useScope<Result>(
   flags: MemoryFlags,
   work: (memory: Memory, scope: Scope) => Promise<Result>,
@@ -28,7 +28,7 @@ export async function useScope<Result>(
   return useMemory(flags, (memory) => work(memory, scope));
 }
 
-/** Resolves at SIGTERM or SIGINT; a second one exits at once. */
+/** Resolves at SIGTERM or SIGINT; a second one exits immediately. */
 export async function stopSignal(): Promise<void> {
   await new Promise<void>((resolve) => {
     for (const signal of ["SIGTERM", "SIGINT"] as const) {

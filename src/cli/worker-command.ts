@@ -25,12 +25,14 @@ async function work(flags: WorkerFlags): Promise<void> {
   const { openMemory } = await import("./open-memory.js");
   const { kind, queueSchema, host, port, json } = flags;
   const memory = await openMemory(flags, { pgBoss: { schema: queueSchema } });
-  const asked = stopSignal();
-  let [timer, ending, last]: [NodeJS.Timeout | undefined, boolean, string] = [undefined, false, ""];
+  const stopped = stopSignal();
+  let timer: NodeJS.Timeout | undefined;
+  let isStopping = false;
+  let lastReport = "";
   // `/healthz`: the process answers. `/readyz`: it takes jobs, and the database answers.
   const server = createServer((request, response) => {
     const status = worker?.status();
-    const ready = Boolean(status?.ready) && !ending && memory.databaseStatus().state === "up";
+    const ready = Boolean(status?.ready) && !isStopping && memory.databaseStatus().state === "up";
     const codes: Readonly<Record<string, number>> = { "/healthz": 200, "/readyz": ready ? 200 : 503 };
     const code = codes[(request.url ?? "").split("?")[0] ?? ""] ?? 404;
     response.writeHead(code, { "content-type": "application/json", "cache-control": "no-store" });
@@ -40,16 +42,16 @@ async function work(flags: WorkerFlags): Promise<void> {
   const report = () => {
     const { done = 0, failed = 0, running = 0 } = worker?.status() ?? {};
     const text = `jobs: ${done} done, ${failed} failed, ${running} running`;
-    if (!json && text !== last) process.stderr.write(`${text}\n`);
-    last = text;
+    if (!json && text !== lastReport) process.stderr.write(`${text}\n`);
+    lastReport = text;
   };
   try {
     worker = await memory.work({ ...(kind && { kinds: kind }) });
     if (port !== undefined) await once(server.listen(port, host), "listening");
     process.stderr.write("At work.\n");
     timer = setInterval(report, reportEveryMs);
-    await asked;
-    ending = true;
+    await stopped;
+    isStopping = true;
     await worker.stop();
     report();
   } finally {

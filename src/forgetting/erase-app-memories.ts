@@ -6,31 +6,30 @@ import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
 import { findErasureScope } from "../scope/erasure-scope.js";
 import type { AppScope } from "../scope/scope.js";
-import { type ErasableMemory, type Erasing, eraseFound, lockOwnerRow } from "./erase-statements.js";
+import { type AuditEntry, type ErasableMemory, eraseFound, lockOwnerRow } from "./erase-statements.js";
 import { memoryTables } from "./erasure-tables.js";
 
 /** Which of an app's own memories to delete for good. */
-export interface ErasedKinds extends Erasing {
+export interface ErasedKinds extends AuditEntry {
   readonly scope: AppScope;
   /** One kind, and its category. @default all of the app's own */
   readonly only?: { readonly kind: MemoryKind; readonly category: string } | undefined;
   readonly dryRun: boolean;
 }
 
-/** Deleted for good, or would be. */
+/** Memories that were deleted for good, or would be. */
 export interface Purged {
   readonly deletedCount: number;
-  /** Removed, merged, superseded or in quarantine before. */
+  /** Those that were removed, merged, superseded or in quarantine. */
   readonly hiddenCount: number;
 }
 
-/** Per transaction, which the owner's writers wait for. */
-const atOnce = 500;
+/** Memories per transaction, which blocks the owner's writers. */
+const batchSize = 500;
 
 /**
  * Deletes an app's own memories in any state, as `forget` does: with vectors, links, audit trail and requests for
- * consent. The app stays; an entry without words for each says who deleted it. In transactions of some hundred: an
- * interrupted run keeps what is done.
+ * consent. The app stays, with an audit entry without text for each memory. An interrupted run keeps its progress.
  */
 export async function eraseAppMemories(db: Database, input: ErasedKinds): Promise<Purged> {
   const scope = await findErasureScope(db, input.scope);
@@ -39,13 +38,13 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
   if (input.dryRun) return countMemories(db, ownerRef, input);
   const tables = await existingTables(db, memoryTables);
   let [deletedCount, hiddenCount] = [0, 0];
-  for (let found = atOnce; found === atOnce; ) {
+  for (let found = batchSize; found === batchSize; ) {
     const batch = await db.transaction(async (tx) => {
       if (!(await lockOwnerRow(tx, ownerRef))) return [];
       const memories = await findMemories(tx, ownerRef, input);
       if (memories.length > 0)
-        await eraseFound(tx, { scope, whose: input.scope, ownerRef, found: memories, tables, told: input });
-      if (memories.length < atOnce) await eraseTraces(tx, ownerRef, input);
+        await eraseFound(tx, { scope, owner: input.scope, ownerRef, found: memories, tables, audit: input });
+      if (memories.length < batchSize) await eraseTraces(tx, ownerRef, input);
       return memories;
     });
     const active = batch.filter((memory) => memory.active).length;
@@ -56,7 +55,7 @@ export async function eraseAppMemories(db: Database, input: ErasedKinds): Promis
   return { deletedCount, hiddenCount };
 }
 
-function isMeant({ only }: ErasedKinds): Sql {
+function isSelected({ only }: ErasedKinds): Sql {
   return only ? sql`m.kind = ${only.kind}` : sql`true`;
 }
 
@@ -65,20 +64,20 @@ const isShown = (db: Connection) => sql`m.state = 'active' and ${unexpired(db)}`
 async function countMemories(db: Connection, ownerRef: string, input: ErasedKinds): Promise<Purged> {
   const [row] = await db.query<{ active: number; hidden: number }>(sql`
     select count(*) filter (where ${isShown(db)})::int as active, count(*) filter (where not (${isShown(db)}))::int as hidden
-    from ${db.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isMeant(input)}`);
+    from ${db.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}`);
   return { deletedCount: row?.active ?? 0, hiddenCount: row?.hidden ?? 0 };
 }
 
 async function findMemories(tx: Connection, ownerRef: string, input: ErasedKinds): Promise<readonly ErasableMemory[]> {
   return tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select m.ref::text as ref, m.id, m.category, m.importance, ${isShown(tx)} as active
-    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isMeant(input)}
-    order by m.ref limit ${atOnce}`);
+    from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and ${isSelected(input)}
+    order by m.ref limit ${batchSize}`);
 }
 
 /**
- * Deletes other copies of their words: requests for consent, the audit trail of memories purged before, and model
- * answers. The trail goes by category, since nothing else identifies it. One statement.
+ * Deletes other copies of their text: requests for consent, the audit trail of memories purged before, and model
+ * answers. The trail is found by category, since nothing else identifies it.
  */
 async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKinds): Promise<void> {
   const { schema } = tx;
@@ -98,13 +97,13 @@ async function eraseTraces(tx: Connection, ownerRef: string, { only }: ErasedKin
     work as (
       delete from ${schema}.work x where x.owner_ref = ${ownerRef}::bigint and ${ofWork}
     ),
-    -- Of notes it outlasts those that were purged by age.
+    -- Notes purged by age leave their sources.
     sources as (
       delete from ${schema}.note_source s where s.owner_ref = ${ownerRef}::bigint
     )
     delete from ${schema}.history h
     where h.owner_ref = ${ownerRef}::bigint and ${ofKind}
       and not exists (select from ${schema}.memory m where m.id = h.memory_id)
-      -- What tells that one is gone has no words.
+      -- The entry of a deletion has no text.
       and not (h.event = 'DELETE' and h.old is null)`);
 }

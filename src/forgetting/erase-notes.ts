@@ -12,8 +12,8 @@ interface AppNotes {
 }
 
 /**
- * Deletes the notes of locked threads that are about to go, with notes they were merged into, and their audit trail.
- * Reports it to the apps' other threads. Takes the apps' locks.
+ * Deletes the notes of locked threads, the notes they were merged into, and their audit trail. Locks the apps, and
+ * records the deletions for the apps' other threads.
  */
 export async function eraseNotes(
   tx: Connection,
@@ -33,7 +33,7 @@ async function findNotesOf(tx: Connection, threads: readonly string[]): Promise<
     select n.owner_ref::text as owner_ref, o.tenant_id, o.user_id, o.app_id, array_agg(distinct n.memory_id::text) as ids
     from ${tx.schema}.note_source n join ${tx.schema}.owner o on o.id = n.owner_ref
     where n.thread_ref = any (${threads}::bigint[])
-      -- An operator's own words stay, though a conversation said the same.
+      -- An operator's own words stay, even if a conversation said the same.
       and not exists (
         select from ${tx.schema}.memory m where m.owner_ref = n.owner_ref and m.id = n.memory_id and m.trust = 'operator'
           and m.origin in ('operator', 'unknown')
@@ -47,12 +47,12 @@ async function eraseOfApp(
   { ownerRef, row, ids }: AppNotes,
   { scope, tables }: { readonly scope: ErasureScope; readonly tables: readonly ErasureTable[] },
 ): Promise<RowCounts> {
-  // Every writer of the app's memories begins with this lock.
+  // Every writer of the app's memories takes this lock first.
   await lockOwnerRow(tx, ownerRef);
   const found = await tx.query<ErasableMemory & Record<string, unknown>>(sql`
     select m.ref::text as ref, m.id, m.category, m.importance, m.state = 'active' as active
     from ${tx.schema}.memory m where m.owner_ref = ${ownerRef}::bigint and m.id = any (${ids}::uuid[])`);
-  const erased = await eraseFound(tx, { scope, whose: scopeOf(row), ownerRef, found, ids, tables, told: forgetting });
+  const erased = await eraseFound(tx, { scope, owner: scopeOf(row), ownerRef, found, ids, tables, audit: forgetting });
   // Reasons for other notes may quote deleted ones.
   await tx.query(sql`
     update ${tx.schema}.history h set new = h.new - 'reason'

@@ -34,7 +34,7 @@ import {
   threadTables,
 } from "./erasure-tables.js";
 
-const threadsAtOnce = 20;
+const threadsPerTransaction = 20;
 
 interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
   readonly db: Database;
@@ -45,7 +45,7 @@ interface Run extends Pick<ForgetOptions, "onProgress" | "signal"> {
   done: number;
 }
 
-/** Deletes at most `limit` rows of a table per transaction, more only of dependents. */
+/** Deletes at most `limit` rows of a table per transaction, and all their dependents. */
 export function createEraser(
   db: Database,
   options: ForgetOptions & { readonly limit: number; readonly expected: number },
@@ -53,7 +53,7 @@ export function createEraser(
   const run: Run = { ...options, db, removed: {}, shared: new Set(), done: 0 };
   run.onProgress?.({ done: 0, total: run.expected });
   return {
-    /** Deletes what the scope, or one thread of it, has. Returns whether nothing is left; then an event says so. */
+    /** Deletes the data of the scope, or of one thread. Returns whether nothing is left, and then writes an event. */
     async pass(requested: Scope, thread: ErasedThread | null): Promise<boolean> {
       const scope = await findErasureScope(db, requested, thread);
       const exhausted = [
@@ -64,7 +64,7 @@ export function createEraser(
       ];
       return exhausted.every(Boolean) && finish(run, requested, scope);
     },
-    /** Writes that event when something is left. */
+    /** Writes the event although something is left. */
     leaveTombstone: (scope: Scope) => insertEvent(db, tombstone(scope, run.removed)),
     result: () => ({ removed: run.removed, total: run.done, sharedThreads: [...run.shared].sort() }),
   };
@@ -72,7 +72,7 @@ export function createEraser(
 
 /** Repeats `work` until nothing is left to delete. False when others write faster than it deletes. */
 async function exhaust(run: Run, work: (tx: Connection) => Promise<RowCounts>): Promise<boolean> {
-  const mostTransactions = 20 + run.expected / Math.min(run.limit, threadsAtOnce / 2);
+  const mostTransactions = 20 + run.expected / Math.min(run.limit, threadsPerTransaction / 2);
   for (let count = 0; count < mostTransactions; count++) {
     run.signal?.throwIfAborted();
     const erased = Object.entries(await transaction(run.db, work)).filter(([, rows]) => rows > 0);
@@ -93,24 +93,24 @@ async function eraseMemories(run: Run, scope: ErasureScope): Promise<boolean> {
   if (ownerRef === null) return true;
   const tables = await existingTables(run.db, memoryTables);
   return exhaust(run, async (tx) => {
-    // Every writer of memories begins with this lock.
+    // Every writer of memories takes this lock first.
     await lockOwnerRow(tx, ownerRef);
     const found = await findErasableMemories(tx, scope, run.limit);
     if (found.length === 0) return {};
     const { tenantId, userId, appId } = scope;
-    const whose = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
+    const owner = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
     // A thread's owner stays, with its change log.
-    const told = scope.thread ? forgetting : null;
-    return eraseFound(tx, { scope, whose, ownerRef, found, tables, told });
+    const audit = scope.thread ? forgetting : null;
+    return eraseFound(tx, { scope, owner, ownerRef, found, tables, audit });
   });
 }
 
 async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolean> {
   const { limit } = run;
   const tables = [...(await existingTables(run.db, checkpointTables)), ...threadTables];
-  const ofNotes = await existingTables(run.db, memoryTables);
+  const noteTables = await existingTables(run.db, memoryTables);
   return exhaust(run, async (tx) => {
-    const group = await lockErasableThreads(tx, scope, threadsAtOnce);
+    const group = await lockErasableThreads(tx, scope, threadsPerTransaction);
     if (group.length === 0) return {};
     const refs = group.map(({ ref }) => ref);
     const names = await checkpointNamesOf(tx, { tenantId: scope.tenantId, threads: group });
@@ -122,13 +122,13 @@ async function eraseConversations(run: Run, scope: ErasureScope): Promise<boolea
       ...(await eraseMessages(tx, { threads: refs, limit })),
     };
     if (Object.values(counts).some((count) => count > 0)) return counts;
-    // Memories learned there lose their thread, under their owner's lock.
+    // The lock is for memories learned there, which lose their thread.
     if (scope.ownerRef !== null) await lockOwnerRow(tx, scope.ownerRef);
     if (scope.thread) await forgetWords(tx, scope, scope.thread.threadId);
-    // A worker on a note of these threads has lost its task by now: no more notes come.
-    const notes = takesNotes(scope) ? await eraseNotes(tx, { threads: refs, scope, tables: ofNotes }) : {};
+    // Workers have lost their tasks on these threads, so no more notes follow.
+    const notes = takesNotes(scope) ? await eraseNotes(tx, { threads: refs, scope, tables: noteTables }) : {};
     const sources = await eraseRows(tx, noteSourceTables, { keys, scope, limit: everyRow });
-    // Last, since the thread finds all the rest.
+    // Last, since the other rows are found by their thread.
     return { ...notes, ...sources, thread: await eraseThreads(tx, group) };
   });
 }
@@ -161,15 +161,15 @@ async function finish(run: Run, requested: Scope, scope: ErasureScope): Promise<
   });
 }
 
-/** Retries deadlocks: forgetting locks threads before memories, some writers the other way. */
+/** Retries deadlocks: forgetting locks threads before memories, some writers do the opposite. */
 function transaction<Result>(db: Database, work: (tx: Connection) => Promise<Result>): Promise<Result> {
   return retryOn(["40P01"], () => db.transaction(work), {
     most: 10,
-    busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays so; run it again.",
+    busy: "Not all was forgotten: others kept writing to the scope. What was deleted stays deleted; run it again.",
   });
 }
 
-/** Without whose it was. */
+/** Names no user and no app. */
 function tombstone({ tenantId }: Scope, removed: RowCounts): MemoryEvent {
   const counts = Object.entries(removed).map(([table, count]) => `${table}=${count}`);
   return {
@@ -195,7 +195,7 @@ export interface ForgetOptions {
   readonly batchSize?: number | undefined;
   /** Called at the start and after each transaction. */
   readonly onProgress?: ((progress: ForgetProgress) => void) | undefined;
-  /** Stops between transactions, with its reason as the error; run it again to go on. */
+  /** Stops between transactions, with its reason as the error; run it again to continue. */
   readonly signal?: AbortSignal | undefined;
 }
 
@@ -204,8 +204,8 @@ export interface Forgotten {
   readonly removed: Readonly<Record<string, number>>;
   readonly total: number;
   /**
-   * Threads whose checkpoints stay: a checkpointer without tenants has written them for another tenant with the same
-   * thread id too. They go when the last of them is forgotten.
+   * Threads whose checkpoints stay: a checkpointer without tenants wrote them for another tenant's thread of the same id
+   * too. They are deleted with the last such thread.
    */
   readonly sharedThreads: readonly string[];
   /** False after a dry run that found something, and when others kept writing to the scope: run it again. */

@@ -15,7 +15,7 @@ export interface ErasableMemory {
   readonly active: boolean;
 }
 
-/** In any state, at most `limit`. Insights come before their evidence, which finds them. */
+/** At most `limit` memories in any state. Insights come before their evidence, by which they are found. */
 export async function findErasableMemories(
   tx: Connection,
   scope: ErasureScope,
@@ -35,26 +35,26 @@ export async function findErasableItems(tx: Connection, scope: ErasureScope, lim
   return rows.map(({ ref }) => ref);
 }
 
-export interface Erasing {
+export interface AuditEntry {
   readonly actor: string;
   readonly reason?: string | undefined;
 }
 
-export const forgetting: Erasing = { actor: "forget" };
+export const forgetting: AuditEntry = { actor: "forget" };
 
-async function reportErased(
+async function recordErased(
   tx: Connection,
   input: {
     readonly scope: Scope;
     readonly ownerRef: string;
-    /** All whose words leave the change log. */
+    /** Memories whose text leaves the change log. */
     readonly ids: readonly string[];
     readonly found: readonly ErasableMemory[];
-    readonly told: Erasing;
+    readonly audit: AuditEntry;
   },
 ): Promise<void> {
   const { scope, ownerRef, ids, found } = input;
-  const { actor, reason } = input.told;
+  const { actor, reason } = input.audit;
   const gone = { state: "purged", ...(reason !== undefined && { reason }) };
   await tx.query(sql`
     update ${tx.schema}.change_log c set line = ${wordlessLine}
@@ -73,7 +73,7 @@ async function reportErased(
   });
 }
 
-/** Removes the thread, and the words said there, from what stays. The audit trail keeps who decided what. */
+/** Removes the thread and its quotes from other rows. The audit trail keeps who decided what. */
 export async function forgetWords(tx: Connection, scope: ErasureScope, threadId: string): Promise<void> {
   const { ownerRef } = scope;
   if (ownerRef === null) return;
@@ -99,10 +99,7 @@ export async function forgetWords(tx: Connection, scope: ErasureScope, threadId:
       and ${threadId} in (h.new #>> '{evidence,threadId}', h.new #>> '{source,threadId}')`);
 }
 
-async function discountMemories(
-  tx: Connection,
-  { ownerRef, memories }: { ownerRef: string; memories: readonly string[] },
-): Promise<void> {
+async function subtractMemories(tx: Connection, ownerRef: string, memories: readonly string[]): Promise<void> {
   await tx.query(sql`
     update ${tx.schema}.owner o
     set memory_count = o.memory_count - gone.count, memory_length = o.memory_length - gone.length
@@ -117,7 +114,7 @@ async function discountMemories(
     where o.id = ${ownerRef}`);
 }
 
-/** Deletes at most `limit` messages of locked threads, and subtracts them from the counts. One statement. */
+/** Deletes at most `limit` messages of locked threads, and subtracts them from the counts. */
 export async function eraseMessages(
   tx: Connection,
   { threads, limit }: { threads: readonly string[]; limit: number },
@@ -155,7 +152,7 @@ export async function eraseMessages(
   return { message: row?.message ?? 0, message_term: row?.message_term ?? 0 };
 }
 
-/** Blocks writers of its memories until the transaction ends. False when there is none. */
+/** Blocks writers of the owner's memories until the transaction ends. False without such an owner. */
 export async function lockOwnerRow(tx: Connection, ownerRef: string): Promise<boolean> {
   const rows = await tx.query(sql`select id from ${tx.schema}.owner where id = ${ownerRef}::bigint for update`);
   return rows.length > 0;
@@ -168,7 +165,7 @@ export async function isErased(tx: Connection, scope: ErasureScope): Promise<boo
   return row?.left === false;
 }
 
-/** Deletes the locked owner of a whole scope that has nothing left. Returns how many. */
+/** Deletes the locked owner of a whole scope if nothing is left. Returns how many. */
 export async function eraseOwner(tx: Connection, scope: ErasureScope): Promise<number> {
   const { ownerRef, whole } = scope;
   if (!whole) return 0;
@@ -184,26 +181,26 @@ export async function eraseOwner(tx: Connection, scope: ErasureScope): Promise<n
 
 interface FoundMemories {
   readonly scope: ErasureScope;
-  readonly whose: Scope;
+  readonly owner: Scope;
   readonly ownerRef: string;
   readonly found: readonly ErasableMemory[];
-  /** With those purged before, which left only records. @default those found */
+  /** Includes memories purged before, which left only records. @default the ids of `found` */
   readonly ids?: readonly string[];
   readonly tables: readonly ErasureTable[];
-  /** Set where the owner stays: records of the memories go now, and an entry without words says so. */
-  readonly told: Erasing | null;
+  /** Set if the owner stays: the memories' records are deleted now, with an audit entry without text. */
+  readonly audit: AuditEntry | null;
 }
 
 export const everyRow = 2 ** 31 - 1;
 
 export async function eraseFound(tx: Connection, input: FoundMemories): Promise<RowCounts> {
-  const { scope, whose, ownerRef, found, tables, told } = input;
+  const { scope, owner, ownerRef, found, tables, audit } = input;
   const { ids = found.map(({ id }) => id) } = input;
   const refs = found.map(({ ref }) => ref);
   const keys = { ...noKeys, memories: sql`${refs}::bigint[]`, memoryIds: sql`${ids}::uuid[]` };
   const all = { keys, scope: { ...scope, ownerRef }, limit: everyRow };
-  const records = told ? await eraseRows(tx, memoryRecordTables, all) : {};
-  if (told) await reportErased(tx, { scope: whose, ownerRef, ids, found, told });
-  await discountMemories(tx, { ownerRef, memories: refs });
+  const records = audit ? await eraseRows(tx, memoryRecordTables, all) : {};
+  if (audit) await recordErased(tx, { scope: owner, ownerRef, ids, found, audit });
+  await subtractMemories(tx, ownerRef, refs);
   return { ...records, ...(await eraseRows(tx, tables, all)) };
 }

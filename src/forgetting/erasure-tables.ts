@@ -3,7 +3,7 @@ import { checkpointTableNames } from "../checkpoints/checkpoint-names.js";
 import type { Connection } from "../postgres/connection.js";
 import { type ErasureScope, hasOwner, hasScope } from "../scope/erasure-scope.js";
 
-/** The rows that others depend on, as array expressions: a scope's, or those of one batch. */
+/** Keys of the rows to erase with their dependents, as array expressions: of a scope, or of one batch. */
 export interface ErasureKeys {
   /** `memory.ref`, bigint[]. */
   readonly memories: Sql;
@@ -31,27 +31,15 @@ export const noKeys: ErasureKeys = {
   checkpointThreads: sql`'{}'::text[]`,
 };
 
-/** A table and its rows to erase, called `x`. */
+/** A table, and the condition on its rows `x` to erase. */
 export interface ErasureTable {
   readonly table: string;
   readonly rows: (keys: ErasureKeys, scope: ErasureScope) => Sql;
 }
 
-const ofMemory = (table: string): ErasureTable => ({
-  table,
-  rows: ({ memories }) => sql`x.memory_ref = any (${memories})`,
-});
-const ofThread = (table: string): ErasureTable => ({
-  table,
-  rows: ({ threads }) => sql`x.thread_ref = any (${threads})`,
-});
-const ofCheckpoints = (table: string): ErasureTable => ({
-  table,
-  rows: ({ checkpointThreads }) => sql`x.thread_id = any (${checkpointThreads})`,
-});
-const ofOwner = (table: string): ErasureTable => ({ table, rows: (_, scope) => hasOwner(scope) });
+const inTables = (tables: readonly string[], rows: ErasureTable["rows"]) => tables.map((table) => ({ table, rows }));
 
-/** Records of memories; the change log stays without words, since each revision is a row. */
+/** Records of memories. The change log stays without text, since each revision needs its row. */
 export const memoryRecordTables: readonly ErasureTable[] = [
   {
     table: "history",
@@ -61,7 +49,10 @@ export const memoryRecordTables: readonly ErasureTable[] = [
 
 /** Memories after their dependents. */
 export const memoryTables: readonly ErasureTable[] = [
-  ...["memory_embedding", "memory_term", "memory_source"].map(ofMemory),
+  ...inTables(
+    ["memory_embedding", "memory_term", "memory_source"],
+    ({ memories }) => sql`x.memory_ref = any (${memories})`,
+  ),
   {
     table: "relation",
     rows: ({ memories }) => sql`(x.from_ref = any (${memories}) or x.to_ref = any (${memories}))`,
@@ -69,20 +60,25 @@ export const memoryTables: readonly ErasureTable[] = [
   { table: "memory", rows: ({ memories }) => sql`x.ref = any (${memories})` },
 ];
 
-export const checkpointTables: readonly ErasureTable[] = checkpointTableNames.map(ofCheckpoints);
+export const checkpointTables: readonly ErasureTable[] = inTables(
+  checkpointTableNames,
+  ({ checkpointThreads }) => sql`x.thread_id = any (${checkpointThreads})`,
+);
 
-export const messageTables: readonly ErasureTable[] = [ofThread("message_term"), ofThread("message")];
+const isOfThread: ErasureTable["rows"] = ({ threads }) => sql`x.thread_ref = any (${threads})`;
 
-export const threadTables: readonly ErasureTable[] = ["summary", "shown", "work"].map(ofThread);
+export const messageTables: readonly ErasureTable[] = inTables(["message_term", "message"], isOfThread);
 
-/** These rows find the notes of a thread, and go with them or with the thread. */
+export const threadTables: readonly ErasureTable[] = inTables(["summary", "shown", "work"], isOfThread);
+
+/** Links from threads to their notes, deleted with either. */
 export const noteSourceTables: readonly ErasureTable[] = [
   {
     table: "note_source",
-    rows: ({ threads }, { thread, ownerRef }) =>
-      thread
-        ? sql`x.thread_ref = any (${threads})`
-        : sql`(x.thread_ref = any (${threads}) or x.owner_ref = ${ownerRef}::bigint)`,
+    rows: (keys, scope) =>
+      scope.thread
+        ? isOfThread(keys, scope)
+        : sql`(${isOfThread(keys, scope)} or x.owner_ref = ${scope.ownerRef}::bigint)`,
   },
 ];
 
@@ -100,23 +96,19 @@ export const storeTables: readonly ErasureTable[] = [
   { table: "store_item", rows: ({ items }) => sql`x.ref = any (${items})` },
 ];
 
-export const eventTables: readonly ErasureTable[] = [
-  { table: "event", rows: (_, scope) => hasScope(scope) },
-  { table: "usage", rows: (_, scope) => hasScope(scope) },
-];
+export const eventTables: readonly ErasureTable[] = inTables(["event", "usage"], (_, scope) => hasScope(scope));
 
 export const recordTables: readonly ErasureTable[] = [
-  ...["history", "change_log", "consent_request"].map(ofOwner),
-  // All of the owner's, where the scope is a part of it: prompts held words of every part.
-  { table: "compared_pair", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
-  { table: "work", rows: (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint` },
+  ...inTables(["history", "change_log", "consent_request"], (_, scope) => hasOwner(scope)),
+  // All of the owner's rows, even if the scope is a part: their prompts quoted every part.
+  ...inTables(["compared_pair", "work"], (_, { ownerRef }) => sql`x.owner_ref = ${ownerRef}::bigint`),
   ...noteSourceTables,
   ...eventTables,
 ];
 
 export type RowCounts = Record<string, number>;
 
-/** In the order of `tables`, at most `limit` rows of each. One statement each. */
+/** Deletes at most `limit` rows of each table, in order, one statement each. */
 export async function eraseRows(
   tx: Connection,
   tables: readonly ErasureTable[],

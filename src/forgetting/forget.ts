@@ -66,8 +66,8 @@ export interface DeleteThread extends ForgetOptions {
   readonly scope: Scope;
   readonly threadId: string;
   /**
-   * "keep": memories stay, without where and in which words they were said. "remove": they go too. Episodes, which are
-   * the conversation in short, always go. @default "keep"
+   * "keep": memories stay without their source and quotes. "remove": they are deleted too. Episodes, which summarize the
+   * conversation, are always deleted. @default "keep"
    */
   readonly memories?: "keep" | "remove" | undefined;
 }
@@ -85,17 +85,16 @@ const deleteThreadSchema = optionsSchema.extend({
   memories: z.enum(["keep", "remove"]).default("keep"),
 });
 
-/** A constant writer must not keep this from ending. */
+/** Bounds the run while others keep writing. */
 const mostPasses = 3;
 
 /**
  * Deletes everything that belongs to `scope`, in every table, and the checkpoints of its threads.
  *
- * `{ userId }`: all of the user, in every app, and the notes that apps made of the user's conversations; `{ userId,
- * appId }`: the user's memories and threads in that app; `{ appId }`: what the app has of its own. Works in
- * transactions of bounded size; the next run finishes an interrupted one. One event without content or user stays in
- * the tenant. Later writes to the scope stay. A running graph cannot write its state again to `memory.checkpointer()`:
- * it fails. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
+ * `{ userId }`: all data of the user in every app, and the notes that apps made of the user's conversations; `{ userId,
+ * appId }`: the user's memories and threads in that app; `{ appId }`: the app's own data. Works in transactions of
+ * bounded size; the next run finishes an interrupted one. One event without content or user stays in the tenant. Later
+ * writes to the scope stay. A running graph fails when it writes its state to `memory.checkpointer()`. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function forget(db: Database, requested: Scope, options: ForgetOptions = {}): Promise<Forgotten> {
   const scope = parseScope(requested);
@@ -108,15 +107,15 @@ export async function forget(db: Database, requested: Scope, options: ForgetOpti
  * scope has no such thread; `SCOPE_REQUIRED`, `INVALID_INPUT`
  */
 export async function deleteThread(db: Database, input: DeleteThread): Promise<Forgotten> {
-  const asked = parseScoped(deleteThreadSchema, input, "thread to delete");
-  const { scope, threadId, memories, ...options } = asked;
+  const parsed = parseScoped(deleteThreadSchema, input, "thread to delete");
+  const { scope, threadId, memories, ...options } = parsed;
   const thread: ErasedThread = {
     threadId: parseThreadId(threadId),
     memories: memories === "remove" ? "all" : "episodes",
   };
   const [found] = await findErasableThreads(db, await findErasureScope(db, scope, thread), { limit: 1 });
   if (found) return erase(db, scope, thread, options);
-  // An interrupted call has left records, and not the thread.
+  // An interrupted call may have deleted the thread and left its records.
   if ((await previewForget(db, scope, thread)).total > 0) return erase(db, scope, thread, options);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${thread.threadId}".`);
 }
@@ -125,11 +124,11 @@ async function erase(
   db: Database,
   scope: Scope,
   thread: ErasedThread | null,
-  { dryRun, batchSize, ...watched }: z.output<typeof optionsSchema>,
+  { dryRun, batchSize, ...listeners }: z.output<typeof optionsSchema>,
 ): Promise<Forgotten> {
   const preview = await previewForget(db, scope, thread);
   if (dryRun) return preview;
-  const eraser = createEraser(db, { ...watched, limit: batchSize, expected: preview.total });
+  const eraser = createEraser(db, { ...listeners, limit: batchSize, expected: preview.total });
   let complete = false;
   for (let pass = 0; pass < mostPasses && !complete; pass++) complete = await eraser.pass(scope, thread);
   if (!complete) await eraser.leaveTombstone(scope);

@@ -13,9 +13,9 @@ export interface LimitedRequest {
 }
 
 export interface MemoryAppOptions {
-  /** Finds the caller. @default only programs of this machine, over loopback and past no proxy, as operators */
+  /** Finds the caller. @default programs of this machine are operators, over loopback without a proxy; others fail */
   readonly authenticate?: Authenticate;
-  /** Asked before each call, of a batch for each: an answer refuses it with status 429. @default no limit */
+  /** Called before each call, also of a batch; a result refuses the call with status 429. @default no limit */
   readonly rateLimit?: (
     request: LimitedRequest,
   ) => { readonly retryAfterMs: number } | undefined | Promise<{ readonly retryAfterMs: number } | undefined>;
@@ -49,7 +49,7 @@ const optionsSchema = z
   })
   .partial();
 
-/** Refuses unknown options: a misspelt check would be missing. @throws MemoryError `INVALID_INPUT` */
+/** Refuses unknown options: a misspelt one would disable a check. @throws MemoryError `INVALID_INPUT` */
 export function checkAppOptions(options: MemoryAppOptions): void {
   parseInput(optionsSchema, options, "options of createMemoryApp");
 }

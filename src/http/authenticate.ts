@@ -2,11 +2,17 @@ import { createHmac, randomBytes, timingSafeEqual } from "node:crypto";
 import { MemoryError } from "../errors.js";
 import { type Caller, parseCaller } from "../operations/caller.js";
 
-/** Finds who sends a request; null for an unknown caller. */
+/** Finds the caller of a request; null for an unknown one. */
 export type Authenticate = (request: Request) => Caller | null | Promise<Caller | null>;
 
 export function bearerTokenOf(request: Request): string | null {
   return /^Bearer +([\w\-.~+/]+=*) *$/i.exec(request.headers.get("authorization") ?? "")?.[1] ?? null;
+}
+
+/** Digests of equal length, for comparison in constant time. */
+export function createDigest(): (text: string) => Buffer {
+  const key = randomBytes(32);
+  return (text) => createHmac("sha256", key).update(text).digest();
 }
 
 /** Shorter tokens can be guessed. */
@@ -18,9 +24,8 @@ const fewestCharacters = 16;
  * @throws MemoryError `INVALID_INPUT` for a short token or an invalid caller; `SCOPE_REQUIRED`
  */
 export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authenticate {
-  const key = randomBytes(32);
-  const digest = (token: string) => createHmac("sha256", key).update(token).digest();
-  const known = Object.entries(callers).map(([token, caller]) => {
+  const digest = createDigest();
+  const entries = Object.entries(callers).map(([token, caller]) => {
     if (token.length >= fewestCharacters) return { digest: digest(token), caller: parseCaller(caller) };
     throw new MemoryError(
       "INVALID_INPUT",
@@ -29,12 +34,12 @@ export function bearerTokens(callers: Readonly<Record<string, Caller>>): Authent
   });
   return (request) => {
     const given = digest(bearerTokenOf(request) ?? "");
-    // Compares all of them, so that timing shows no near match.
-    return known.filter((each) => timingSafeEqual(each.digest, given))[0]?.caller ?? null;
+    // `filter` compares every token, so that timing reveals nothing.
+    return entries.filter((entry) => timingSafeEqual(entry.digest, given))[0]?.caller ?? null;
   };
 }
 
-/** `@hono/node-server` passes it beside the request. */
+/** Passed by `@hono/node-server`. */
 type NodeBindings = { incoming?: { socket?: { localAddress?: string; remoteAddress?: string } } };
 
 const loopbackAddress = /^(127(\.\d{1,3}){3}|::1|::ffff:127(\.\d{1,3}){3})$/;
@@ -42,7 +47,7 @@ const loopbackHost = /^(localhost|127(\.\d{1,3}){3}|\[::1\])$/;
 
 const forwarded = ["forwarded", "x-forwarded-for", "x-forwarded-host", "x-real-ip", "via"];
 
-/** Sent on this machine, past no proxy. The check of the host stops DNS rebinding. */
+/** Whether it comes from this machine and no proxy. The check of the host stops DNS rebinding. */
 export function isLocal(request: Request, bindings: unknown): boolean {
   const { localAddress = "", remoteAddress = "" } = (bindings as NodeBindings | undefined)?.incoming?.socket ?? {};
   if (!loopbackAddress.test(localAddress) || !loopbackAddress.test(remoteAddress)) return false;
@@ -50,7 +55,7 @@ export function isLocal(request: Request, bindings: unknown): boolean {
   return loopbackHost.test(new URL(request.url).hostname) && isFromPage(request);
 }
 
-/** Whether no other site sends it. Browsers set these headers; programs set none and hold no cookies. */
+/** False for requests of other sites. Browsers set these headers; programs set none, and hold no cookies. */
 export function isFromPage(request: Request): boolean {
   const site = request.headers.get("sec-fetch-site");
   if (site !== null && site !== "same-origin" && site !== "none") return false;

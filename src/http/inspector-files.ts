@@ -4,14 +4,14 @@ import { readFile } from "node:fs/promises";
 import { fileURLToPath } from "node:url";
 import type { Hono } from "hono";
 
-/** No other file is ever read. */
+/** No other file is read. */
 const types: ReadonlyMap<string, string> = new Map([
   ["index.html", "text/html; charset=utf-8"],
   ["inspector.js", "text/javascript; charset=utf-8"],
   ["inspector.css", "text/css; charset=utf-8"],
 ]);
 
-/** In a built package, beside `http/`; in a clone, the build's output. */
+/** Of a built package, then of a clone. */
 const places = ["./inspector/", "../inspector/", "../../dist/inspector/"];
 
 const pagePolicy = [
@@ -36,14 +36,14 @@ export function addInspectorPage(app: Hono): void {
     const name = req.param("file") ?? "index.html";
     const type = types.get(name);
     const place = places.map((folder) => fileURLToPath(new URL(folder + name, import.meta.url))).find(existsSync);
-    if (type === undefined) return written("There is no such file.", 404);
+    if (type === undefined) return textResponse("There is no such file.", 404);
     if (place === undefined)
-      return written("The inspector's page is not built here. In a clone, run: npm run build:inspector\n", 501);
+      return textResponse("The inspector's page is not built here. In a clone, run: npm run build:inspector\n", 501);
     const body = new Uint8Array(await readFile(place));
     const etag = `"${createHash("sha256").update(body).digest("hex").slice(0, 32)}"`;
     const headers = { ...security, "content-type": type, etag, "cache-control": "no-cache" };
-    const isKnown = req.header("if-none-match") === etag;
-    return new Response(isKnown ? null : body, { status: isKnown ? 304 : 200, headers });
+    const isCached = req.header("if-none-match") === etag;
+    return new Response(isCached ? null : body, { status: isCached ? 304 : 200, headers });
   });
 }
 
@@ -54,7 +54,7 @@ const security = {
   "cross-origin-resource-policy": "same-origin",
 };
 
-function written(text: string, status: number): Response {
+function textResponse(text: string, status: number): Response {
   const headers = { ...security, "content-type": "text/plain; charset=utf-8" };
   return new Response(text, { status, headers });
 }

@@ -6,7 +6,7 @@ import { listener, parseInput } from "../text/parse-input.js";
 import { type Authenticate, bearerTokenOf } from "./authenticate.js";
 
 export interface JwtScopes {
-  /** Where the issuer publishes its keys: "https://auth.example.com/.well-known/jwks.json". */
+  /** Address of the issuer's keys: "https://auth.example.com/.well-known/jwks.json". */
   readonly jwksUrl?: string;
   /** The shared key, of at least 32 bytes, for HS256, HS384 and HS512: instead of `jwksUrl`. */
   readonly secret?: string;
@@ -36,7 +36,7 @@ export interface JwtScopes {
  * @throws MemoryError `INVALID_INPUT`; in a request `PEER_MISSING` without `jose`, and errors of reading the keys
  */
 export function jwtScopes(options: JwtScopes): Authenticate {
-  // A misspelt check would let others in.
+  // A misspelt option would disable a check.
   parseInput(optionsSchema, options, "JWT settings");
   const { jwksUrl, secret, issuer, audience, clockToleranceSeconds: clockTolerance = 5 } = options;
   const { caller = userOfSubject } = options;
@@ -51,7 +51,7 @@ export function jwtScopes(options: JwtScopes): Authenticate {
     try {
       return await caller((await jwtVerify(token, key, checks)).payload);
     } catch (error) {
-      // An invalid token is nobody's; unreadable keys are an error.
+      // An invalid token has no caller; unreadable keys are an error.
       if (error instanceof errors.JOSEError && !(error instanceof errors.JWKSTimeout)) return null;
       throw error;
     }
@@ -79,7 +79,6 @@ const optionsSchema = z
   .refine(({ jwksUrl, issuer }) => jwksUrl === undefined || issuer, { error: "`jwksUrl` needs an `issuer`" });
 
 function userOfSubject({ sub }: JWTPayload): Caller | null {
-  // `sub` may hold anything.
   return typeof sub !== "string" || sub.trim() === "" ? null : { role: "user", scope: { userId: sub } };
 }
 

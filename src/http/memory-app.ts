@@ -2,7 +2,7 @@ import { type Context, Hono } from "hono";
 import { MemoryError, messageOf } from "../errors.js";
 import { defaultLogger } from "../logger.js";
 import type { Memory } from "../memory.js";
-import { actorOf, type Caller, namedIds, notThere, parseCaller, whoseOf } from "../operations/caller.js";
+import { actorOf, type Caller, namedIds, notFound, parseCaller, targetOf } from "../operations/caller.js";
 import type { Operation } from "../operations/operation.js";
 import { operationList } from "../operations/operations.js";
 import { parseInput } from "../text/parse-input.js";
@@ -35,29 +35,30 @@ export function createMemoryApp(memory: Memory, options: MemoryAppOptions = {}):
     context.header("x-content-type-options", "nosniff");
   });
   const { logger = defaultLogger, mcp } = options;
-  const failed = (error: unknown, operation: string): Response => {
+  const failure = (error: unknown, operation: string): Response => {
     if (problemOf(error).problem.status >= 500) {
       const code = MemoryError.is(error) ? { code: error.code } : {};
       logger.error(`${operation} failed: ${messageOf(error)}`, code);
     }
     return problemResponse(error);
   };
-  const answering = (name: string, answer: (context: Context) => Promise<Response>) => (context: Context) =>
-    answer(context).catch((error) => failed(error, name));
+  const handler = (name: string, answer: (context: Context) => Promise<Response>) => (context: Context) =>
+    answer(context).catch((error) => failure(error, name));
   for (const [name, operation] of operationList) {
-    const answer = (context: Context) => answerOperation(memory, options, [name, operation], context);
-    app.on(operation.method.toUpperCase(), operation.path, answering(name, answer));
+    const answer = handler(name, (context) => answerOperation(memory, options, [name, operation], context));
+    app.on(operation.method.toUpperCase(), operation.path, answer);
   }
-  if (mcp) {
-    const answer = (context: Context) => answerMcp(mcp, options, context);
-    app.all("/mcp", answering("mcp", answer));
-  }
+  if (mcp)
+    app.all(
+      "/mcp",
+      handler("mcp", (context) => answerMcp(mcp, options, context)),
+    );
   addProbes(app, memory);
   if (options.inspector) addInspectorPage(app);
   app.get("/openapi.json", (context) => context.json(openApiDocument()));
   refuseOtherMethods(app);
   app.notFound(() => problemResponse(new HttpProblem("NOT_FOUND", "There is no such path.")));
-  app.onError((error) => failed(error, "request"));
+  app.onError((error) => failure(error, "request"));
   return app as unknown as MemoryApp;
 }
 
@@ -78,14 +79,14 @@ async function answerOperation(
 ): Promise<Response> {
   const request = context.req.raw;
   const caller = await admit(options, context, name);
-  if (operation.operators && caller.role !== "operator") throw notThere();
+  if (operation.operators && caller.role !== "operator") throw notFound();
   const signal = options.signal ? AbortSignal.any([request.signal, options.signal]) : request.signal;
   const { maxBodyBytes = defaultBodyBytes, maxImportBytes = defaultImportBytes, timeoutMs } = options;
   const work = async () => {
     const { input, named, match } = await readRequest(operation, request, context.req.param(), maxBodyBytes);
-    const whose = whoseOf(operation.reach, caller, named, input.appId as string | undefined);
+    const target = targetOf(operation.reach, caller, named, input.appId as string | undefined);
     const stream = bodyWithin(request, maxImportBytes);
-    const answer = operation.call({ memory, caller, whose, actor: actorOf(caller), match, signal, stream }, input);
+    const answer = operation.call({ memory, caller, target, actor: actorOf(caller), match, signal, stream }, input);
     return operation.lines === "out"
       ? linesResponse(answer as AsyncIterable<unknown>, signal)
       : jsonResponse(operation, request, await answer);
@@ -96,26 +97,26 @@ async function answerOperation(
 async function admit(options: MemoryAppOptions, context: Context, operation: string): Promise<Caller> {
   const { authenticate, inspector } = options;
   const request = context.req.raw;
-  // The page's user may have a cookie, which browsers send for other sites too.
+  // Browsers send the page's cookie with requests of other sites too.
   if (inspector && request.headers.has("cookie") && !isFromPage(request))
     throw new HttpProblem("FORBIDDEN", "This comes from a page of another site.");
-  const local = isLocal(request, context.env) ? ({ role: "operator" } as const) : null;
-  const caller = authenticate ? await authenticate(request) : local;
+  const local = isLocal(request, context.env) ? { role: "operator" } : null;
+  const found = authenticate ? await authenticate(request) : local;
   const whatToDo = authenticate ? "Say who you are: Authorization: Bearer …" : localOnly;
-  if (!caller) throw new HttpProblem("UNAUTHENTICATED", whatToDo);
-  const known = parseCaller(caller);
-  await limitRate(options, { caller: known, operation, request });
-  return known;
+  if (!found) throw new HttpProblem("UNAUTHENTICATED", whatToDo);
+  const caller = parseCaller(found);
+  await limitRate(options, { caller, operation, request });
+  return caller;
 }
 
-async function limitRate({ rateLimit }: MemoryAppOptions, asked: LimitedRequest): Promise<void> {
-  const limited = await rateLimit?.(asked);
+async function limitRate({ rateLimit }: MemoryAppOptions, request: LimitedRequest): Promise<void> {
+  const limited = await rateLimit?.(request);
   if (!limited) return;
   const seconds = Math.max(1, Math.ceil(limited.retryAfterMs / 1_000));
   throw new HttpProblem("RATE_LIMITED", `Try again in ${seconds} s.`, seconds);
 }
 
-const localOnly = "This server knows no callers, so it answers programs of its own machine only.";
+const localOnly = "This server has no authentication, so it answers programs of its own machine only.";
 
 async function answerMcp(
   mcp: NonNullable<MemoryAppOptions["mcp"]>,
@@ -123,16 +124,16 @@ async function answerMcp(
   context: Context,
 ): Promise<Response> {
   const caller = await admit(options, context, "mcp");
-  const { scope } = whoseOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
-  const { method, url, headers } = context.req.raw;
+  const { scope } = targetOf("scope", caller, parseInput(namedIds, context.req.query(), "query"));
+  const request = context.req.raw;
+  const { method, url, headers } = request;
   const { maxBodyBytes = defaultBodyBytes, timeoutMs } = options;
   return within(timeoutMs, async () => {
-    const body = method === "POST" ? await readBytes(context.req.raw, maxBodyBytes) : null;
+    const body = method === "POST" ? await readBytes(request, maxBodyBytes) : null;
     const batch = body && parseJson(new TextDecoder().decode(body), "The body");
-    // The first was counted before the body was read; the protocol's server refuses more than 100.
+    // `admit` counted the first call; the protocol's server refuses more than 100.
     const calls = Array.isArray(batch) ? Math.min(batch.length, 100) : 1;
-    const asked = { caller, operation: "mcp", request: context.req.raw };
-    for (let call = 1; call < calls; call++) await limitRate(options, asked);
+    for (let call = 1; call < calls; call++) await limitRate(options, { caller, operation: "mcp", request });
     return mcp(new Request(url, { method, headers, body }), scope, actorOf(caller));
   });
 }
@@ -168,10 +169,10 @@ function jsonResponse({ versioned, method }: Operation, request: Request, answer
   return Response.json(answer, { headers });
 }
 
-/** Lines have some hundred characters, and each piece costs a call. */
+/** Lines have some hundred characters; sending each alone would cost a call. */
 const pieceCharacters = 65_536;
 
-/** Awaits the first line, so that a refusal has its own status; reads on only as fast as the caller. */
+/** Awaits the first line, so that an error has its own status. Reads no faster than the caller. */
 async function linesResponse(lines: AsyncIterable<unknown>, signal: AbortSignal): Promise<Response> {
   const iterator = lines[Symbol.asyncIterator]();
   const encoder = new TextEncoder();

@@ -21,8 +21,8 @@ export function openApiDocument(): Json {
       title: "Mnemograph",
       version: "1",
       description:
-        "Long-term memory for agents. Whose memories a call is about, the caller's credentials say; an operator names them " +
-        "by `tenantId`, `userId` and `appId` in the query. What is another's is answered as what does not exist.",
+        "Long-term memory for agents. The caller's credentials determine the owner of the memories; an operator names it " +
+        "by `tenantId`, `userId` and `appId` in the query. Another owner's data look as if they did not exist.",
       license: { name: "MIT", identifier: "MIT" },
     },
     servers: [{ url: "/" }],
@@ -32,7 +32,7 @@ export function openApiDocument(): Json {
   };
 }
 
-/** Ids that an operator may name; without an entry, all. */
+/** Ids that an operator may name. @default all */
 const namedOf: Partial<Record<Operation["reach"], readonly string[]>> = {
   everything: [],
   tenant: ["tenantId"],
@@ -61,7 +61,7 @@ function describe(operationId: string, operation: Operation, schemas: Json): Jso
     ...(hasBody && { requestBody: { content: inJson(body, "input") } }),
     responses: {
       200: {
-        description: "It went well.",
+        description: "Success.",
         ...(versioned && { headers: { ETag: { schema: { type: "string" }, description: "Its revision." } } }),
         content: lines === "out" ? inLines : inJson(operation.answer, "output"),
       },
@@ -77,14 +77,11 @@ const ifMatch = {
   name: "If-Match",
   in: "header",
   schema: { type: "string" },
-  description: "The ETag of what is to be changed: where that has changed meanwhile, the answer is 412.",
+  description: "The ETag of the version that this changes. A newer version answers 412.",
 };
 
 function parametersOf(place: "path" | "query", schema: Json, only?: readonly string[]): Json[] {
-  const { properties = {}, required = [] } = schema as {
-    properties?: Record<string, Json>;
-    required?: string[];
-  };
+  const { properties = {}, required = [] } = schema as { properties?: Record<string, Json>; required?: string[] };
   return Object.entries(properties)
     .filter(([name]) => only === undefined || only.includes(name))
     .map(([name, { description, ...property }]) => ({
@@ -107,6 +104,7 @@ function jsonSchema(schema: z.ZodType, io: "input" | "output", schemas: Json): J
 }
 
 const text = { type: "string" };
+
 const problemSchema = {
   type: "object",
   required: ["type", "title", "status", "detail", "code"],
@@ -116,7 +114,7 @@ const problemSchema = {
     status: { type: "integer" },
     detail: text,
     code: text,
-    current: { description: "What the memory or request is instead." },
+    current: { description: "The memory or request as it is now." },
   },
 };
 

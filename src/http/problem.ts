@@ -43,7 +43,7 @@ const httpStatusOf = {
   REQUEST_TIMEOUT: 503,
 } as const;
 
-/** Codes of requests that memory never sees. */
+/** Codes of errors before a call reaches memory. */
 export type HttpProblemCode = keyof typeof httpStatusOf;
 
 export class HttpProblem extends Error {
@@ -70,7 +70,7 @@ export interface Problem {
 
 /** Replaces the error's own message. */
 const publicDetails: Partial<Record<Problem["code"], string>> = {
-  // The same for another user's thread.
+  // Also for another user's thread.
   NOT_FOUND: "There is nothing of that name for you here.",
   SCOPE_REQUIRED: "Say whose memory is meant: ?userId=… or ?appId=…, with ?tenantId=… where there are tenants.",
 };
@@ -80,21 +80,21 @@ const internalDetail = "The server could not do it. Its log says why.";
 /** Hides the owners of threads, and internal messages, which may quote memories. */
 export function problemOf(error: unknown): { problem: Problem; headers: Record<string, string> } {
   if (error instanceof HttpProblem) {
-    const { code, message, retryAfterSeconds } = error;
-    const isUnknown = code === "UNAUTHENTICATED";
-    const headers = { ...(isUnknown && { "www-authenticate": "Bearer" }), ...retryAfter(retryAfterSeconds) };
-    return { problem: written(code, httpStatusOf[code], message), headers };
+    const { code, message } = error;
+    const challenge = code === "UNAUTHENTICATED" && { "www-authenticate": "Bearer" };
+    const headers = { ...challenge, ...retryAfter(error.retryAfterSeconds) };
+    return { problem: makeProblem(code, httpStatusOf[code], message), headers };
   }
   if (!MemoryError.is(error) || statusOf[error.code] === 500) {
     const code = MemoryError.is(error) ? error.code : "INTERNAL";
-    return { problem: written(code, 500, internalDetail), headers: {} };
+    return { problem: makeProblem(code, 500, internalDetail), headers: {} };
   }
   const code = error.code === "THREAD_FORBIDDEN" ? "NOT_FOUND" : error.code;
   const { current, retryInMs = error.code === "BUSY" ? 1_000 : undefined } = error.details;
   const { revision } = (current ?? {}) as { readonly revision?: unknown };
   return {
     problem: {
-      ...written(code, statusOf[code], publicDetails[code] ?? error.message),
+      ...makeProblem(code, statusOf[code], publicDetails[code] ?? error.message),
       ...(current !== undefined && { current }),
     },
     headers: {
@@ -108,7 +108,7 @@ function retryAfter(seconds: number | undefined): Record<string, string> {
   return seconds === undefined ? {} : { "retry-after": String(Math.max(1, Math.ceil(seconds))) };
 }
 
-function written(code: Problem["code"], status: number, detail: string): Problem {
+function makeProblem(code: Problem["code"], status: number, detail: string): Problem {
   const words = code.toLowerCase().split("_");
   return { type: `urn:mnemograph:problem:${words.join("-")}`, title: words.join(" "), status, detail, code };
 }
@@ -119,9 +119,8 @@ export function etagOf(revision: number): string {
 
 export function problemResponse(error: unknown, more: Readonly<Record<string, string>> = {}): Response {
   const { problem, headers } = problemOf(error);
-  const type = { "content-type": "application/problem+json", "cache-control": "no-store" };
   return new Response(JSON.stringify(problem), {
     status: problem.status,
-    headers: { ...headers, ...more, ...type },
+    headers: { ...headers, ...more, "content-type": "application/problem+json", "cache-control": "no-store" },
   });
 }

@@ -8,17 +8,17 @@ import { HttpProblem } from "./problem.js";
 
 /** Thousands of memories, or a turn with long messages. */
 export const defaultBodyBytes = 4_000_000;
-/** Longest wait for the next piece of a body: each holds a connection and what was read of it. */
+/** Longest wait for the next piece of a body: a stalled sender holds a connection. */
 const mostIdleMs = 30_000;
-/** Imports are streamed, but take time and space. */
+/** Imports are streamed. */
 export const defaultImportBytes = 1_000_000_000;
 
 const nothing = z.strictObject({});
 
 export function requestParts(operation: Operation): Readonly<Record<"path" | "query" | "body", z.ZodObject>> {
-  const { inPath, others } = inputParts(operation);
+  const { inPath, notInPath } = inputParts(operation);
   const isInQuery = operation.method === "get" || operation.method === "delete";
-  return { path: inPath, query: isInQuery ? others : nothing, body: isInQuery ? nothing : others };
+  return { path: inPath, query: isInQuery ? notInPath : nothing, body: isInQuery ? nothing : notInPath };
 }
 
 export async function readRequest(
@@ -33,10 +33,10 @@ export async function readRequest(
     const all = search.getAll(name);
     return [name, all.length === 1 ? all[0] : all] as const;
   });
-  const ofWhom = given.filter(([name]) => name in namedIds.shape);
-  const rest = given.filter(([name]) => !(name in namedIds.shape));
-  const typed = rest.map(([name, value]) => [name, fromText(query.shape[name], value)]);
-  const named = parseInput(namedIds, Object.fromEntries(ofWhom), "query");
+  const ids = given.filter(([name]) => name in namedIds.shape);
+  const others = given.filter(([name]) => !(name in namedIds.shape));
+  const typed = others.map(([name, value]) => [name, fromText(query.shape[name], value)]);
+  const named = parseInput(namedIds, Object.fromEntries(ids), "query");
   const inPath = parseInput(path, params, "path");
   const input = { ...inPath, ...parseInput(query, Object.fromEntries(typed), "query") };
   const match = matchOf(operation, request);
@@ -44,7 +44,7 @@ export async function readRequest(
   return { input: { ...input, ...parseInput(body, json, "body") }, named, match };
 }
 
-/** Queries hold only text. The schema refuses what does not fit. */
+/** Converts a query's text to the schema's type; the schema refuses the others. */
 function fromText(schema: unknown, value: unknown): unknown {
   const { def } = (schema as z.core.$ZodType | undefined)?._zod ?? {};
   const { type, innerType, element } = (def ?? {}) as Readonly<Record<string, unknown>>;
@@ -68,7 +68,7 @@ function matchOf({ versioned, method }: Operation, request: Request): { readonly
   if (revision !== undefined && Number(revision) > 0) return { ifRevision: Number(revision) };
   throw new MemoryError(
     "INVALID_INPUT",
-    `If-Match must be one ETag as it was answered, such as "3", and not ${condition.slice(0, 100)}.`,
+    `If-Match must be one ETag of an earlier answer, such as "3", not ${condition.slice(0, 100)}.`,
   );
 }
 
@@ -76,7 +76,7 @@ async function readJson(request: Request, maxBodyBytes: number): Promise<unknown
   const text = new TextDecoder().decode(await readBytes(request, maxBodyBytes));
   if (text.trim() === "") return {};
   const type = request.headers.get("content-type") ?? "";
-  // A form of another site cannot send it unasked.
+  // A form on another site cannot send this type.
   if (!/^application\/([\w.+-]+\+)?json\b/i.test(type.trim())) {
     const detail = "The body must be JSON: send Content-Type: application/json.";
     throw new HttpProblem("UNSUPPORTED_MEDIA_TYPE", detail);
@@ -105,7 +105,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
       yield piece.value;
     }
   } finally {
-    // Nobody waits for it: a sender that stalls may not answer this either.
+    // Not awaited: a stalled sender may never answer.
     reader.cancel().catch(() => {});
   }
 }
@@ -113,7 +113,7 @@ export async function* bodyWithin(request: Request, maxBytes: number): AsyncGene
 /** Limits the wait, not the work, which has its own limits. @throws HttpProblem `REQUEST_TIMEOUT` */
 export async function within<Result>(limitMs = 60_000, work: () => Promise<Result>, what = "answer") {
   const begun = work();
-  // After the limit nobody awaits it.
+  // Late failures have no other handler.
   begun.catch(() => {});
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<never>((_, reject) => {

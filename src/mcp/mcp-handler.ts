@@ -25,13 +25,11 @@ export function mcpHandler(
   options: { readonly agent?: string; readonly origins?: readonly string[] } = {},
 ): McpHandler {
   const { origins = [], agent } = parseInput(optionsSchema, options, "options of mcpHandler");
-  const shown = agent === undefined ? {} : { agent };
   return async (request, scope, actor) => {
-    if (isOfOtherSite(request, origins)) return refusal(403, "Pages of this origin may not ask here.");
-    // There is no session to listen to or to end.
+    if (isFromOtherSite(request, origins)) return refusal(403, "Pages of this origin may not ask here.");
     if (request.method !== "POST")
       return refusal(405, "Method not allowed: this server keeps no sessions.", { allow: "POST" });
-    const server = createMcpServer(memory, { ...shown, scope, actor });
+    const server = createMcpServer(memory, { scope, actor, ...(agent !== undefined && { agent }) });
     const transport = new WebStandardStreamableHTTPServerTransport({ enableJsonResponse: true });
     await server.connect(transport);
     try {
@@ -42,8 +40,8 @@ export function mcpHandler(
   };
 }
 
-/** Browsers send an origin. The protocol has servers refuse other sites, against DNS rebinding. */
-function isOfOtherSite(request: Request, origins: readonly string[]): boolean {
+/** Browsers send an origin. The protocol requires servers to refuse other sites, against DNS rebinding. */
+function isFromOtherSite(request: Request, origins: readonly string[]): boolean {
   const origin = request.headers.get("origin");
   if (origin === null || origins.includes(origin)) return false;
   return !URL.canParse(origin) || new URL(origin).host !== new URL(request.url).host;

@@ -1,12 +1,9 @@
 import { z } from "zod";
-import { because, each, optionalText, page, pageFrom, pageOf, scope, time } from "./fields.js";
+import { each, optionalText, page, pageFrom, pageOf, reasonField, scope, time } from "./fields.js";
 import { operation } from "./operation.js";
 
 const app = { appId: z.string() };
-const note = z.strictObject({
-  ...each(z.string(), "id", "content"),
-  ...each(time, "createdAt", "updatedAt"),
-});
+const note = z.strictObject({ ...each(z.string(), "id", "content"), ...each(time, "createdAt", "updatedAt") });
 const owner = z.strictObject({
   scope,
   ...each(z.number(), "memories", "threads", "items"),
@@ -19,48 +16,43 @@ export const appOperations = {
     does: "The apps that something is kept of",
     input: z.strictObject(page),
     answer: pageOf("apps", owner),
-    call: ({ memory, whose }, { limit, cursor: after }) =>
-      pageFrom("apps", limit, memory.apps.list({ ...whose, limit, after }), ({ cursor }) => cursor),
+    call: ({ memory, target }, { limit, cursor: after }) =>
+      pageFrom("apps", limit, memory.apps.list({ ...target, limit, after }), ({ cursor }) => cursor),
   }),
   uninstallApp: operation("delete", "/apps/:appId", "app", {
     does: "Take an app out of use; its memories stay unless their purge is asked for",
-    input: z.strictObject({ ...app, ...because, purgeMemories: z.boolean().optional() }),
+    input: z.strictObject({ ...app, ...reasonField, purgeMemories: z.boolean().optional() }),
     answer: z.strictObject(each(z.number(), "endedThreads", "deletedCount", "hiddenCount", "deletedItems")),
-    call: ({ memory, whose, actor }, { appId: _, ...how }) => memory.apps.uninstall(whose.scope, { ...how, actor }),
+    call: ({ memory, target, actor }, { appId: _, ...how }) => memory.apps.uninstall(target.scope, { ...how, actor }),
   }),
   listAppMemories: operation("get", "/apps/:appId/memories", "app", {
     does: "An app's notes, newest first",
     input: z.strictObject({ ...app, ...page }),
-    // This shape was asked for: a cursor only where there is a next page.
+    // The last page has no cursor at all.
     answer: z.strictObject({ memories: z.array(note), nextCursor: z.string().optional() }),
-    async call({ memory, whose }, { limit, cursor: after }) {
-      const notes = memory.notes.list({ ...whose, limit, after });
+    async call({ memory, target }, { limit, cursor: after }) {
+      const notes = memory.notes.list({ ...target, limit, after });
       const { nextCursor, rows } = await pageFrom("rows", limit, notes, ({ id }) => id);
-      const memories = rows.map(({ id, text: content, createdAt, updatedAt }) => ({
-        id,
-        content,
-        createdAt,
-        updatedAt,
-      }));
+      const memories = rows.map(({ id, text, createdAt, updatedAt }) => ({ id, content: text, createdAt, updatedAt }));
       return { memories, ...(nextCursor !== null && { nextCursor }) };
     },
   }),
   purgeAppMemories: operation("delete", "/apps/:appId/memories", "app", {
     does: "Delete all notes of an app for good",
-    input: z.strictObject({ ...app, ...because }),
+    input: z.strictObject({ ...app, ...reasonField }),
     answer: z.strictObject({ success: z.literal(true), deletedCount: z.number() }),
-    async call({ memory, whose, actor }, { reason }) {
-      const { deletedCount } = await memory.notes.purge({ ...whose, reason, actor });
+    async call({ memory, target, actor }, { reason }) {
+      const { deletedCount } = await memory.notes.purge({ ...target, reason, actor });
       return { success: true as const, deletedCount };
     },
   }),
   removeAppMemory: operation("delete", "/apps/:appId/memories/:memoryId", "app", {
     does: "Remove one note; for 30 days it can be restored",
-    input: z.strictObject({ ...app, memoryId: z.string(), ...because }),
+    input: z.strictObject({ ...app, memoryId: z.string(), ...reasonField }),
     versioned: true,
     answer: z.strictObject({ success: z.literal(true) }),
-    async call({ memory, whose, actor, match }, { memoryId, reason }) {
-      await memory.notes.remove(memoryId, { ...whose, reason, ...match, actor });
+    async call({ memory, target, actor, match }, { memoryId, reason }) {
+      await memory.notes.remove(memoryId, { ...target, reason, ...match, actor });
       return { success: true as const };
     },
   }),
@@ -68,21 +60,19 @@ export const appOperations = {
     does: "How many notes are in use",
     input: z.strictObject(app),
     answer: z.strictObject({ count: z.number() }),
-    call: async ({ memory, whose }) => ({ count: await memory.notes.count(whose) }),
+    call: async ({ memory, target }) => ({ count: await memory.notes.count(target) }),
   }),
   appContext: operation("get", "/apps/:appId/memories/context", "app", {
     does: "An app's notes as a part of a prompt; null without any",
     input: z.strictObject({ ...app, agent: z.string().optional() }),
     answer: z.strictObject({ context: optionalText }),
-    call: async ({ memory, whose }, { agent }) => ({
-      context: await memory.notes.context({ ...whose, agent }),
-    }),
+    call: async ({ memory, target }, { agent }) => ({ context: await memory.notes.context({ ...target, agent }) }),
   }),
   listUsers: operation("get", "/users", "tenant", {
     does: "The users that something is kept of",
     input: z.strictObject(page),
     answer: pageOf("users", owner),
-    call: ({ memory, whose }, { limit, cursor: after }) =>
-      pageFrom("users", limit, memory.users.list({ ...whose, limit, after }), ({ cursor }) => cursor),
+    call: ({ memory, target }, { limit, cursor: after }) =>
+      pageFrom("users", limit, memory.users.list({ ...target, limit, after }), ({ cursor }) => cursor),
   }),
 };

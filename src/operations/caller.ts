@@ -1,11 +1,11 @@
 import { z } from "zod";
 import { MemoryError } from "../errors.js";
 import { type AppScope, parseAppScope, parseScope, type Scope } from "../scope/scope.js";
-import { described } from "./fields.js";
+import { withDescription } from "./fields.js";
 
 export type Caller = UserCaller | OperatorCaller;
 
-/** A user, a user within an app, or an app: reaches only its own memories. */
+/** A user, a user within an app, or an app. Reaches only its own memories. */
 export interface UserCaller {
   readonly role: "user";
   readonly scope: Scope;
@@ -13,7 +13,7 @@ export interface UserCaller {
   readonly actor?: string;
 }
 
-/** Names whose memories it means: `?tenantId=…&userId=…&appId=…`. */
+/** Names the owner of the memories in the query: `?tenantId=…&userId=…&appId=…`. */
 export interface OperatorCaller {
   readonly role: "operator";
   /** The only tenant that it reaches. @default all */
@@ -22,23 +22,19 @@ export interface OperatorCaller {
   readonly actor?: string;
 }
 
-const namedId = (what: string) =>
-  z
-    .string()
-    .optional()
-    .register(described, { description: `For operators: the ${what}.` });
+const namedId = (owner: string) => withDescription(z.string().optional(), `For operators: the ${owner}.`);
 
 export const namedIds = z.strictObject({ tenantId: namedId("tenant"), userId: namedId("user"), appId: namedId("app") });
 export type NamedIds = z.output<typeof namedIds>;
 
-export interface WhoseBy {
-  /** A user's own scope, or the one that an operator names. */
+export interface TargetByReach {
+  /** A user's own scope, or the scope that an operator names. */
   readonly scope: { readonly scope: Scope };
-  /** The same; for an operator who names none, its tenant or everybody. */
+  /** As `scope`; without a name, an operator's tenant or all tenants. */
   readonly listed: { readonly scope: Scope } | { readonly tenantId?: string };
-  /** The same where rows have no tenant: an operator of one tenant names a scope. */
+  /** As `listed`, for rows without a tenant: an operator of one tenant must name a scope. */
   readonly counted: { readonly scope?: Scope };
-  /** The path's app without its users: for operators and the app itself. */
+  /** The path's app, without its users. For operators and the app itself. */
   readonly app: { readonly scope: AppScope };
   /** For operators: one tenant, or all. */
   readonly tenant: { readonly tenantId?: string };
@@ -46,48 +42,49 @@ export interface WhoseBy {
   readonly everything: object;
 }
 
-export type Reach = keyof WhoseBy;
+export type Reach = keyof TargetByReach;
 
-/** What a caller cannot reach looks missing. @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT` */
-export function whoseOf<Reached extends Reach>(
+/** The owner that a call is about. Hides what the caller cannot reach. @throws MemoryError `NOT_FOUND`, `SCOPE_REQUIRED`, `INVALID_INPUT` */
+export function targetOf<Reached extends Reach>(
   reach: Reached,
   caller: Caller,
   named: NamedIds,
   appId?: string,
-): WhoseBy[Reached] {
-  const found = caller.role === "user" ? ofUser(reach, caller, named, appId) : ofOperator(reach, caller, named, appId);
-  return found as WhoseBy[Reached];
+): TargetByReach[Reached] {
+  const found =
+    caller.role === "user" ? targetOfUser(reach, caller, named, appId) : targetOfOperator(reach, caller, named, appId);
+  return found as TargetByReach[Reached];
 }
 
-function ofUser(reach: Reach, { scope }: UserCaller, named: NamedIds, appId?: string): WhoseBy[Reach] {
-  const others = Object.entries(named).filter(([name, id]) => scope[name as keyof Scope] !== id);
-  if (others.length > 0 || reach === "tenant" || reach === "everything") throw notThere();
+function targetOfUser(reach: Reach, { scope }: UserCaller, named: NamedIds, appId?: string): TargetByReach[Reach] {
+  const namesOther = Object.entries(named).some(([name, id]) => scope[name as keyof Scope] !== id);
+  if (namesOther || reach === "tenant" || reach === "everything") throw notFound();
   if (reach !== "app") return { scope };
-  if (appId === undefined || scope.appId !== appId || scope.userId !== undefined) throw notThere();
+  if (appId === undefined || scope.appId !== appId || scope.userId !== undefined) throw notFound();
   return { scope: parseAppScope(scope) };
 }
 
-function ofOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId?: string): WhoseBy[Reach] {
-  const { tenantId: tenantOf, ...ids } = named;
-  const tenantId = caller.tenantId ?? tenantOf;
-  if (tenantOf !== undefined && tenantOf !== tenantId) throw notThere();
+function targetOfOperator(reach: Reach, caller: OperatorCaller, named: NamedIds, appId?: string): TargetByReach[Reach] {
+  const { tenantId: namedTenant, ...ids } = named;
+  const tenantId = caller.tenantId ?? namedTenant;
+  if (namedTenant !== undefined && namedTenant !== tenantId) throw notFound();
   const tenant = tenantId === undefined ? {} : { tenantId };
-  const isSomebody = Object.keys(ids).length > 0;
-  const isScoped: Partial<Record<Reach, boolean>> = {
+  const hasOwner = Object.keys(ids).length > 0;
+  const needsScope: Partial<Record<Reach, boolean>> = {
     scope: true,
-    listed: isSomebody,
-    // There are no counts by tenant, and all tenants' would be too much.
-    counted: isSomebody || tenantId !== undefined,
+    listed: hasOwner,
+    // Counts by tenant do not exist, and those of all tenants would reveal too much.
+    counted: hasOwner || tenantId !== undefined,
   };
-  if (isScoped[reach]) return { scope: parseScope({ ...tenant, ...ids }) };
-  if (reach === "everything" && caller.tenantId !== undefined) throw notThere();
-  if (isSomebody || (reach === "everything" && tenantOf !== undefined))
+  if (needsScope[reach]) return { scope: parseScope({ ...tenant, ...ids }) };
+  if (reach === "everything" && caller.tenantId !== undefined) throw notFound();
+  if (hasOwner || (reach === "everything" && namedTenant !== undefined))
     throw new MemoryError("INVALID_INPUT", "This is not about a user or an app: name none in the query.");
   return reach === "app" ? { scope: parseAppScope({ ...tenant, appId }) } : tenant;
 }
 
-/** Another's and what does not exist look alike. */
-export function notThere(): MemoryError {
+/** The same error for what does not exist and for what belongs to another. */
+export function notFound(): MemoryError {
   return new MemoryError("NOT_FOUND", "There is nothing of that name for you here.");
 }
 
@@ -95,7 +92,7 @@ export function actorOf({ actor, role }: Caller): string {
   return actor ?? role;
 }
 
-/** @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`: a wrong answer must not widen what is reached. */
+/** Checks what `authenticate` returned, so that a mistake there gives no access. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export function parseCaller(value: unknown): Caller {
   const { role, scope, tenantId, actor } = (value ?? {}) as Record<string, unknown>;
   const named = typeof actor === "string" && actor.trim() !== "" ? { actor } : {};
@@ -107,6 +104,6 @@ export function parseCaller(value: unknown): Caller {
   }
   throw new MemoryError(
     "INVALID_INPUT",
-    '`authenticate` must answer { role: "user", scope }, { role: "operator", tenantId? }, or null.',
+    '`authenticate` must return { role: "user", scope }, { role: "operator", tenantId? }, or null.',
   );
 }

@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { memoryKinds, memoryStates } from "../memories/item/memory.js";
 
-/** Names and JSON schemas, for descriptions. */
+/** Names, descriptions and JSON schemas of types, for OpenAPI. */
 export const described = z.registry<Readonly<Record<string, unknown>>>();
 
 export const time = z.coerce.date().register(described, { type: "string", format: "date-time" });
@@ -17,23 +17,22 @@ export const anyObject = z
   .record(z.string(), z.unknown())
   .register(described, { type: "object", additionalProperties: true });
 
-/** How JSON carries a column: times by `times`, JSON as any object. */
-export function overJson({ type }: { readonly type: string }, check: z.ZodType, times: z.ZodType): z.ZodType {
-  const carried = type === "timestamptz" ? times : type === "jsonb" ? anyObject : null;
-  if (carried === null) return check;
-  const orNull = check.safeParse(null).success ? carried.nullable() : carried;
+/** A column's type in JSON: `times` for times, any object for JSON. */
+export function jsonField({ type }: { readonly type: string }, check: z.ZodType, times: z.ZodType): z.ZodType {
+  const jsonType = type === "timestamptz" ? times : type === "jsonb" ? anyObject : null;
+  if (jsonType === null) return check;
+  const orNull = check.safeParse(null).success ? jsonType.nullable() : jsonType;
   return check.safeParse(undefined).success ? orNull.optional() : orNull;
 }
 
 /** A copy of `type` with a description. */
-export function about<Type extends z.ZodType>(type: Type, description: string): Type {
+export function withDescription<Type extends z.ZodType>(type: Type, description: string): Type {
   const copy = type.clone();
   described.add(copy, { description });
   return copy;
 }
 
 export const rowNumber = z.int().min(0);
-
 export const optionalText = z.string().nullable();
 
 export function each<Type extends z.ZodType, const Name extends string>(
@@ -44,37 +43,36 @@ export function each<Type extends z.ZodType, const Name extends string>(
 }
 
 export const page = {
-  limit: z.int().min(1).max(1_000).optional().register(described, { description: "Rows; 100 unless told." }),
-  cursor: z.string().optional().register(described, { description: "`nextCursor` of the page before." }),
+  limit: withDescription(z.int().min(1).max(1_000).optional(), "Rows. Default: 100."),
+  cursor: withDescription(z.string().optional(), "`nextCursor` of the previous page."),
 };
 
-/** Pages by row number; `nextCursor` is text. */
+/** Pages by row number. `nextCursor` is text. */
 export const numberedPage = {
   limit: page.limit,
   cursor: z
     .string()
-    .regex(/^\d{1,15}$/, "must be `nextCursor` of the page before")
+    .regex(/^\d{1,15}$/, "must be `nextCursor` of the previous page")
     .transform(Number)
-    .register(described, { type: "string", description: "`nextCursor` of the page before." })
+    .register(described, { type: "string", description: "`nextCursor` of the previous page." })
     .optional(),
 };
 
 export function pageOf<const Name extends string, Row extends z.ZodType>(name: Name, row: Row) {
-  const rows = { [name]: z.array(row) } as Record<Name, z.ZodArray<Row>>;
-  return z.strictObject({ ...rows, nextCursor: optionalText });
+  return z.strictObject({ ...each(z.array(row), name), nextCursor: optionalText });
 }
 
-/** A full page may have a next one. */
+/** A full page has a cursor, even if no row follows. */
 export async function pageFrom<const Name extends string, Row>(
   name: Name,
   limit: number | undefined,
-  listed: Promise<readonly Row[]>,
+  listed: readonly Row[] | Promise<readonly Row[]>,
   cursorOf: (row: Row) => string | number,
-): Promise<Record<Name, readonly Row[]> & { readonly nextCursor: string | null }> {
+) {
   const rows = await listed;
   const last = rows.at(-1);
   const nextCursor = last !== undefined && rows.length === (limit ?? 100) ? String(cursorOf(last)) : null;
-  return { ...({ [name]: rows } as Record<Name, readonly Row[]>), nextCursor };
+  return { [name]: rows, nextCursor } as Record<Name, readonly Row[]> & { readonly nextCursor: string | null };
 }
 
 export const scope = z
@@ -88,4 +86,4 @@ export const counts = z
   .record(z.string(), z.number())
   .register(described, { type: "object", additionalProperties: { type: "number" } });
 
-export const because = { reason: z.string().optional() };
+export const reasonField = { reason: z.string().optional() };

@@ -1,7 +1,8 @@
 import { z } from "zod";
+import { consentStatuses } from "../memories/guard/consent-request.rule.js";
 import type { MemoryItem } from "../memories/item/memory.js";
 import { itemColumns } from "../memories/item/memory-fields.js";
-import { described, optionalText, overJson, scope, time } from "./fields.js";
+import { described, each, jsonField, optionalText, scope, time } from "./fields.js";
 
 export const source = z.strictObject({
   threadId: z.string(),
@@ -10,12 +11,12 @@ export const source = z.strictObject({
 });
 const turns = z.strictObject({ start: z.number(), end: z.number() });
 
-/** A `MemoryItem` groups or renames these. */
+/** A `MemoryItem` has the columns of `own`, and groups or renames the others. */
 const { tenantId, userId, appId, threadId, sourceSeqs, evidence: quote, turnStart, turnEnd, ...own } = itemColumns;
 
 export const memoryItem = z
   .strictObject({
-    ...Object.fromEntries(Object.entries(own).map(([field, column]) => [field, overJson(column, column.json, time)])),
+    ...Object.fromEntries(Object.entries(own).map(([field, column]) => [field, jsonField(column, column.json, time)])),
     scope,
     source: source.nullable(),
     turns: turns.nullable(),
@@ -38,11 +39,9 @@ export const writeOutcome = z
       ...(["created", "merged", "updated", "replaced", "kept", "closed", "rejected"] as const),
       ...(["quarantined", "proposed", "refused"] as const),
     ]),
-    id: z.string().nullable(),
-    consentId: z.string().optional(),
-    trimmed: z.string().optional(),
+    id: optionalText,
     problems: z.array(z.string()),
-    message: z.string().optional(),
+    ...each(z.string().optional(), "consentId", "trimmed", "message"),
   })
   .register(described, { id: "WriteOutcome" });
 
@@ -52,7 +51,7 @@ export const historyEntry = z
     event: z.string(),
     old: z.unknown(),
     new: z.unknown(),
-    actor: z.string().nullable(),
+    actor: optionalText,
     revision: z.number(),
     memoryRevision: z.number().nullable(),
     at: time,
@@ -60,14 +59,7 @@ export const historyEntry = z
   .register(described, { id: "HistoryEntry" });
 
 const change = z
-  .strictObject({
-    rev: z.number(),
-    event: z.string(),
-    memoryId: z.string(),
-    category: z.string(),
-    line: z.string(),
-    at: time,
-  })
+  .strictObject({ rev: z.number(), ...each(z.string(), "event", "memoryId", "category", "line"), at: time })
   .register(described, { id: "Change" });
 
 export const changesAnswer = z.strictObject({
@@ -79,34 +71,20 @@ export const changesAnswer = z.strictObject({
 
 export const evidence = z.strictObject({
   quote: z.string(),
-  message: z.string().optional(),
-  threadId: z.string().optional(),
-  messageId: z.string().optional(),
+  ...each(z.string().optional(), "message", "threadId", "messageId"),
 });
 
 export const consentRequest = z
   .strictObject({
-    id: z.string(),
     scope,
     rule: z.enum(["consent", "signals"]),
-    category: z.string(),
-    key: z.string().nullable(),
-    value: z.string().nullable(),
-    text: z.string(),
-    current: z.string().nullable(),
-    status: z.enum(["pending", "approved", "refused", "superseded", "expired"]),
-    seenCount: z.number(),
-    signals: z.number(),
-    proposedBy: z.string().nullable(),
-    source: source.nullable(),
-    createdAt: time,
-    expiresAt: time,
-    askAt: time,
+    status: z.enum(consentStatuses),
+    ...each(z.string(), "id", "category", "text"),
+    ...each(optionalText, "key", "value", "current", "proposedBy", "decidedBy", "decidedVia", "memoryId"),
+    ...each(z.number(), "seenCount", "signals", "revision"),
+    ...each(time, "createdAt", "expiresAt", "askAt"),
     decidedAt: time.nullable(),
-    decidedBy: z.string().nullable(),
-    decidedVia: z.string().nullable(),
+    source: source.nullable(),
     evidence: evidence.nullable(),
-    memoryId: z.string().nullable(),
-    revision: z.number(),
   })
   .register(described, { id: "ConsentRequest" });

@@ -1,19 +1,19 @@
 import type { z } from "zod";
 import type { Memory } from "../memory.js";
-import type { Caller, Reach, WhoseBy } from "./caller.js";
+import type { Caller, Reach, TargetByReach } from "./caller.js";
 
 export type Method = "get" | "post" | "patch" | "delete";
 
-export interface Asked<Reached extends Reach = Reach> {
+export interface CallContext<Reached extends Reach = Reach> {
   readonly memory: Memory;
   readonly caller: Caller;
-  readonly whose: WhoseBy[Reached];
+  readonly target: TargetByReach[Reached];
   readonly actor: string;
-  /** The expected revision; empty for any. */
+  /** The expected revision; empty accepts any. */
   readonly match: { readonly ifRevision?: number };
   /** Aborted when the caller disconnects or the server ends. */
   readonly signal: AbortSignal;
-  /** The body, where `lines` is "in". */
+  /** The body, with `lines: "in"`. */
   readonly stream: AsyncIterable<Uint8Array>;
 }
 
@@ -25,22 +25,22 @@ export interface Operation<
   Answer extends z.ZodType = z.ZodType,
 > {
   readonly method: Verb;
-  /** With its parameters: "/memories/:id". */
+  /** Such as "/memories/:id". */
   readonly path: Path;
   readonly reach: Reached;
   readonly does: string;
-  /** HTTP has some in the path, the others in the query (GET, DELETE) or the body. */
+  /** HTTP takes the fields in the path, the query (GET, DELETE) or the body. */
   readonly input: Input;
   /** With `lines: "out"`, each line. */
   readonly answer: Answer;
-  /** JSON lines in or out: streamed; on the way in only a stalled body is ended. */
+  /** Streams JSON lines in or out, without a time limit on the way in. */
   readonly lines?: "in" | "out";
-  /** Whether only operators may call it. @default by its reach */
+  /** Only operators may call it. @default by its reach */
   readonly operators?: true;
-  /** Answers a revision as ETag; a change accepts it as `If-Match`. */
+  /** Returns the revision as ETag; a change accepts it as `If-Match`. */
   readonly versioned?: true;
   call(
-    asked: Asked<Reached>,
+    context: CallContext<Reached>,
     input: z.output<Input>,
   ): Promise<Answered<z.output<Answer>>> | AsyncIterable<z.output<Answer>>;
 }
@@ -68,8 +68,8 @@ export function operation<
   return { method, path, reach, ...description };
 }
 
-export function inputParts({ path, input }: Operation): Record<"inPath" | "others", z.ZodObject> {
+export function inputParts({ path, input }: Operation): Record<"inPath" | "notInPath", z.ZodObject> {
   const names = [...path.matchAll(/:(\w+)/g)].map(([, name]) => [name, true]);
   const mask = Object.fromEntries(names) as Record<string, true> & Record<number, never>;
-  return { inPath: input.pick(mask), others: input.omit(mask) };
+  return { inPath: input.pick(mask), notInPath: input.omit(mask) };
 }

@@ -6,7 +6,7 @@ import { threadOperations } from "./thread-operations.js";
 import { transferOperations } from "./transfer-operations.js";
 import { turnOperations } from "./turn-operations.js";
 
-/** Routes, their description, `mnemograph call` and tools of the Model Context Protocol are made from these. */
+/** The source of routes, OpenAPI, `mnemograph call` and the tools of the Model Context Protocol. */
 export const operations = {
   ...turnOperations,
   ...memoryOperations,

@@ -4,7 +4,6 @@ import type { StatsOf } from "../events/stats.js";
 import { jobStates, type ListedJob } from "../jobs/jobs-api.js";
 import { workKinds } from "../jobs/work-kinds.rule.js";
 import {
-  about,
   anyObject,
   each,
   moment,
@@ -15,11 +14,11 @@ import {
   pageOf,
   scope,
   time,
+  withDescription,
 } from "./fields.js";
 import { operation } from "./operation.js";
 
 const jobKind = z.enum(workKinds);
-
 const selection = {
   ...each(z.string().optional(), "threadId", "agentId", "runId"),
   op: z.enum(eventOps).optional(),
@@ -40,22 +39,28 @@ const memoryCounts = z.strictObject({
   ...each(z.number().nullable(), "firstPassRate", "recallToolShare", "conversationsWithNotesShare"),
   recallLatencyMs: z.strictObject(each(z.number(), "p50", "p95")).nullable(),
 });
-const inMs = each(z.number().nullable(), "silentMs", "retryInMs");
-const breaker = z.strictObject({ state: z.enum(["up", "paused"]), ...inMs });
-const used = each(z.number(), "calls", "inputTokens", "outputTokens", "units");
+const breaker = z.strictObject({
+  state: z.enum(["up", "paused"]),
+  ...each(z.number().nullable(), "silentMs", "retryInMs"),
+});
 const stats = memoryCounts.extend({
   since: time,
   energy: z.strictObject({
     ...each(z.number(), "level", "unitsToday", "callsToday"),
-    kinds: z.array(z.strictObject({ kind: z.string(), ...used })),
+    kinds: z.array(
+      z.strictObject({ kind: z.string(), ...each(z.number(), "calls", "inputTokens", "outputTokens", "units") }),
+    ),
   }),
   rows: z.array(memoryCounts.extend({ day: z.string().optional(), scope: scope.optional() })).optional(),
   appsWithNotesShare: z.number().nullable().optional(),
-  backlog: about(z.number(), "Background jobs that are due and that no worker has."),
-  oldestDueAt: about(time.nullable(), "When the oldest of them became due."),
-  stuck: about(z.number(), "Those of them whose worker stopped: its lease ran out."),
-  givenUp: about(z.number(), "Background jobs that were given up, and that nobody has retried."),
-  breaker: about(breaker, "Whether the database answers this process; while it is paused, calls fail at once."),
+  backlog: withDescription(z.number(), "Background jobs that are due and that no worker has."),
+  oldestDueAt: withDescription(time.nullable(), "When the oldest of them became due."),
+  stuck: withDescription(z.number(), "Those of them whose worker stopped: its lease ran out."),
+  givenUp: withDescription(z.number(), "Background jobs that were given up, and that nobody has retried."),
+  breaker: withDescription(
+    breaker,
+    "Whether the database answers this process; while it is paused, calls fail at once.",
+  ),
 });
 
 const event = z.strictObject({
@@ -77,9 +82,9 @@ const job = z.strictObject({
   ...each(optionalText, "threadId", "error"),
   attempts: z.number().nullable(),
   ...each(time.nullable(), "givenUpAt", "dueAt"),
-  worker: about(optionalText, "The process that took it, as host:pid."),
-  since: about(time.nullable(), "When it was taken."),
-  leaseUntil: about(time.nullable(), "Another worker takes it over then, unless this one extends it."),
+  worker: withDescription(optionalText, "The process that took it, as host:pid."),
+  since: withDescription(time.nullable(), "When it was taken."),
+  leaseUntil: withDescription(time.nullable(), "Another worker takes it over then, unless this one extends it."),
 });
 
 export const serviceOperations = {
@@ -87,26 +92,25 @@ export const serviceOperations = {
     does: "How memory has worked over the last 30 days, or `days`: together, by day, or by app",
     input: z.strictObject({ by: z.enum(["day", "app"]).optional(), days: z.int().min(1).max(90).optional() }),
     answer: stats,
-    async call({ memory, whose }, input) {
-      const found = await memory.stats({ ...whose, ...input } as StatsOf<undefined>);
-      return { ...found, breaker: memory.databaseStatus() };
-    },
+    call: async ({ memory, target }, input) => ({
+      ...(await memory.stats({ ...target, ...input } as StatsOf<undefined>)),
+      breaker: memory.databaseStatus(),
+    }),
   }),
   listEvents: operation("get", "/events", "counted", {
     does: "What happened, without content, latest first",
     input: z.strictObject({ ...selection, ...numberedPage }),
     answer: pageOf("events", event),
-    call: ({ memory, whose }, { cursor: before, ...selected }) =>
-      pageFrom("events", selected.limit, memory.events.list({ ...whose, ...selected, before }), ({ id }) => id),
+    call: ({ memory, target }, { cursor: before, ...selected }) =>
+      pageFrom("events", selected.limit, memory.events.list({ ...target, ...selected, before }), ({ id }) => id),
   }),
   countEvents: operation("get", "/events/count", "counted", {
     does: "How many events there are by one or more fields",
     input: z.strictObject({ ...selection, by: z.array(z.enum(eventFields)) }),
     answer: z.strictObject({ counts: z.array(anyObject) }),
-    async call({ memory, whose }, input) {
-      const counts = await memory.events.count({ ...whose, ...input });
-      return { counts: counts.map((count) => ({ ...count })) };
-    },
+    call: async ({ memory, target }, input) => ({
+      counts: (await memory.events.count({ ...target, ...input })).map((count) => ({ ...count })),
+    }),
   }),
   energyLevel: operation("get", "/energy", "tenant", {
     does: "How much energy a tenant has now",
@@ -116,23 +120,23 @@ export const serviceOperations = {
       low: z.boolean(),
       ...each(z.number().nullable(), "units", "capacity"),
     }),
-    call: ({ memory, whose }) => memory.energy.level(whose),
+    call: ({ memory, target }) => memory.energy.level(target),
   }),
   listJobs: operation("get", "/jobs", "tenant", {
     does: "Background work that waits, runs or failed",
     input: z.strictObject({ state: z.enum(jobStates).optional(), kind: jobKind.optional(), ...page }),
     answer: pageOf("jobs", job),
-    call({ memory, whose }, { cursor: after, ...which }) {
-      const listed = memory.jobs.list({ ...whose, ...which, after });
-      const named = listed.then((jobs) => jobs.map((job) => ({ ...job, key: keyOf(job) })));
-      return pageFrom("jobs", which.limit, named, ({ id }) => id);
+    call({ memory, target }, { cursor: after, ...which }) {
+      const listed = memory.jobs.list({ ...target, ...which, after });
+      const withKeys = listed.then((jobs) => jobs.map((job) => ({ ...job, key: keyOf(job) })));
+      return pageFrom("jobs", which.limit, withKeys, ({ id }) => id);
     },
   }),
   retryJob: operation("post", "/jobs/:id/retry", "tenant", {
     does: "Make a job that failed or was given up due now",
     input: z.strictObject({ id: z.string() }),
     answer: z.strictObject({ retried: z.number() }),
-    call: ({ memory, whose }, { id }) => memory.jobs.retry(id, whose),
+    call: ({ memory, target }, { id }) => memory.jobs.retry(id, target),
   }),
   upkeep: operation("post", "/upkeep", "everything", {
     does: "Do the work that is due now, or some kinds of it",

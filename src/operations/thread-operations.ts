@@ -50,14 +50,13 @@ export const threadOperations = {
         scope,
         messages: z.number(),
         cursor: z.string(),
-        createdAt: time,
-        lastActivityAt: time,
+        ...each(time, "createdAt", "lastActivityAt"),
         endedAt: time.nullable(),
         endedReason: optionalText,
       }),
     ),
-    call({ memory, whose }, { cursor: after, ...listing }) {
-      const listed = memory.threads.list({ ...whose, ...listing, after });
+    call({ memory, target }, { cursor: after, ...listing }) {
+      const listed = memory.threads.list({ ...target, ...listing, after });
       return pageFrom("threads", listing.limit, listed, ({ cursor }) => cursor);
     },
   }),
@@ -65,7 +64,7 @@ export const threadOperations = {
     does: "End a conversation; one with an app leaves a note",
     input: z.strictObject({ ...thread, reason: z.string().optional(), afterTurn: z.boolean().optional() }),
     answer: z.strictObject({ ...thread, endedAt: time, endedReason: optionalText }),
-    call: ({ memory, whose }, input) => memory.threads.end({ ...whose, ...input }),
+    call: ({ memory, target }, input) => memory.threads.end({ ...target, ...input }),
   }),
   deleteThread: operation("delete", "/threads/:threadId", "scope", {
     does: "Delete a conversation for good; what was learned there stays unless `memories=remove`",
@@ -75,7 +74,7 @@ export const threadOperations = {
       dryRun: z.boolean().optional(),
     }),
     answer: forgotten,
-    call: ({ memory, whose, signal }, input) => memory.threads.delete({ ...whose, ...input, signal }),
+    call: ({ memory, target, signal }, input) => memory.threads.delete({ ...target, ...input, signal }),
   }),
   shownTurns: operation("get", "/threads/:threadId/shown", "scope", {
     does: "What each turn was shown of memory, latest first",
@@ -97,8 +96,8 @@ export const threadOperations = {
         ),
       }),
     ),
-    call: ({ memory, whose }, { threadId, limit, cursor: before }) => {
-      const turns = ofOwnThread(memory.threads.shown({ ...whose, threadId, limit, before }), []);
+    call: ({ memory, target }, { threadId, limit, cursor: before }) => {
+      const turns = emptyIfForbidden(memory.threads.shown({ ...target, threadId, limit, before }), []);
       return pageFrom("turns", limit, turns, ({ seq }) => seq);
     },
   }),
@@ -114,10 +113,10 @@ export const threadOperations = {
         z.strictObject({ kind: z.string(), ...each(z.number(), "calls", "inputTokens", "outputTokens") }),
       ),
     }),
-    async call({ memory, whose }, { threadId, limit, cursor: before }) {
-      const asked = memory.threads.cost({ ...whose, threadId, limit, before });
-      const { turns, ...costs } = await ofOwnThread(asked, noCost);
-      return { ...(await pageFrom("turns", limit, Promise.resolve(turns), ({ seq }) => seq)), ...costs };
+    async call({ memory, target }, { threadId, limit, cursor: before }) {
+      const cost = memory.threads.cost({ ...target, threadId, limit, before });
+      const { turns, ...totals } = await emptyIfForbidden(cost, noCost);
+      return { ...(await pageFrom("turns", limit, turns, ({ seq }) => seq)), ...totals };
     },
   }),
   threadMessages: operation("get", "/threads/:threadId/messages", "scope", {
@@ -140,26 +139,22 @@ export const threadOperations = {
         }),
       ),
     }),
-    call: async ({ memory, whose }, input) => ({
-      messages: await ofOwnThread(memory.threads.messages({ ...whose, ...input }), []),
+    call: async ({ memory, target }, input) => ({
+      messages: await emptyIfForbidden(memory.threads.messages({ ...target, ...input }), []),
     }),
   }),
   listSummaries: operation("get", "/threads/:threadId/summaries", "scope", {
     does: "Every version of a thread's summary, oldest first, failed ones too",
     input: z.strictObject({ ...thread, limit: page.limit, before: rowNumber.optional() }),
     answer: z.strictObject({ summaries: z.array(summary) }),
-    call: async ({ memory, whose }, input) => ({
-      summaries: await memory.summaries.list({ ...whose, ...input }),
-    }),
+    call: async ({ memory, target }, input) => ({ summaries: await memory.summaries.list({ ...target, ...input }) }),
   }),
 };
 
-/** Another's thread looks missing, and a missing one has no rows. */
-async function ofOwnThread<Found>(asked: Promise<Found>, none: Found): Promise<Found> {
-  try {
-    return await asked;
-  } catch (error) {
-    if (MemoryError.is(error, "THREAD_FORBIDDEN")) return none;
+/** Another owner's thread looks like a missing one, which has no rows. */
+function emptyIfForbidden<Found>(found: Promise<Found>, empty: Found): Promise<Found> {
+  return found.catch((error: unknown) => {
+    if (MemoryError.is(error, "THREAD_FORBIDDEN")) return empty;
     throw error;
-  }
+  });
 }

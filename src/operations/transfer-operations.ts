@@ -10,7 +10,7 @@ export const transferOperations = {
     lines: "out",
     input: z.strictObject({}),
     answer: anyObject,
-    call: ({ memory, whose }) => memory.export(whose.scope) as AsyncIterable<Record<string, unknown>>,
+    call: ({ memory, target }) => memory.export(target.scope) as AsyncIterable<Record<string, unknown>>,
   }),
   import: operation("post", "/import", "counted", {
     does: "Restore an export into an empty scope; an interrupted import is sent again",
@@ -18,12 +18,12 @@ export const transferOperations = {
     lines: "in",
     input: z.strictObject({}),
     answer: z.strictObject({ scope, written: counts, ...each(z.number(), "lines", "total", "quarantined") }),
-    call: ({ memory, whose, stream, signal }) => memory.import(splitLines(stream), { ...whose, signal }),
+    call: ({ memory, target, stream, signal }) => memory.import(splitLines(stream), { ...target, signal }),
   }),
   forget: operation("post", "/forget", "scope", {
     does: "Delete everything for good, or with `dryRun` only count it; interrupted, the next call goes on",
     input: z.strictObject({ dryRun: z.boolean().optional() }),
     answer: forgotten,
-    call: ({ memory, whose, signal }, input) => memory.forget(whose.scope, { ...input, signal }),
+    call: ({ memory, target, signal }, input) => memory.forget(target.scope, { ...input, signal }),
   }),
 };

@@ -3,17 +3,15 @@ import { z } from "zod";
 import { messageText } from "../text/message-text.js";
 import { memoryBlock, shownBy } from "../turns/memory-block.js";
 import type { Recalled } from "../turns/recalled.js";
-import { anyObject, described, each, optionalText, time } from "./fields.js";
+import { anyObject, described, each, optionalText, time, withDescription } from "./fields.js";
 import { memoryHit, memoryItem } from "./memory-answers.js";
 
 const chatMessage = z
   .strictObject({
-    id: z.string().optional(),
     role: z.enum(["user", "assistant", "system", "tool", "other"]),
     content: z.string(),
-    name: z.string().optional(),
+    ...each(z.string().optional(), "id", "name", "toolCallId"),
     toolCalls: z.array(z.strictObject({ id: z.string().optional(), name: z.string(), args: z.unknown() })).optional(),
-    toolCallId: z.string().optional(),
   })
   .register(described, { id: "ChatMessage" });
 
@@ -24,15 +22,12 @@ const summary = z.strictObject({
 
 export const recallAnswer = z.strictObject({
   mode: z.string(),
-  block: z.string().nullable().register(described, {
-    description: "All of it as text for a prompt; null when there is nothing to say.",
-  }),
-  shown: anyObject.register(described, {
-    description: "To be given to /remember: then what was shown counts as seen.",
-  }),
-  epoch: z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }).register(described, {
-    description: "Turns whose prompts only grow: whether this one opens it, and its first message shown word for word.",
-  }),
+  block: withDescription(optionalText, "All of it as text for a prompt; null when it is empty."),
+  shown: withDescription(anyObject, "Pass it to /remember: then what was shown counts as seen."),
+  epoch: withDescription(
+    z.strictObject({ isNew: z.boolean(), firstSeq: z.number() }),
+    "Turns whose prompts only grow: whether this turn begins it, and its first message shown word for word.",
+  ),
   summary: summary.nullable(),
   processing: z.strictObject(each(z.number(), "id", "startSeq", "endSeq")).nullable(),
   ...each(z.array(chatMessage), "gap", "recent", "lastTurn"),
@@ -61,9 +56,9 @@ export const recallAnswer = z.strictObject({
 });
 
 export function recallOf(recalled: Recalled) {
-  const { gap, recent, lastTurn, brought: __, epoch, ...rest } = recalled;
+  const { gap, recent, lastTurn, brought: __, epoch, ...others } = recalled;
   return {
-    ...rest,
+    ...others,
     epoch: { isNew: epoch.isNew, firstSeq: epoch.firstSeq },
     block: memoryBlock(recalled),
     shown: { ...shownBy(recalled) },
@@ -143,12 +138,9 @@ export const queryAnswer = z.strictObject({
       memoryHit,
       z
         .strictObject({
-          id: z.string().optional(),
-          category: z.string().optional(),
           text: z.string(),
+          ...each(z.string().optional(), "id", "category", "reason", "caution"),
           similarity: z.number().optional(),
-          reason: z.string().optional(),
-          caution: z.string().optional(),
           related: z.array(z.string()).optional(),
           metadata: z.looseObject({}).optional(),
         })

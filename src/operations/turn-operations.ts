@@ -34,8 +34,7 @@ const message = z
 const turn = z.strictObject({
   threadId: text,
   messages: z.array(message).max(10_000),
-  agentId: text.optional(),
-  runId: text.optional(),
+  ...each(text.optional(), "agentId", "runId"),
   saidAt: moment.optional(),
 });
 
@@ -57,22 +56,20 @@ export const turnOperations = {
     does: "What memory knows at the start of a turn",
     input: z.strictObject({
       threadId: text,
-      query: text.optional(),
-      agent: text.optional(),
-      timeZone: text.optional(),
+      ...each(text.optional(), "query", "agent", "timeZone"),
       messageIds: z.array(text).optional(),
       mode: z.enum(["active", "passive"]).optional(),
     }),
     answer: recallAnswer,
-    call: async ({ memory, whose }, input) => recallOf(await memory.recall({ ...whose, ...input })),
+    call: async ({ memory, target }, input) => recallOf(await memory.recall({ ...target, ...input })),
   }),
   remember: operation("post", "/remember", "scope", {
     does: "End a turn: record its messages, and start what is due",
     input: turn.extend({ shown: anyObject.optional() }),
     answer: rememberAnswer,
-    async call({ memory, whose }, input) {
-      const asked = { ...whose, ...input } as Parameters<Memory["remember"]>[0];
-      const { summary, ...recorded } = await memory.remember(asked);
+    async call({ memory, target }, input) {
+      const turn = { ...target, ...input } as Parameters<Memory["remember"]>[0];
+      const { summary, ...recorded } = await memory.remember(turn);
       const { started } = summary;
       return { ...recorded, summary: started ? { started } : { started, reason: summary.reason } };
     },
@@ -81,10 +78,10 @@ export const turnOperations = {
     does: "Append messages to a thread's transcript, and nothing else",
     input: turn,
     answer: recordAnswer,
-    call: ({ memory, whose }, input) => memory.record({ ...whose, ...input } as Parameters<Memory["record"]>[0]),
+    call: ({ memory, target }, input) => memory.record({ ...target, ...input } as Parameters<Memory["record"]>[0]),
   }),
   query: operation("post", "/query", "scope", {
-    does: "The memories that fit a question, best first; with `explain`, why, and what is left out",
+    does: "The memories that fit a question, best first; with `explain`, why, and what is omitted",
     input: z.strictObject({
       query: text,
       ...each(text.nullish(), "threadId", "agent", "timeZone"),
@@ -96,16 +93,16 @@ export const turnOperations = {
       explain: z.boolean().optional(),
     }),
     answer: z.union([queryAnswer, explanation]),
-    async call({ memory, whose }, { return: form, explain, ...query }) {
-      const asked = { ...whose, ...query };
+    async call({ memory, target }, { return: form, explain, ...query }) {
+      const request = { ...target, ...query };
       if (explain && form) throw new MemoryError("INVALID_INPUT", "`return` does not go with `explain`.");
-      if (explain) return memory.query({ ...asked, explain });
-      const hits = form ? await memory.query({ ...asked, return: form }) : await memory.query(asked);
+      if (explain) return memory.query({ ...request, explain });
+      const hits = form ? await memory.query({ ...request, return: form }) : await memory.query(request);
       const shown = hits.flatMap((hit) => {
         const id = "memory" in hit ? hit.memory.id : hit.id;
         return id === undefined ? [] : { id, similarity: hit.similarity };
       });
-      await reportSearch(memory, { scope: whose.scope, agentId: query.agent ?? undefined }, shown);
+      await reportSearch(memory, { scope: target.scope, agentId: query.agent ?? undefined }, shown);
       return { hits: hits as z.output<typeof queryAnswer>["hits"] };
     },
   }),
@@ -117,9 +114,7 @@ export const turnOperations = {
       ...each(z.number().optional(), "topK", "threshold"),
     }),
     answer: transcriptAnswer,
-    call: async ({ memory, whose }, input) => ({
-      hits: await memory.transcript.search({ ...whose, ...input }),
-    }),
+    call: async ({ memory, target }, input) => ({ hits: await memory.transcript.search({ ...target, ...input }) }),
   }),
   writeProcedure: operation("post", "/procedures", "scope", {
     does: "Write down the steps by which a conversation reached its result",
@@ -131,8 +126,8 @@ export const turnOperations = {
       ...each(z.number().optional(), "importance", "fromSeq", "toSeq"),
     }),
     answer: z.strictObject({ procedure: anyObject.nullable() }),
-    async call({ memory, whose, actor }, input) {
-      const procedure = await memory.procedures.write({ ...whose, ...input, actor });
+    async call({ memory, target, actor }, input) {
+      const procedure = await memory.procedures.write({ ...target, ...input, actor });
       return { procedure: procedure && { ...procedure } };
     },
   }),

@@ -2,22 +2,22 @@ import { isJsonObject, type Json } from "../text/plain-json.js";
 import { searchText } from "../text/search-text.js";
 import { headOf } from "../text/storable-text.js";
 
-/** Most texts of one item that are searched, each with a vector of its own. */
+/** Most searchable texts of an item; each has a vector. */
 const mostTexts = 200;
 
-/** Longest text that is searched, as of messages: of a longer value its beginning. */
+/** Longest searchable text, as of messages. Longer ones are cut. */
 const mostSearched = 100_000;
 
-/** Longest text that is made a vector of: models take some 8,000 tokens, and of Chinese a character is one. */
+/** Longest text to embed: models take some 8,000 tokens, and a Chinese character is one. */
 const mostCharacters = 8_000;
 
 interface Indexed {
   readonly value: Json;
-  /** Null: it is found by no query. */
+  /** Null: no query finds it. */
   readonly indexFields: readonly string[] | null;
 }
 
-/** Texts of the item's indexed fields, without blank ones; null where no query finds it. */
+/** Texts of the item's indexed fields, without blank ones; null if no query finds it. */
 export function indexedTexts({ value, indexFields }: Indexed): string[] | null {
   if (value === null || indexFields === null) return null;
   const texts: string[] = [];
@@ -42,7 +42,7 @@ export function embeddable(text: string): string {
 
 type Step = string | number | "*";
 
-/** The steps of a path: "chapters[*].text" goes to "chapters", to all of them, and to the "text" of each. */
+/** The steps of a path: "chapters[*].text" becomes "chapters", "*", "text". */
 function stepsOf(field: string): Step[] {
   if (field === "$") return [];
   const path = field.startsWith("$.") ? field.slice(2) : field;
@@ -52,7 +52,7 @@ function stepsOf(field: string): Step[] {
   });
 }
 
-/** One by one: a value may have millions of parts. */
+/** Lazy: a value may have millions of parts. */
 function* valuesAt(value: Json, [step, ...steps]: readonly Step[]): Generator<Json> {
   if (step !== undefined) for (const part of partsAt(value, step)) yield* valuesAt(part, steps);
   else if (value !== null) yield value;
@@ -69,7 +69,7 @@ function partsAt(value: Json, step: Step): Json[] {
   return step === "*" ? Object.values(value) : [];
 }
 
-/** As words and models read it: of objects and lists a line for each text, with its name. */
+/** Text for search and models: objects and lists become a line for each text, with its key. */
 function readable(value: Json): string {
   if (typeof value === "string") return headOf(value, mostSearched);
   let text = "";

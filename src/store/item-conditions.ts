@@ -2,10 +2,10 @@ import sql, { join, raw, type Sql } from "sql-template-tag";
 import type { FilterCondition, FilterOperator } from "./item-filter.rule.js";
 import type { LabelMatch } from "./store-operation.js";
 
-/** Above every other character, in byte order. */
+/** The last character in byte order. */
 const last = "\u{10FFFF}";
 
-/** At the namespace of `path` or below it. The first condition is for the index. */
+/** In the namespace of `path` or below it. The first condition uses the index. */
 export function isBelow(path: string): Sql {
   if (path === "") return sql`true`;
   const head = sql`left(${path}::text, 200)`;
@@ -47,20 +47,18 @@ function fitsOne({ field, operator, operand }: FilterCondition): Sql {
 
 const comparisons: Readonly<Partial<Record<FilterOperator, string>>> = { $gt: ">", $gte: ">=", $lt: "<", $lte: "<=" };
 
-/** A number as text, with no more digits than PostgreSQL computes with. */
+/** A number as text, within the range of PostgreSQL's `numeric`. */
 const numeral = String.raw`^\s*[+-]?\d{1,255}(\.\d{1,255})?([eE][+-]?\d{1,3})?\s*$`;
 
-/** Texts that say numbers compare as numbers, as in LangGraph; others by bytes, so that ISO 8601 times sort. */
+/** Compares texts with numbers as numbers, as LangGraph does; other texts by bytes, so that ISO 8601 times sort. */
 function compares(stored: Sql, operator: FilterOperator, operand: number | string): Sql {
   const comparison = raw(comparisons[operator] as string);
   const text = sql`(${stored} #>> '{}')`;
   const type = sql`jsonb_typeof(${stored})`;
   const isNumber = sql`${type} = 'number' or (${type} = 'string' and ${text} ~ ${numeral})`;
-  const asText =
-    typeof operand === "string"
-      ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text`
-      : sql``;
-  if (typeof operand === "string" && !new RegExp(numeral).test(operand)) return sql`case ${asText} else false end`;
+  const isText = typeof operand === "string";
+  const asText = isText ? sql`when ${type} = 'string' then ${text} collate "C" ${comparison} ${operand}::text` : sql``;
+  if (isText && !new RegExp(numeral).test(operand)) return sql`case ${asText} else false end`;
   const number = String(operand).trim();
   return sql`case when ${isNumber} then ${text}::numeric ${comparison} ${number}::numeric ${asText} else false end`;
 }

@@ -7,7 +7,7 @@ import { storableJson } from "./storable-json.rule.js";
 
 const operators = ["$eq", "$ne", "$gt", "$gte", "$lt", "$lte", "$in", "$nin", "$exists"] as const;
 
-/** How a field is compared; "$has" is what an object without operators asks: whether the field has all that it says. */
+/** How a field is compared. An object without operators means "$has": the field contains the object. */
 export type FilterOperator = (typeof operators)[number] | "$has";
 
 export interface FilterCondition {
@@ -36,7 +36,7 @@ function conditionsOn(field: string, condition: unknown): FilterCondition[] {
   if (names.length === 0) throw invalid(`"${field}" has an empty condition.`);
   if (!names.some((name) => name.startsWith("$"))) return [{ field, operator: "$has", operand }];
   return names.map((name) => {
-    const operator = operators.find((known) => known === name);
+    const operator = operators.find((each) => each === name);
     const compared = operand[name];
     if (operator === undefined) throw unknownOperator(name);
     if (compared === undefined) throw invalid(`${operator} on "${field}" is given without a value.`);

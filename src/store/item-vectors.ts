@@ -9,19 +9,19 @@ import { isKept } from "./written-items.js";
 export const itemVectors: VectorRows = {
   async count(db, space) {
     const [row] = await db.query<{ count: number }>(sql`
-      select count(*)::int as count from ${db.schema}.store_item i where ${lacking(db, space)}`);
+      select count(*)::int as count from ${db.schema}.store_item i where ${lacksVectors(db, space)}`);
     return row?.count ?? 0;
   },
   async find(db, { space, after, limit }) {
     const rows = await db.query<{ ref: string; revision: string; value: Json; indexFields: string[] }>(sql`
       select i.ref::text as ref, i.revision::text as revision, i.value, i.index_fields as "indexFields"
-      from ${db.schema}.store_item i where ${lacking(db, space)} and i.ref > ${after}::bigint
+      from ${db.schema}.store_item i where ${lacksVectors(db, space)} and i.ref > ${after}::bigint
       order by i.ref limit ${limit}`);
     return rows.map(({ ref, revision, ...item }) => {
       return { ref, revision, texts: (indexedTexts(item) ?? []).map(embeddable) };
     });
   },
-  // An item without any text gets no vectors in its row, and so lacks none.
+  // An item without text gets a row without vectors, so that it is not found again.
   async store(db, { space, rows }) {
     const refs = rows.map(({ row }) => row.ref);
     const ends: number[] = [];
@@ -50,7 +50,7 @@ export const itemVectors: VectorRows = {
   },
 };
 
-function lacking(db: Connection, space: EmbeddingSpace): Sql {
+function lacksVectors(db: Connection, space: EmbeddingSpace): Sql {
   return sql`i.index_fields is not null and ${isKept(db)} and not exists (
     select from ${db.schema}.store_embedding e
     where e.space_ref = ${space.ref} and e.item_ref = i.ref and e.revision = i.revision

@@ -16,22 +16,22 @@ import { type BatchedOperation, runBatch, type StoreRuntime } from "./run-batch.
 import { parseOperation, type StoreOperation } from "./store-operation.js";
 import { type StoreConfig, type StoreOptions, storeOptionsSchema } from "./store-options.js";
 
-/** By the namespace, or the labels known of it: of a search its prefix. */
+/** Receives the namespace; for a search its prefix. */
 type ScopeOfNamespace = (namespace: readonly string[]) => Scope;
 
-/** Which store. What it leaves out is as `config.store` says. */
+/** Options of a store. The default of each is in `config.store`. */
 export interface StoreInput extends StoreConfig {
   /**
-   * The owner of the items: each scope sees only its own. Or a function that finds the owner by the namespace, for one
-   * store that serves many users. Without it namespaces alone keep users apart, and `forget` and `export` reach no item
-   * of a user. @default `defaultScope`, else nobody's
+   * The owner of the items: each scope sees only its own. Or a function from namespace to owner, for one store of many
+   * users. Without a scope only namespaces separate users, and `forget` and `export` reach no item of a user.
+   * @default `defaultScope`, else no owner
    */
   readonly scope?: Scope | ScopeOfNamespace | undefined;
 }
 
-/** A store for LangGraph on this memory's tables: what compiled graphs, agents and `getStore()` take. */
+/** A store on this memory's tables, for compiled graphs, agents and `getStore()`. */
 export interface LangGraphStore extends BaseStore {
-  /** Keeps an item, or with null deletes it. @param options `ttl`: minutes it is kept, as `PostgresStore` has it */
+  /** Stores an item; null deletes it. @param options `ttl`: minutes to keep it, as in `PostgresStore` */
   put(
     namespace: string[],
     key: string,
@@ -45,15 +45,15 @@ const inputSchema = storeOptionsSchema
   .partial()
   .extend({ scope: z.union([listener<ScopeOfNamespace>(), z.unknown()]).optional() });
 
-/** @param defaults scope where `input` names none: null for nobody's store, "refuse" where a scope must be named */
+/** @param defaults the scope if `input` has none: null for a store without owner, "refuse" to require a scope */
 export function createStore(
   runtime: StoreRuntime,
   input: StoreInput = {},
   defaults: { readonly scope: Scope | null | "refuse" },
 ): LangGraphStore {
   const { scope, ...given } = parseInput(inputSchema, input, "store");
-  const stated = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
-  const options: StoreOptions = { ...runtime.config.store, ...stated };
+  const ownOptions = Object.fromEntries(Object.entries(given).filter(([name]) => name in input));
+  const options: StoreOptions = { ...runtime.config.store, ...ownOptions };
   return new ScopedStore(runtime, options, scopeOfStore(input, scope, defaults.scope));
 }
 
@@ -68,7 +68,7 @@ function scopeOfStore(input: StoreInput, scope: unknown, byDefault: Scope | null
   if (byDefault !== "refuse") return () => byDefault;
   throw new MemoryError(
     "SCOPE_REQUIRED",
-    'With isolation: "rls" a store needs a scope: memory.store({ scope }), or a function that tells it by the namespace.',
+    'With isolation: "rls" a store needs a scope: memory.store({ scope }), or a function from namespace to scope.',
   );
 }
 
@@ -86,19 +86,16 @@ class ScopedStore extends BaseStore implements LangGraphStore {
   }
 
   override async batch<Op extends Operation[]>(operations: Op): Promise<OperationResults<Op>> {
-    const parsed = operations.map((operation, n) => ({
-      n,
-      operation: parseOperation(operation, this.#options),
-    }));
+    const parsed = operations.map((operation, n) => ({ n, operation: parseOperation(operation, this.#options) }));
     const results = parsed.map(({ operation }) => emptyResult(operation));
-    for (const { scope, of } of byScope(parsed, this.#scopeOf)) {
-      const found = await runBatch(this.#runtime, scope, of);
+    for (const { scope, batch } of byScope(parsed, this.#scopeOf)) {
+      const found = await runBatch(this.#runtime, scope, batch);
       for (const row of found) addResult(results, parsed[row.n]?.operation, row);
     }
     return results as OperationResults<Op>;
   }
 
-  // LangGraph's own leaves out options that it does not know, and so finds more than was asked for.
+  // LangGraph's own drops unknown options, and so finds too much.
   override async search(
     namespacePrefix: string[],
     options: Parameters<BaseStore["search"]>[1] = {},
@@ -126,30 +123,21 @@ class ScopedStore extends BaseStore implements LangGraphStore {
     index?: false | string[],
     options?: { readonly ttl?: number | undefined },
   ): Promise<void> {
-    const operation = {
-      namespace,
-      key,
-      value,
-      ...(index !== undefined && { index }),
-      ...(options && { options }),
-    };
-    await this.batch([operation]);
+    const given = { ...(index !== undefined && { index }), ...(options && { options }) };
+    await this.batch([{ namespace, key, value, ...given }]);
   }
 }
 
-function byScope(
-  operations: readonly BatchedOperation[],
-  scopeOf: ScopeOf,
-): { readonly scope: Scope | null; readonly of: readonly BatchedOperation[] }[] {
-  const scopes = new Map<string, { scope: Scope | null; of: BatchedOperation[] }>();
+function byScope(operations: readonly BatchedOperation[], scopeOf: ScopeOf) {
+  const groups = new Map<string, { readonly scope: Scope | null; readonly batch: BatchedOperation[] }>();
   for (const batched of operations) {
     const scope = scopeOf(batched.operation.namespace);
-    const name = JSON.stringify([scope?.tenantId ?? "", scope?.userId ?? "", scope?.appId ?? ""]);
-    const group = scopes.get(name) ?? { scope, of: [] };
-    scopes.set(name, group);
-    group.of.push(batched);
+    const key = JSON.stringify([scope?.tenantId ?? "", scope?.userId ?? "", scope?.appId ?? ""]);
+    const group = groups.get(key) ?? { scope, batch: [] };
+    groups.set(key, group);
+    group.batch.push(batched);
   }
-  return [...scopes.values()];
+  return groups.values();
 }
 
 type Result = Item | null | undefined | SearchItem[] | string[][];

@@ -14,7 +14,7 @@ export interface BatchedRead {
   readonly n: number;
   readonly operation: Get | Search | ListNamespaces;
   readonly vector: QuestionVector | null;
-  /** Whether writes precede it in the batch, which it sees. */
+  /** Whether the batch writes before it; it sees those writes. */
   readonly seesWrites: boolean;
 }
 
@@ -44,7 +44,7 @@ export function readItems(db: Connection, scope: ScopeColumns, read: BatchedRead
   }
 }
 
-/** Unexpired items, as the batch's earlier writes leave them. */
+/** Unexpired items after the earlier writes of the batch. */
 function seenItems(db: Connection, scope: ScopeColumns, { n, vector, seesWrites }: BatchedRead): Sql {
   const { schema } = db;
   const vectors = vector
@@ -75,7 +75,7 @@ function found(db: Connection, n: number, place: Sql, score: Sql, from: Sql): Sq
     from ${from}`;
 }
 
-/** The newest first; of those written in one statement, the ones that came last. */
+/** Newest first; items of one statement by position, last first. */
 const newest = sql`i.updated_at desc, i.written desc, i.ref desc`;
 
 function listed(db: Connection, n: number, items: Sql, { path, conditions, limit, offset }: Search): Sql {
@@ -86,10 +86,10 @@ function listed(db: Connection, n: number, items: Sql, { path, conditions, limit
   )`;
 }
 
-/** A term of `to_tsvector`, quoted as a query that asks for it and nothing else. */
+/** A term of `to_tsvector` as a query for exactly this term. */
 const termQuery = sql`('''' || replace(replace(v.lexeme, E'\\\\', E'\\\\\\\\'), '''', '''''') || '''')::tsquery`;
 
-/** Best first. A vector counts beside words as in a search for memories. A query for everything finds all. */
+/** Best first; words and vector are weighted as in a search for memories. A broad query finds all. */
 function ranked(db: Connection, { n, vector }: BatchedRead, items: Sql, search: Search): Sql {
   const { path, conditions, query, limit, offset } = search;
   const terms = searchText(query as string);

@@ -1,5 +1,5 @@
 import sql, { empty, join, type Sql } from "sql-template-tag";
-import type { EmbeddingSpace } from "../models/embedding-space.js";
+import type { Connection } from "../postgres/connection.js";
 import { asTenant } from "../postgres/isolation.js";
 import { retryOn } from "../postgres/retry.js";
 import type { Runtime } from "../runtime.js";
@@ -7,12 +7,11 @@ import type { Scope } from "../scope/scope.js";
 import { type ScopeColumns, scopeColumns } from "../scope/scope-predicates.js";
 import { type QuestionVector, questionVector } from "../search/read-question.js";
 import type { RetrievalOptions } from "../search/retrieval-options.js";
-import type { Json } from "../text/plain-json.js";
 import { embeddable, indexedTexts, itemTerms } from "./indexed-texts.rule.js";
 import { type BatchedRead, type FoundItem, readItems } from "./read-items.js";
 import type { StoreOperation } from "./store-operation.js";
 import type { StoreOptions } from "./store-options.js";
-import { keepWritten, type WrittenItem, writtenItems } from "./written-items.js";
+import { keepWritten, type WrittenBatch, type WrittenItem, writtenItems } from "./written-items.js";
 
 export type StoreRuntime = Runtime<{ readonly retrieval: RetrievalOptions; readonly store: StoreOptions }>;
 
@@ -21,7 +20,7 @@ export interface BatchedOperation {
   readonly operation: StoreOperation;
 }
 
-/** One round trip after the embeddings; each read sees the writes before it. Nothing is written when it throws. */
+/** Takes one round trip after the embeddings. Each read sees the writes before it. Writes nothing when it throws. */
 export async function runBatch(
   runtime: StoreRuntime,
   scope: Scope | null,
@@ -29,10 +28,10 @@ export async function runBatch(
 ): Promise<FoundItem[]> {
   const { db } = runtime;
   const columns = scopeColumns(scope ?? {});
-  const { items, space } = await prepareItems(runtime, operations);
+  const writes = await prepareItems(runtime, operations);
   const reads = await prepareReads(runtime, operations);
-  const statement = batchStatement(runtime, { scope: columns, items, space, reads });
-  // Batches that write and delete the same items in different orders may wait for each other.
+  const statement = batchStatement(db, columns, { ...writes, reads });
+  // Batches that write the same items in different orders may deadlock.
   return asTenant(columns.tenantId, () =>
     retryOn(["40P01"], () => db.query<FoundItem>(statement), {
       most: 10,
@@ -42,24 +41,15 @@ export async function runBatch(
   );
 }
 
-function batchStatement(
-  { db }: StoreRuntime,
-  batch: {
-    readonly scope: ScopeColumns;
-    readonly items: readonly WrittenItem[];
-    readonly space: EmbeddingSpace | null;
-    readonly reads: readonly BatchedRead[];
-  },
-): Sql {
-  const { scope, items, space, reads } = batch;
+interface Batch extends WrittenBatch {
+  readonly reads: readonly BatchedRead[];
+}
+
+function batchStatement(db: Connection, scope: ScopeColumns, { items, space, reads }: Batch): Sql {
   const writes = items.length > 0;
-  const found =
-    reads.length > 0
-      ? join(
-          reads.map((read) => readItems(db, scope, read)),
-          "\n    union all\n    ",
-        )
-      : sql`select 0 as n, 0::bigint as place where false`;
+  const statements = reads.map((read) => readItems(db, scope, read));
+  const nothing = sql`select 0 as n, 0::bigint as place where false`;
+  const found = reads.length > 0 ? join(statements, "\n    union all\n    ") : nothing;
   const ctes = [
     ...(writes ? [writtenItems(db, { items, space })] : []),
     sql`
@@ -73,8 +63,8 @@ function batchStatement(
     select * from found order by n, place`;
 }
 
-/** Reading extends an item's time. One statement must not change a row twice. */
-function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
+/** Extends the time of read items, except written ones: a statement must not change a row twice. */
+function refreshed({ schema }: Connection, writes: boolean): Sql {
   return sql`
     refreshed as (
       update ${schema}.store_item i set expires_at = f.expires_at
@@ -86,12 +76,11 @@ function refreshed({ schema }: StoreRuntime["db"], writes: boolean): Sql {
 async function prepareItems(
   { embedder, redactor }: StoreRuntime,
   operations: readonly BatchedOperation[],
-): Promise<{ items: WrittenItem[]; space: EmbeddingSpace | null }> {
+): Promise<WrittenBatch> {
   const puts = operations.flatMap(({ n, operation }) => (operation.kind === "put" ? [{ n, ...operation }] : []));
   const items = await Promise.all(
     puts.map(async (put) => {
-      const value: Json = await redactor.json(put.value);
-      const item = { ...put, value };
+      const item = { ...put, value: await redactor.json(put.value) };
       return { ...item, texts: indexedTexts(item), terms: itemTerms(item) };
     }),
   );

@@ -1,16 +1,16 @@
 import { MemoryError } from "../errors.js";
 import { isDeeper, type Json } from "../text/plain-json.js";
 
-/** Longest value, in characters of JSON: files of agents have some hundred thousand. */
+/** Longest value, in characters of JSON. Files of agents have some hundred thousand. */
 const mostCharacters = 16_000_000;
 
-/** Deepest nesting: more needs more stack than servers have. */
+/** Deeper nesting exceeds the stack of servers. */
 const mostDepth = 500;
 
-/** What JSON escapes since it is no character of UTF-8, and NUL: PostgreSQL can hold neither. */
+/** JSON's escapes of NUL and of half surrogate pairs, which PostgreSQL cannot store. */
 const unstorable = /(?<!\\)(?:\\\\)*\\u(?:0000|d[89a-f][0-9a-f]{2})/;
 
-/** A copy by way of JSON. @throws MemoryError `INVALID_INPUT` for what JSON cannot say or PostgreSQL cannot hold */
+/** Copies a value by JSON. @throws MemoryError `INVALID_INPUT` if JSON or PostgreSQL cannot represent it */
 export function storableJson(value: unknown, what: string): Json {
   const text = written(value, what);
   if (text.length > mostCharacters) throw invalid(what, `it is longer than ${mostCharacters} characters.`);

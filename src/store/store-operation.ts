@@ -12,7 +12,7 @@ import { parseFilter } from "./item-filter.rule.js";
 import { storableJson } from "./storable-json.rule.js";
 import { allFields, indexFields, type StoreOptions, ttlMinutes } from "./store-options.js";
 
-/** `namespace` as a text of which whole labels in front are a prefix: each label as JSON, a comma after it. */
+/** `namespace` as text: each label as JSON and a comma. A namespace's text is a prefix of those below it. */
 export function pathOf(namespace: readonly string[]): string {
   return namespace.map((label) => `${JSON.stringify(label)},`).join("");
 }
@@ -30,7 +30,7 @@ const putSchema = z.strictObject({
   key,
   value: z.unknown(),
   index: z.union([z.literal(false), indexFields]).nullish(),
-  /** As PostgresStore has it. */
+  /** As in `PostgresStore`. */
   options: z.strictObject({ ttl: ttlMinutes.nullish() }).nullish(),
 });
 
@@ -47,7 +47,7 @@ const listSchema = z.strictObject({
   ...paging,
 });
 
-/** Told apart as LangGraph's stores do. @throws MemoryError `INVALID_INPUT` */
+/** Recognises operations as LangGraph's stores do. @throws MemoryError `INVALID_INPUT` */
 export function parseOperation(operation: Operation, options: StoreOptions): StoreOperation {
   if (typeof operation !== "object" || operation === null)
     throw new MemoryError("INVALID_INPUT", "Invalid operation of the store: it must be an object.");
@@ -64,24 +64,24 @@ function parseGet(operation: GetOperation) {
   return { kind: "get" as const, namespace, path: pathOf(namespace), key };
 }
 
-/** A null `value` deletes the item. With null `indexFields` no query finds it. */
+/** A null `value` deletes the item; null `indexFields` hide it from queries. */
 export type Put = Readonly<ReturnType<typeof parsePut>>;
 
 function parsePut(operation: PutOperation, options: StoreOptions) {
-  const { value, index, ...parsed } = parseInput(putSchema, operation, "put of the store");
-  const fields = index === false ? null : (index ?? allFields);
+  const parsed = parseInput(putSchema, operation, "put of the store");
+  const { namespace, key, value, index } = parsed;
   return {
     kind: "put" as const,
-    namespace: parsed.namespace,
-    path: pathOf(parsed.namespace),
-    key: parsed.key,
-    value: storableJson(value, `value of ${JSON.stringify(parsed.key)} (null deletes it)`),
-    indexFields: fields,
+    namespace,
+    path: pathOf(namespace),
+    key,
+    value: storableJson(value, `value of ${JSON.stringify(key)} (null deletes it)`),
+    indexFields: index === false ? null : (index ?? allFields),
     ttlMinutes: parsed.options?.ttl ?? options.ttlMinutes ?? null,
   };
 }
 
-/** Without a query all items that fit the conditions, the newest first. */
+/** Without a query: all items that meet the conditions, newest first. */
 export type Search = Readonly<ReturnType<typeof parseSearch>>;
 
 function parseSearch(operation: SearchOperation) {
@@ -102,19 +102,19 @@ export type ListNamespaces = Readonly<ReturnType<typeof parseList>>;
 
 export type StoreOperation = Get | Put | Search | ListNamespaces;
 
-/** Where namespaces begin or end with these labels; "*" matches any label. */
+/** Labels at the start or end of a namespace; "*" matches any label. */
 export type LabelMatch = ListNamespaces["matches"][number];
 
 function parseList(operation: ListNamespacesOperation) {
   const parsed = parseInput(listSchema, operation, "list of the store's namespaces");
   const matches = parsed.matchConditions ?? [];
   const labels = matches.find(({ matchType }) => matchType === "prefix")?.path ?? [];
-  const any = labels.indexOf("*");
-  const known = any === -1 ? labels : labels.slice(0, any);
+  const wildcard = labels.indexOf("*");
+  const namespace = wildcard === -1 ? labels : labels.slice(0, wildcard);
   return {
     kind: "list" as const,
-    namespace: known,
-    path: pathOf(known),
+    namespace,
+    path: pathOf(namespace),
     matches,
     maxDepth: parsed.maxDepth ?? null,
     limit: parsed.limit ?? 100,

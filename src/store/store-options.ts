@@ -1,7 +1,7 @@
 import { z } from "zod";
 import { storableText } from "../text/parse-input.js";
 
-/** Ten years: longer is kept for good. */
+/** Ten years. */
 const mostMinutes = 5_256_000;
 
 export const ttlMinutes = z.number().positive().max(mostMinutes);
@@ -12,8 +12,8 @@ export const allFields: readonly string[] = ["$"];
 
 export const storeOptionsSchema = z.strictObject({
   /**
-   * Minutes that an item is kept where its `put` does not say; reading it extends its time. Set it when agents write more
-   * than anybody deletes. @default for good
+   * Minutes that an item is kept unless its `put` says otherwise; reading it extends its time. Set it when agents write
+   * more than they delete. @default for good
    */
   ttlMinutes: ttlMinutes.optional(),
 });

@@ -6,17 +6,22 @@ import type { Put } from "./store-operation.js";
 
 export interface WrittenItem extends Put {
   readonly n: number;
-  /** Prepared for `to_tsvector`; null where no query finds it. */
+  /** Prepared for `to_tsvector`; null if no query finds it. */
   readonly terms: string | null;
   readonly vectors: readonly string[];
 }
 
-/** `store_item.place` of a scope, as its column is made. */
+export interface WrittenBatch {
+  readonly items: readonly WrittenItem[];
+  readonly space: EmbeddingSpace | null;
+}
+
+/** `store_item.place` of a scope. */
 export function placeOf({ tenantId, userId, appId }: ScopeColumns): Sql {
   return sql`sha256(${idDigest(tenantId)} || ${idDigest(userId)} || ${idDigest(appId)})`;
 }
 
-/** `store_item.item` of a name, as its column is made. */
+/** `store_item.item` of a path and key. */
 export function itemOf(path: Sql | string, key: Sql | string): Sql {
   return sql`sha256(${idDigest(path)} || ${idDigest(key)})`;
 }
@@ -26,17 +31,13 @@ export function isKept(db: Connection, row: "i" | "k" = "i"): Sql {
   return sql`(${expiresAt} is null or ${expiresAt} > ${db.now()})`;
 }
 
-/** CTE `written`: a row for each of `items`; `last` marks those that the batch does not write again. */
-export function writtenItems(
-  db: Connection,
-  { items, space }: { readonly items: readonly WrittenItem[]; readonly space: EmbeddingSpace | null },
-): Sql {
-  const { language } = db;
+/** CTE `written`: a row for each of `items`. `last` is true for the last version in the batch. */
+export function writtenItems(db: Connection, { items, space }: WrittenBatch): Sql {
   let from = 1;
-  const rows = items.map(({ kind: _, vectors, value, ...item }) => {
+  const rows = items.map(({ kind: _, vectors, ...item }) => {
     const vectorsFrom = from;
     from += vectors.length;
-    return { ...item, value, vectorsFrom, vectorsTo: from - 1 };
+    return { ...item, vectorsFrom, vectorsTo: from - 1 };
   });
   const vectors = items.flatMap((item) => item.vectors);
   const embeddings =
@@ -48,7 +49,7 @@ export function writtenItems(
       select w.*, w.n = max(w.n) over (partition by w.item) as last
       from (
         select r.n, r.namespace, r.path, left(r.path, 200) as path_head, r.key, r.value, r."indexFields" as index_fields,
-          to_tsvector(${language}::regconfig, r.terms) as words,
+          to_tsvector(${db.language}::regconfig, r.terms) as words,
           ${db.now()} + r."ttlMinutes" * interval '1 minute' as expires_at, r."ttlMinutes" as ttl_minutes,
           ${itemOf(sql`r.path`, sql`r.key`)} as item, ${embeddings} as embeddings
         from json_to_recordset(${JSON.stringify(rows)}::json) as r (
@@ -59,7 +60,7 @@ export function writtenItems(
     )`;
 }
 
-/** Writes the last version of each item, ordered by name: concurrent batches take their locks in one order. */
+/** Writes the last version of each item, in one order, so that concurrent batches rarely deadlock. */
 export function keepWritten(db: Connection, scope: ScopeColumns, space: EmbeddingSpace | null): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scope;
@@ -85,7 +86,7 @@ export function keepWritten(db: Connection, scope: ScopeColumns, space: Embeddin
     )${tenantId + userId + appId === "" ? empty : ownerOfItems(db, scope)}${space ? storedVectors(db, scope, space) : empty}`;
 }
 
-/** Owners of items alone are listed among users and apps as well. */
+/** Adds owners that have only items, so that users and apps list them. */
 function ownerOfItems({ schema }: Connection, scope: ScopeColumns): Sql {
   const owner = ownerColumns(scope);
   return sql`,

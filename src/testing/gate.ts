@@ -56,7 +56,7 @@ export function createGate(options: { readonly open?: boolean } = {}): Gate {
   };
 }
 
-/** Rejects with the signal's reason as soon as it aborts; `work` itself continues. */
+/** Rejects with the signal's reason as soon as it aborts; `work` continues. */
 export async function untilAborted<T>(work: Promise<T>, signal: AbortSignal | undefined): Promise<T> {
   if (signal === undefined) return work;
   let onAbort = (): void => {};
@@ -79,7 +79,7 @@ export async function pause(durationMs: number, signal: AbortSignal | undefined)
   try {
     await sleep(durationMs, undefined, signal ? { signal } : {});
   } catch (error) {
-    // Node wraps the reason, and callers compare it: a timeout is no cancellation.
+    // Node wraps the reason, which callers compare.
     signal?.throwIfAborted();
     throw error;
   }

@@ -53,7 +53,7 @@ export class HashingEmbeddings extends Embeddings {
 
 function* featuresOf(text: string): Generator<[feature: string, weight: number]> {
   const words = wordsOf(text).map((word) => ({ stem: stem(word), isStopWord: isStopWord(word) }));
-  // Symbols only, such as an emoji: still different texts.
+  // Texts of symbols only, such as emoji, differ as well.
   if (words.length === 0 && text.trim() !== "") yield [`text:${text.trim()}`, weights.word];
 
   for (const [position, word] of words.entries()) {

@@ -12,7 +12,7 @@ export interface ScriptedToolCall {
 /**
  * One answer in a script.
  *
- * - a string: that text; malformed where a structured output is demanded.
+ * - a string: that text; malformed if the call demands a structured output.
  * - `"hang"`: no answer until the call's signal aborts. (For the text itself: `new AIMessage("hang")`.)
  * - a message: a copy of it.
  * - an error: thrown.
@@ -46,13 +46,14 @@ export function toAnswer(reply: Exclude<ScriptedReply, "hang">, context: ReplyCo
 export function callingTools(calls: readonly ScriptedToolCall[], text: string): AIMessage {
   return new AIMessage({
     content: text,
-    tool_calls: calls.map(({ name, args, id }) => ({
-      type: "tool_call",
-      name,
-      args,
-      id: id ?? `call_${randomUUID()}`,
-    })),
+    tool_calls: calls.map(({ name, args, id = `call_${randomUUID()}` }) => ({ type: "tool_call", name, args, id })),
   });
+}
+
+/** Removes undefined properties, which `exactOptionalPropertyTypes` forbids. */
+export function defined<Fields extends object>(fields: Fields) {
+  const entries = Object.entries(fields).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(entries) as { [Name in keyof Fields]: Exclude<Fields[Name], undefined> };
 }
 
 function structuredTool(wanted: string | undefined, { toolNames, toolChoice }: ReplyContext): string {
@@ -61,7 +62,7 @@ function structuredTool(wanted: string | undefined, { toolNames, toolChoice }: R
   const bound = toolNames.length === 0 ? "no tool is bound" : `the bound tools are ${toolNames.join(", ")}`;
   const problem = name === undefined ? bound : `there is no tool ${name}: ${bound}`;
   throw new Error(
-    `A structured reply cannot be given: ${problem}. Call the model through withStructuredOutput, or say { structured, tool }.`,
+    `A structured reply cannot be given: ${problem}. Call the model through withStructuredOutput, or pass { structured, tool }.`,
   );
 }
 
@@ -71,15 +72,14 @@ function copyOf(message: BaseMessage): AIMessage {
     content,
     additional_kwargs: { ...additional_kwargs },
     response_metadata: { ...response_metadata },
-    ...(id === undefined ? {} : { id }),
-    ...(name === undefined ? {} : { name }),
+    ...defined({ id, name }),
   };
   if (!AIMessage.isInstance(message)) return new AIMessage(common);
   return new AIMessage({
     ...common,
     tool_calls: [...(message.tool_calls ?? [])],
     invalid_tool_calls: [...(message.invalid_tool_calls ?? [])],
-    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
+    ...defined({ usage_metadata: message.usage_metadata }),
   });
 }
 

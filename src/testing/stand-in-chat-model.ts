@@ -10,6 +10,7 @@ import { type AIMessage, AIMessageChunk, type BaseMessage, type UsageMetadata } 
 import { ChatGenerationChunk, type ChatResult } from "@langchain/core/outputs";
 import type { Runnable, RunnableConfig } from "@langchain/core/runnables";
 import { type Gate, pause } from "./gate.js";
+import { defined } from "./scripted-reply.js";
 
 export interface StandInParams extends BaseChatModelParams {
   /** Every call waits at it before the answer. */
@@ -26,7 +27,7 @@ export interface StandInCallOptions extends BaseChatModelCallOptions {
 
 export type StandInOptions = StandInChatModel["ParsedCallOptions"];
 
-/** What stand-ins share. Bindings share the model's state, as those of providers' models do. */
+/** The base of stand-ins. Bindings share the model's state, as those of providers' models do. */
 export abstract class StandInChatModel extends BaseChatModel<StandInCallOptions> {
   readonly #gate: Gate | undefined;
   readonly #latencyMs: number;
@@ -116,18 +117,16 @@ function toChunk(message: AIMessage): AIMessageChunk {
     additional_kwargs: message.additional_kwargs,
     response_metadata: message.response_metadata,
     tool_calls: message.tool_calls ?? [],
-    ...(message.id === undefined ? {} : { id: message.id }),
-    ...(message.name === undefined ? {} : { name: message.name }),
-    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
+    ...defined({ id: message.id, name: message.name, usage_metadata: message.usage_metadata }),
   });
   // The constructor drops them.
   chunk.invalid_tool_calls = message.invalid_tool_calls ?? [];
   return chunk;
 }
 
-// As a provider streams it: a chunk for each word, then each tool call, then metadata and usage.
+// Streams as providers do: words, then tool calls, then metadata and usage.
 function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
-  const id = message.id === undefined ? {} : { id: message.id };
+  const id = defined({ id: message.id });
   const pieces =
     typeof message.content === "string" ? (message.content.match(/\s*\S+\s*$|\s*\S+|\s+/g) ?? []) : [message.content];
   for (const content of pieces) yield new AIMessageChunk({ ...id, content });
@@ -144,17 +143,12 @@ function* chunksOf(message: AIMessage): Generator<AIMessageChunk> {
     content: "",
     additional_kwargs: message.additional_kwargs,
     response_metadata: message.response_metadata,
-    ...(message.name === undefined ? {} : { name: message.name }),
-    ...(message.usage_metadata === undefined ? {} : { usage_metadata: message.usage_metadata }),
+    ...defined({ name: message.name, usage_metadata: message.usage_metadata }),
   });
 }
 
 function streamedCalls(message: AIMessage): { name?: string; args: string; id?: string }[] {
   const valid = (message.tool_calls ?? []).map((call) => ({ ...call, args: JSON.stringify(call.args) }));
   const invalid = (message.invalid_tool_calls ?? []).map((call) => ({ ...call, args: call.args ?? "" }));
-  return [...valid, ...invalid].map(({ name, args, id }) => ({
-    args,
-    ...(name === undefined ? {} : { name }),
-    ...(id === undefined ? {} : { id }),
-  }));
+  return [...valid, ...invalid].map(({ name, args, id }) => ({ args, ...defined({ name, id }) }));
 }

@@ -14,7 +14,7 @@ const header = z.strictObject({
   scope: z.strictObject({ tenantId: id, userId: id, appId: id }),
 });
 
-/** The last line: `lines` before it. An export that was cut off has none. */
+/** The last line, with the count of the lines before it. A cut-off export has none. */
 const end = z.strictObject({ type: z.literal("end"), lines: z.int().min(0) });
 
 type RecordLine = {

@@ -4,20 +4,16 @@ import type { Connection } from "../postgres/connection.js";
 import { findErasureScope, hasOwner } from "../scope/erasure-scope.js";
 import { parseScope, type Scope } from "../scope/scope.js";
 import { type ExportLine, exportVersion } from "./export-line.js";
-import { type ExportPage, madeFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
+import { derivedFields, type ExportPage, type RecordName, type RecordType, recordNames, records } from "./records.js";
 
 const pageRows = 500;
 
-/** Read in pages without a snapshot. Import makes vectors and indexes anew. @throws MemoryError `SCOPE_REQUIRED` */
-export function exportScope(
-  db: Connection,
-  requested: Scope,
-  now: () => Date,
-): AsyncGenerator<ExportLine, void, undefined> {
-  return lines(db, parseScope(requested), now);
+/** Reads in pages without a snapshot. An import rebuilds vectors and indexes. @throws MemoryError `SCOPE_REQUIRED` */
+export function exportScope(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
+  return exportLines(db, parseScope(requested), now);
 }
 
-async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
+async function* exportLines(db: Connection, requested: Scope, now: () => Date): AsyncGenerator<ExportLine, void> {
   const exportedAt = now().toISOString();
   yield { type: "header", format: "mnemograph", version: exportVersion, exportedAt, scope: requested };
   const scope = await findErasureScope(db, requested);
@@ -28,9 +24,9 @@ async function* lines(db: Connection, requested: Scope, now: () => Date): AsyncG
       count++;
       yield line;
       for (const child of children) {
-        for await (const { line: own } of exportRows(db, child, { scope, thread: cursor[0] })) {
+        for await (const { line: childLine } of exportRows(db, child, { scope, thread: cursor[0] })) {
           count++;
-          yield own;
+          yield childLine;
         }
       }
     }
@@ -45,9 +41,13 @@ interface ExportRow {
   readonly cursor: readonly string[];
 }
 
-async function* exportRows(db: Connection, name: RecordName, of: Omit<ExportPage, "after">): AsyncGenerator<ExportRow> {
+async function* exportRows(
+  db: Connection,
+  name: RecordName,
+  page: Omit<ExportPage, "after">,
+): AsyncGenerator<ExportRow> {
   for (let after: readonly string[] | null = null; ; ) {
-    const rows: ExportRow[] = await exportPage(db, name, { ...of, after });
+    const rows: ExportRow[] = await exportPage(db, name, { ...page, after });
     yield* rows;
     const last = rows.at(-1);
     if (!last || rows.length < pageRows) return;
@@ -60,8 +60,8 @@ async function exportPage(db: Connection, name: RecordName, page: ExportPage): P
   const cursor = raw(key.map((column) => `${column}::text`).join(", "));
   const keys = raw(key.join(", "));
   const isAfter = page.after === null ? empty : sql`and (${keys}) > (${join(page.after, ", ")})`;
-  const made = madeFields(fields, ({ out }) => out);
-  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(fields, "x", made)}`;
+  const derived = derivedFields(fields, ({ out }) => out);
+  const line = sql`${raw(`'type', '${name}'`)}, ${pairs(fields, "x", derived)}`;
   return db.query<ExportRow & Record<string, unknown>>(sql`
     select array[${cursor}] as cursor, json_build_object(${line}) as line
     from ${rowsOf(db, name, page)} ${isAfter}

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import sql, { join, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { MemoryError, messageOf } from "../errors.js";
-import { insertEvents } from "../events/event-log.js";
+import { insertEvents, type MemoryEvent } from "../events/event-log.js";
 import { reportQuarantined } from "../memories/write/write-memories.js";
 import type { Connection } from "../postgres/connection.js";
 import type { Database } from "../postgres/database.js";
@@ -22,7 +22,7 @@ import { type RecordType, recordNames, records } from "./records.js";
 import { type ImportableLine, importable } from "./screen-line.js";
 
 export interface ImportOptions {
-  /** The new owner, with the same ids as the exported scope: a user becomes a user. @default the exported scope */
+  /** The new owner, with the same kinds of ids as the exported scope. @default the exported scope */
   readonly scope?: Scope | undefined;
   /** Called after each batch with the lines read. */
   readonly onProgress?: ((progress: { readonly lines: number }) => void) | undefined;
@@ -33,18 +33,18 @@ export interface ImportOptions {
 export interface Imported {
   readonly scope: Scope;
   readonly lines: number;
-  /** Lines written, by type: none that an earlier run of the same import wrote. */
+  /** Lines that this run wrote, by type. */
   readonly written: Readonly<Record<string, number>>;
   readonly total: number;
-  /** Of the memories written: those that this import put in quarantine. */
+  /** Memories that this run put in quarantine. */
   readonly quarantined: number;
 }
 
-/** Lines of one transaction, and characters, so that long messages do not add up. */
+/** Limits of a transaction. */
 const batchLines = 500;
 const batchCharacters = 4_000_000;
 
-/** One transaction a batch; the same file again continues after the last batch. Ids, times, trust and consent stay. */
+/** Writes a transaction per batch; the same file continues after its last batch. Keeps ids, times, trust and consent. */
 export async function importLines(
   runtime: Pick<Runtime<object>, "db" | "logger" | "redactor" | "screen">,
   input: AsyncIterable<string | ExportLine> | Iterable<string | ExportLine>,
@@ -54,7 +54,7 @@ export async function importLines(
   const { onProgress, signal } = parseInput(optionsSchema, options, "import");
   const target = parseScopeIn(options);
   if (!isIterable(input)) {
-    throw new MemoryError("INVALID_INPUT", "An import reads lines: pass what `export` gives, or lines of text.");
+    throw new MemoryError("INVALID_INPUT", "An import reads lines: pass the lines of `export`, or lines of text.");
   }
   const written: Record<string, number> = {};
   let quarantined = 0;
@@ -63,18 +63,18 @@ export async function importLines(
   for await (const batch of batches(readExport(input))) {
     signal?.throwIfAborted();
     source ??= sourceOf(batch, target);
-    const into = { ...source, begun: lines > 0 };
+    const progress = { ...source, hasBegun: lines > 0 };
     const added = await asTenant(source.scope.tenantId, async () => {
-      const done = (await findProgress(db, into)) ?? 0;
-      const left: ImportableLine[] = [];
-      for (const each of batch) if (each.number > done) left.push(await importable(runtime, each));
-      if (left.length > 0) await writeOnce(db, into, left);
-      return left;
+      const done = (await findProgress(db, progress)) ?? 0;
+      const remaining: ImportableLine[] = [];
+      for (const each of batch) if (each.number > done) remaining.push(await importable(runtime, each));
+      if (remaining.length > 0) await writeWithRetries(db, progress, remaining);
+      return remaining;
     });
     for (const { line } of added) {
       if (line.type !== "header" && line.type !== "end") written[line.type] = (written[line.type] ?? 0) + 1;
     }
-    const memoryIds = heldOf(added).map(({ line }) => line.id);
+    const memoryIds = quarantinedIn(added).map(({ line }) => line.id);
     reportQuarantined(logger, { step: "import", memoryIds });
     quarantined += memoryIds.length;
     lines += batch.length;
@@ -84,9 +84,11 @@ export async function importLines(
   return { scope: (source as ImportSource).scope, lines, written, total, quarantined };
 }
 
-function heldOf(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
-  const held = lines.filter((line) => line.held);
-  return linesOf(held, "memory");
+function quarantinedIn(lines: readonly ImportableLine[]): NumberedLine<ExportLineOf<"memory">>[] {
+  return linesOf(
+    lines.filter((line) => line.isQuarantined),
+    "memory",
+  );
 }
 
 const optionsSchema = z.strictObject({
@@ -115,7 +117,7 @@ async function* batches(lines: AsyncIterable<NumberedLine>): AsyncGenerator<Numb
 
 type ImportSource = ReturnType<typeof sourceOf>;
 
-/** `file` names the file: a later run finds by it how far this one came. */
+/** `file` identifies the file, so that a later run finds the progress of this one. */
 function sourceOf([first]: readonly NumberedLine[], target: Scope | undefined) {
   const header = first?.line as ExportLineOf<"header">;
   const digest = createHash("sha256")
@@ -140,7 +142,7 @@ function parseExported(scope: unknown): Scope {
   }
 }
 
-/** The number of the last line that an import of the same file wrote into the scope; null where there was none. */
+/** The last line that an import of this file wrote into the scope; null without any. */
 async function findProgress(db: Connection, source: ImportSource): Promise<number | null> {
   const [row] = await db.query<{ lines: number | null }>(sql`
     select max(split_part(e.detail, 'lines=', 2)::int) as lines from ${db.schema}.event e
@@ -154,64 +156,62 @@ function isProgress({ scope, file }: ImportSource): Sql {
     and e.step = 'import' and e.op = 'create' and starts_with(e.detail, ${file})`;
 }
 
-async function writeOnce(
+interface ImportProgress extends ImportSource {
+  /** Whether this run has written a batch. */
+  readonly hasBegun: boolean;
+}
+
+async function writeWithRetries(
   db: Database,
-  into: ImportSource & { readonly begun: boolean },
+  progress: ImportProgress,
   lines: readonly ImportableLine[],
 ): Promise<void> {
-  const write = () => db.transaction((tx) => writeBatch(tx, into, lines));
-  // Others lock threads before owners.
+  const write = () => db.transaction((tx) => writeBatch(tx, progress, lines));
+  // Other writers lock threads before owners, which may deadlock.
   const busy = "Others kept writing to the scope while it was imported. Import it again.";
   await retryOn(["40P01"], write, { most: 5, busy }).catch((error: unknown) => {
     throw refusal(error, lines);
   });
 }
 
-async function writeBatch(
-  tx: Connection,
-  source: ImportSource & { readonly begun: boolean },
-  lines: readonly ImportableLine[],
-): Promise<void> {
-  const { scope, file, begun } = source;
+async function writeBatch(tx: Connection, progress: ImportProgress, lines: readonly ImportableLine[]): Promise<void> {
+  const { scope, file, hasBegun } = progress;
   const [first, last] = [lines[0] as ImportableLine, lines.at(-1) as ImportableLine];
   const { ref: ownerRef } = await lockOwner(tx, scope);
-  const done = await findProgress(tx, source);
-  if (done === null && begun)
+  const done = await findProgress(tx, progress);
+  if (done === null && hasBegun)
     throw new MemoryError("FORGOTTEN", "The scope was forgotten while it was imported: import it again.");
   if (done === null) await requireEmpty(tx, scope);
   if (done !== null && done >= first.number)
     throw new MemoryError("BUSY", "Another call imports the same file at the moment.");
-  // The apps of notes, which need not have any of their own yet.
+  // Apps of notes may have no owner row yet.
   const apps = new Set(linesOf(lines, "noteSource").flatMap(({ line }) => scope.appId ?? line.appId ?? []));
   const { userId: _, ...tenant } = scope;
   for (const appId of apps) await lockOwner(tx, { ...tenant, appId });
   await insertRecords(tx, { ...scopeColumns(scope), ownerRef }, lines);
-  await tx.query(sql`delete from ${tx.schema}.event e where ${isProgress(source)}`);
+  await tx.query(sql`delete from ${tx.schema}.event e where ${isProgress(progress)}`);
   await insertEvents(tx, [
     { scope, step: "import", op: "create", status: "ok", detail: `${file}lines=${last.number}` },
-    ...heldOf(lines).map(({ line: { id, category } }) => ({
-      scope,
-      memoryId: id,
-      category,
-      ...({ step: "import", op: "quarantine", status: "ok" } as const),
-    })),
+    ...quarantinedIn(lines).map(({ line: { id: memoryId, category } }): MemoryEvent => {
+      return { scope, memoryId, category, step: "import", op: "quarantine", status: "ok" };
+    }),
   ]);
 }
 
 async function requireEmpty(tx: Connection, requested: Scope): Promise<void> {
   const scope = await findErasureScope(tx, requested);
-  const kept = recordNames
-    .filter((name) => (records[name] as RecordType).insert?.whose !== undefined)
+  const exists = recordNames
+    .filter((name) => (records[name] as RecordType).insert?.ownerColumns !== undefined)
     .map((name) => sql`exists (select from ${rowsOf(tx, name, { scope, after: null })})`);
-  const [row] = await tx.query<{ any: boolean }>(sql`select ${join(kept, " or ")} as any`);
+  const [row] = await tx.query<{ any: boolean }>(sql`select ${join(exists, " or ")} as any`);
   if (!row?.any) return;
   throw new MemoryError(
     "WRONG_STATE",
-    "The scope has data, and import restores into an empty one. Forget the scope first, or add to it with memory.memories.add.",
+    "The scope has data, and imports need an empty one. Forget the scope first, or add to it with memory.memories.add.",
   );
 }
 
-/** SQLSTATE classes of values and rows that a table does not take, and of what is too large or too complex. */
+/** SQLSTATE classes of invalid values, violated constraints and exceeded limits. */
 const refusals = /^(?:22|23|54)...$/;
 
 function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
@@ -222,6 +222,6 @@ function refusal(error: unknown, lines: readonly NumberedLine[]): unknown {
     const problem = `${where}: the database does not take one of them (SQLSTATE ${code}).`;
     return new MemoryError("INVALID_INPUT", problem, { cause: error });
   }
-  const problem = `${where}: the id of one of them belongs to another scope of this database, or stands twice in the file.`;
+  const problem = `${where}: the id of one of them belongs to another scope of this database, or is twice in the file.`;
   return new MemoryError("ID_TAKEN", `${problem} Import into another schema or database.`, { cause: error });
 }

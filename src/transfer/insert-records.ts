@@ -6,27 +6,23 @@ import type { ScopeColumns } from "../scope/scope-predicates.js";
 import type { ExportLine, ExportLineOf } from "./export-line.js";
 import type { ImportTarget } from "./message-index.js";
 import { linesOf, type NumberedLine } from "./read-export.js";
-import { madeFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
+import { derivedFields, type RecordName, type RecordType, recordNames, records } from "./records.js";
 import { unreadable } from "./screen-line.js";
 
-export async function insertRecords(
-  tx: Connection,
-  target: ImportTarget,
-  lines: readonly NumberedLine[],
-): Promise<void> {
+export async function insertRecords(tx: Connection, target: ImportTarget, lines: readonly NumberedLine[]) {
   for (const { line } of linesOf(lines, "owner")) await importOwner(tx, target, line);
   for (const name of recordNames) {
     const { insert }: RecordType = records[name];
     if (insert === undefined) continue;
     const rows = linesOf(lines, name).map(({ line, number }) => {
       try {
-        return { ...line, ...inApp(target, line), ...insert.also?.(line as never) };
+        return { ...line, ...appOf(target, line), ...insert.extra?.(line as never) };
       } catch (cause) {
         throw unreadable(number, cause);
       }
     });
-    const parts = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
-    for (const part of parts) await tx.query(insertOf(tx, name, target, part));
+    const groups = insert.oneByOne ? rows.map((row) => [row]) : rows.length > 0 ? [rows] : [];
+    for (const group of groups) await tx.query(insertOf(tx, name, target, group));
   }
   if (linesOf(lines, "memory").some(({ line }) => line.kind === "note"))
     await markWork(tx, { kind: "compaction", of: "owner", ref: target.ownerRef });
@@ -34,19 +30,19 @@ export async function insertRecords(
 
 function insertOf(tx: Connection, name: RecordName, target: ImportTarget, rows: readonly object[]): Sql {
   const { table, fields, insert = {} }: RecordType = records[name];
-  const { whose = [], columns: more = {}, read, joined, returning = "1", end = empty, following } = insert;
-  const columns = { ...fields, ...more };
+  const { ownerColumns = [], read, joined, returning = "1", end = empty, following } = insert;
+  const columns = { ...fields, ...insert.columns };
   const values = { owner_ref: target.ownerRef, tenant_id: target.tenantId, user_id: target.userId };
-  const made = madeFields(columns, ({ into }) => into(tx, target));
-  const stored = selectedFields(columns, made);
+  const derived = derivedFields(columns, ({ into }) => into(tx, target));
+  const stored = selectedFields(columns, derived);
   return sql`
     with input as materialized (
       select row_number() over () as position, r.*
       from json_to_recordset(${JSON.stringify(rows)}::json) as r (${recordset(columns)}${raw(read ? `, ${read}` : "")})
     ),
     added as (
-      insert into ${tx.schema}.${raw(table)} (${join([...whose.map((each) => raw(each)), names(columns)], ", ")})
-      select ${join([...whose.map((each) => sql`${values[each]}`), stored], ", ")}
+      insert into ${tx.schema}.${raw(table)} (${join([...ownerColumns.map((column) => raw(column)), names(columns)], ", ")})
+      select ${join([...ownerColumns.map((column) => sql`${values[column]}`), stored], ", ")}
       from input i ${joined?.(tx, target) ?? empty}
       order by i.position
       ${end}
@@ -55,13 +51,13 @@ function insertOf(tx: Connection, name: RecordName, target: ImportTarget, rows: 
     select 1 as done`;
 }
 
-/** A line of a scope with an app is of that app, whatever it says. */
-function inApp({ userId, appId }: ScopeColumns, line: ExportLine) {
+/** Lines get the target's app, or keep their own if the target is a user without an app. */
+function appOf({ userId, appId }: ScopeColumns, line: ExportLine) {
   const own = "appId" in line ? line.appId : null;
   return { appId: appId !== "" || userId === "" ? appId : (own ?? "") };
 }
 
-/** Continues an owner's counters from an imported one's. */
+/** Raises an owner's counters to the imported ones. */
 async function importOwner(
   tx: Connection,
   { ownerRef }: ImportTarget,

@@ -3,12 +3,12 @@ import type { Connection } from "../postgres/connection.js";
 import type { OwnerRef } from "../scope/scope.js";
 import type { ScopeColumns } from "../scope/scope-predicates.js";
 
-/** The owner that an import's lines get; locked. */
+/** The locked owner that imported lines get. */
 export interface ImportTarget extends ScopeColumns {
   readonly ownerRef: OwnerRef;
 }
 
-/** CTEs that index and count the messages `added` of `input`. */
+/** CTEs that index and count the inserted messages. */
 export function messageIndex({ schema, language }: Connection, { ownerRef }: ImportTarget): Sql {
   return sql`,
     fresh as (

@@ -3,33 +3,33 @@ import { isDeeper } from "../text/plain-json.js";
 import { isStorable } from "../text/storable-text.js";
 import { type ExportLine, type ExportLineOf, exportLineSchema, exportVersion } from "./export-line.js";
 
-/** Longest line that is read, in characters. A line is one message at most, and no model takes one of ten million. */
+/** Longest line, in characters. A line has one message at most, and no model takes one of this length. */
 const mostLineCharacters = 10_000_000;
 
-/** Deepest nesting of a line, and of a message in it: deeper JSON ends the stack of functions that walk through it. */
+/** Deepest nesting of a line, and of a message in it: recursive functions would overflow the stack. */
 const mostDepth = 1_000;
 
-/** Only line feeds end a line: JSON may contain others. @throws MemoryError `INVALID_INPUT` for a line too long */
-export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void, undefined> {
+/** Splits at line feeds only: JSON may contain other line breaks. @throws MemoryError `INVALID_INPUT` for a line too long */
+export async function* splitLines(input: AsyncIterable<Uint8Array>): AsyncGenerator<string, void> {
   const decoder = new TextDecoder();
   let number = 1;
-  let rest = "";
+  let line = "";
   const add = (part: string) => {
-    rest += part;
-    if (rest.length > mostLineCharacters) throw lineError(number, tooLong);
+    line += part;
+    if (line.length > mostLineCharacters) throw lineError(number, tooLong);
   };
   for await (const bytes of input) {
     const [first = "", ...others] = decoder.decode(bytes, { stream: true }).split("\n");
     add(first);
     for (const other of others) {
-      yield rest.replace(/\r$/, "");
+      yield line.replace(/\r$/, "");
       number++;
-      rest = "";
+      line = "";
       add(other);
     }
   }
   add(decoder.decode());
-  if (rest !== "") yield rest.replace(/\r$/, "");
+  if (line !== "") yield line.replace(/\r$/, "");
 }
 
 const tooLong = `it is longer than ${mostLineCharacters} characters.`;
@@ -53,10 +53,10 @@ export function lineError(number: number, problem: string, cause?: unknown): Mem
   return new MemoryError("INVALID_INPUT", `Line ${number}: ${problem}`, { cause });
 }
 
-/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also where some are missing */
+/** Checks each line; skips blank ones. @throws MemoryError `INVALID_INPUT` with the line, also if lines are missing */
 export async function* readExport(
   input: AsyncIterable<unknown> | Iterable<unknown>,
-): AsyncGenerator<NumberedLine, void, undefined> {
+): AsyncGenerator<NumberedLine, void> {
   let number = 0;
   let lines = 0;
   let last: ExportLine | undefined;
@@ -85,14 +85,14 @@ function parseLine(number: number, text: string, first: boolean): ExportLine {
   if (!parsed.success) {
     const [issue] = parsed.error.issues;
     const place = issue?.path.length ? `${issue.path.join(".")}: ` : "";
-    // Names of unknown fields may be of any length.
+    // The message may quote long names of unknown fields.
     throw lineError(number, `${place}${issue?.message}`.slice(0, 300), parsed.error);
   }
   if (!first && parsed.data.type === "header") throw lineError(number, "a second header.");
   return parsed.data;
 }
 
-/** Read as text, so that objects obey the same limits. */
+/** Objects become text, so that the same limits apply. */
 function writeJson(number: number, given: unknown): string {
   let text: unknown;
   try {
@@ -125,7 +125,7 @@ function isStorableJson(value: unknown): boolean {
   return Object.entries(value).every(([key, inner]) => isStorable(key) && isStorableJson(inner));
 }
 
-/** Before the rest: what another version wrote may look different. */
+/** Checked first: lines of another version may have other fields. */
 function checkHeader(number: number, value: unknown): void {
   const { type, format, version } = (value ?? {}) as Readonly<Record<string, unknown>>;
   if (type !== "header" || format !== "mnemograph" || typeof version !== "number")

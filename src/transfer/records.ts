@@ -18,7 +18,7 @@ import { decodeMessage } from "../text/message-codec.js";
 import { nonBlank } from "../text/parse-input.js";
 import { type ImportTarget, messageIndex } from "./message-index.js";
 
-/** Rows of a scope, of messages and summaries one thread's, after the row with the key `after`. */
+/** The rows of a scope, or of one of its threads, after the row with the key `after`. */
 export interface ExportPage {
   readonly scope: ErasureScope;
   /** `id` of the thread's row. */
@@ -26,58 +26,61 @@ export interface ExportPage {
   readonly after: readonly string[] | null;
 }
 
-/** A field of a line that does not hold its column as it is. */
-interface MadeField<out Value> extends Column<Value> {
-  /** What it holds, as an expression over the rows. */
+/** A field that differs from its column. */
+interface DerivedField<out Value> extends Column<Value> {
+  /** The exported value, as an expression over the rows. */
   readonly out: Sql;
-  /** What the column gets, as an expression over the line `i` and what it is joined with. */
+  /** The column's value, as an expression over the line `i` and its joins. */
   readonly into: (db: Connection, target: ImportTarget) => Sql;
 }
 
-type LineFields = Readonly<Record<string, Column<unknown> | MadeField<unknown>>>;
+type LineFields = Readonly<Record<string, Column<unknown> | DerivedField<unknown>>>;
 
-/** The lines of one type: their rows, their fields, and how they become rows again. */
+/** A type of lines: which rows they export, their fields, and how they are inserted. */
 export interface RecordType {
   readonly table: string;
   readonly fields: LineFields;
-  /** Those with what was said or remembered, which imports redact; the others are ids, times and numbers. */
+  /** Fields with text of people, which imports redact; the others are ids, times and numbers. */
   readonly words?: readonly string[];
-  /** The type of line that lines of this one follow, each with its own. @default none */
+  /** The type of line that these lines follow. @default none */
   readonly parent?: "thread";
-  /** The exported rows: a `from` and a `where`. @default those of the scope's owner, within its app, as `x` */
+  /** The exported rows `x`: a `from` and a `where`. @default the rows of the scope's owner, within its app */
   readonly rows?: (db: Connection, page: ExportPage) => Sql;
-  /** What ascends from line to line; the first of it counts from 0. */
+  /** The order of lines; the first column is a number above 0. */
   readonly key: readonly string[];
-  /** How lines are inserted; unset for the owner's. */
+  /** Unset for the owner, whose row exists. */
   readonly insert?: Insertion;
 }
 
 interface Insertion {
-  readonly whose?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
-  /** Columns stored beside a line's fields, and others that only the statement reads. */
-  readonly also?: (line: never) => object;
+  readonly ownerColumns?: readonly ("owner_ref" | "tenant_id" | "user_id")[];
+  /** Values besides a line's fields. */
+  readonly extra?: (line: never) => object;
+  /** Columns that store some of them. */
   readonly columns?: LineFields;
+  /** Columns of the input that only the statement reads. */
   readonly read?: string;
   readonly joined?: (db: Connection, target: ImportTarget) => Sql;
   readonly returning?: string;
-  /** The end of the insert, and CTEs that read the rows `added` of `input`. */
+  /** The end of the insert. */
   readonly end?: Sql;
+  /** CTEs that read the inserted rows `added`. */
   readonly following?: (db: Connection, target: ImportTarget) => Sql;
-  /** Whether lines name others of their type, which must be there before them. @default false */
+  /** Whether lines refer to earlier lines of their type. @default false */
   readonly oneByOne?: boolean;
 }
 
-const made = <Value>(
+const derived = <Value>(
   of: Column<Value>,
   out: Sql,
   into: (db: Connection, target: ImportTarget) => Sql,
-): MadeField<Value> => ({ ...of, out, into });
+): DerivedField<Value> => ({ ...of, out, into });
 
-/** The app of a line; null where it has none. Imports give it that of the scope where that has one. */
-const appId = made(orNull(column.text("app_id", nonBlank)), sql`nullif(x.app_id, '')`, () => sql`i."appId"`);
-/** The thread `t` of a line; null, which no row takes, where it is not the owner's. */
-const threadId = made(column.text("thread_ref", nonBlank), sql`t.thread_id`, () => sql`t.id`);
-const itsThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
+/** A line's app; null without one. */
+const appId = derived(orNull(column.text("app_id", nonBlank)), sql`nullif(x.app_id, '')`, () => sql`i."appId"`);
+/** A line's thread `t`; null, which no row accepts, if it is not the owner's. */
+const threadId = derived(column.text("thread_ref", nonBlank), sql`t.thread_id`, () => sql`t.id`);
+const joinThread = ({ schema }: Connection, { tenantId, ownerRef }: ImportTarget): Sql =>
   sql`left join ${schema}.thread t on ${threadIs(tenantId, sql`i."threadId"`)} and t.owner_ref = ${ownerRef}`;
 const everyId = ["owner_ref", "tenant_id", "user_id"] as const;
 const summaryName = {
@@ -85,17 +88,17 @@ const summaryName = {
   endSeq: column.integer("end_seq"),
   createdAt: column.time("created_at"),
 };
-/** A memory names its source as `sourceOf` lets it. */
+/** Source fields of a memory, as `sourceOf` permits. */
 const ofSource = <Of extends "threadId" | "sourceSeqs" | "evidence">(field: Of, out: Sql) =>
-  made<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
+  derived<(typeof memoryColumns)[Of] extends Column<infer Value> ? Value : never>(
     memoryColumns[field] as never,
     out,
     (_, { userId }) => sourceOf(userId, sql`i."sourceSeqs"`, sql`i.evidence`)[field],
   );
 
-/** The records of an export, each after those that it names. Exports, imports and checks are made from them. */
+/** The records of an export; each follows the records it refers to. */
 export const records = {
-  // First, so that an import counts on from its last revision.
+  // First, so that an import continues from its last revision.
   owner: {
     table: "owner",
     fields: {
@@ -120,16 +123,16 @@ export const records = {
     words: ["endedReason"],
     rows: ({ schema }, { scope }) => sql`${schema}.thread x where ${hasScope(scope)}`,
     key: ["x.id"],
-    insert: { whose: everyId },
+    insert: { ownerColumns: everyId },
   },
-  /** Before the messages: a later summary would cover messages that the export lacks. */
+  /** Before the messages: a summary made meanwhile must not cover messages that the export lacks. */
   summary: {
     table: "summary",
     parent: "thread",
     fields: {
       threadId,
       ...summaryName,
-      base: made(
+      base: derived(
         orNull(column.json("base_id", z.strictObject(checks(summaryName)))),
         sql`case when b.id is not null then json_build_object(${pairs(summaryName, "b")}) end`,
         ({ schema }) => sql`(
@@ -151,7 +154,7 @@ export const records = {
       left join lateral (select * from ${schema}.summary where id = x.base_id limit 1) b on true
       where x.thread_ref = ${thread}::bigint and x.status <> 'processing'`,
     key: ["x.id"],
-    insert: { joined: itsThread, oneByOne: true },
+    insert: { joined: joinThread, oneByOne: true },
   },
   message: {
     table: "message",
@@ -160,7 +163,7 @@ export const records = {
       threadId,
       seq: column.integer("seq"),
       messageId: column.text("message_id", nonBlank),
-      /** As LangGraph's checkpoints hold it; the other columns of a message are made from it. */
+      /** In the form of LangGraph's checkpoints; the message's other columns derive from it. */
       serialised: column.text("serialised"),
       saidAt: column.time("said_at"),
       createdAt: column.time("created_at"),
@@ -171,26 +174,26 @@ export const records = {
       join ${schema}.thread t on t.id = x.thread_ref where x.thread_ref = ${thread}::bigint`,
     key: ["x.seq"],
     insert: {
-      also: ({ serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>) => ({
+      extra: ({ serialised, messageId, threadId }: Record<"serialised" | "messageId" | "threadId", string>) => ({
         ...toNewMessage(decodeMessage(serialised), threadId),
         messageId,
         serialised,
       }),
       columns: { role: column.text("role"), actor: column.text("actor"), text: column.text("content") },
       read: "terms text",
-      joined: itsThread,
+      joined: joinThread,
       returning: "thread_ref, seq",
       following: messageIndex,
     },
   },
-  /** How far background work on a thread has come, and whether some is due. */
+  /** Progress of background work on a thread, and whether more is due. */
   work: {
     table: "work",
     fields: {
       threadId,
       kind: column.text("kind", z.enum(["facts", "episodes", "notes"])),
       doneUntil: column.integer("done_until", z.int().min(-1)),
-      due: made(
+      due: derived(
         column.boolean("retry_at"),
         sql`x.retry_at is not null or x.lease_until is not null`,
         (db) => sql`case when i.due then ${db.now()} end`,
@@ -199,14 +202,14 @@ export const records = {
     rows: (db, { scope }) => sql`${db.schema}.work x join ${db.schema}.thread t on t.id = x.thread_ref
       where x.thread_ref in (${threadsOf(db, scope)}) and x.given_up_at is null and x.kind <> 'summaries'`,
     key: ["x.id"],
-    insert: { joined: itsThread },
+    insert: { joined: joinThread },
   },
   memory: {
     table: "memory",
     fields: {
       ...without(memoryColumns, "tenantId", "userId", "contentHash", "revision"),
       appId,
-      // A thread of somebody else is named to nobody.
+      // Another user's thread stays unnamed.
       threadId: ofSource("threadId", sql`t.thread_id`),
       sourceSeqs: ofSource("sourceSeqs", sql`x.source_seqs`),
       evidence: ofSource("evidence", sql`x.evidence`),
@@ -217,8 +220,8 @@ export const records = {
       where ${hasOwner(scope)}`,
     key: ["x.ref"],
     insert: {
-      whose: everyId,
-      also: (line: Parameters<typeof memoryHash>[0]) => ({
+      ownerColumns: everyId,
+      extra: (line: Parameters<typeof memoryHash>[0]) => ({
         contentHash: memoryHash(line),
         terms: memoryTerms(line),
       }),
@@ -238,13 +241,13 @@ export const records = {
   relation: {
     table: "relation",
     fields: {
-      from: made(column.uuid("from_ref"), sql`m.id`, () => sql`f.ref`),
-      to: made(column.uuid("to_ref"), sql`o.id`, () => sql`o.ref`),
+      from: derived(column.uuid("from_ref"), sql`m.id`, () => sql`f.ref`),
+      to: derived(column.uuid("to_ref"), sql`o.id`, () => sql`o.ref`),
       relationType: column.text("relation_type", nonBlank),
       strength: column.real("strength"),
       createdAt: column.time("created_at"),
     },
-    // From the last memory of the page before, which may have more links.
+    // The last memory of the previous page may have more links.
     rows: ({ schema }, { scope, after }) => sql`${schema}.memory m
       join ${schema}.relation x on x.from_ref = m.ref
       join ${schema}.memory o on o.ref = x.to_ref and o.owner_ref = m.owner_ref
@@ -258,17 +261,17 @@ export const records = {
         left join ${schema}.memory o on o.id = i."to" and o.owner_ref = ${ownerRef}`,
     },
   },
-  /** Forgetting the conversation deletes an app's note. Both export it, with a digest of the thread's id alone. */
+  /** Lets forgetting a conversation delete its note. User and app export it with a digest of the thread's id. */
   noteSource: {
     table: "note_source",
     fields: {
-      thread: made(
+      thread: derived(
         column.text("thread_ref", z.string().regex(/^[0-9a-f]{64}$/, "must be a digest in hexadecimal")),
         sql`encode(${idDigest(sql`t.thread_id`)}, 'hex')`,
         () => sql`t.id`,
       ),
       memoryId: column.uuid("memory_id"),
-      appId: made(orNull(column.text("owner_ref", nonBlank)), sql`o.app_id`, () => sql`o.id`),
+      appId: derived(orNull(column.text("owner_ref", nonBlank)), sql`o.app_id`, () => sql`o.id`),
       startSeq: column.integer("start_seq"),
       endSeq: column.integer("end_seq"),
     },
@@ -301,7 +304,7 @@ export const records = {
     },
     words: ["old", "new"],
     key: ["x.id"],
-    insert: { whose: ["owner_ref"] },
+    insert: { ownerColumns: ["owner_ref"] },
   },
   change: {
     table: "change_log",
@@ -317,16 +320,16 @@ export const records = {
     },
     words: ["line"],
     key: ["x.rev"],
-    insert: { whose: ["owner_ref"] },
+    insert: { ownerColumns: ["owner_ref"] },
   },
   consent: {
     table: "consent_request",
     fields: { ...without(consentColumns, "tenantId", "userId", "revision"), appId },
     words: ["key", "slot", "normalValue", "draft", "signals", "evidence"],
     key: ["x.ref"],
-    insert: { whose: everyId },
+    insert: { ownerColumns: everyId },
   },
-  /** An item of LangGraph's store. */
+  /** Items of LangGraph's store. */
   item: {
     table: "store_item",
     fields: {
@@ -334,7 +337,6 @@ export const records = {
       namespace: column.texts("namespace", z.array(nonBlank).min(1)),
       key: column.text("key"),
       value: column.json("value"),
-      /** Which of its fields are searched; null for none. */
       indexFields: orNull(column.texts("index_fields")),
       ttlMinutes: orNull(column.double("ttl_minutes", z.number().positive())),
       expiresAt: orNull(column.time("expires_at")),
@@ -346,14 +348,14 @@ export const records = {
       where ${hasScope(scope)} and (x.expires_at is null or x.expires_at > ${db.now()})`,
     key: ["x.ref"],
     insert: {
-      whose: ["tenant_id", "user_id"],
-      also: (line: Parameters<typeof itemTerms>[0] & { namespace: readonly string[] }) => ({
+      ownerColumns: ["tenant_id", "user_id"],
+      extra: (line: Parameters<typeof itemTerms>[0] & { namespace: readonly string[] }) => ({
         path: pathOf(line.namespace),
         terms: itemTerms(line),
       }),
       columns: {
         path: column.text("path"),
-        words: made(column.text("words"), empty, ({ language }) => {
+        words: derived(column.text("words"), empty, ({ language }) => {
           return sql`to_tsvector(${language}::regconfig, i.terms)`;
         }),
       },
@@ -366,12 +368,12 @@ export type RecordName = keyof typeof records;
 
 export const recordNames = Object.keys(records) as readonly RecordName[];
 
-/** SQL for those of `fields` that their columns hold in another form. */
-export function madeFields(
+/** SQL of the derived fields among `fields`. */
+export function derivedFields(
   fields: LineFields,
-  sqlOf: (field: MadeField<unknown>) => Sql,
+  toSql: (field: DerivedField<unknown>) => Sql,
 ): Readonly<Record<string, Sql>> {
   return Object.fromEntries(
-    Object.entries(fields).flatMap(([name, field]) => ("out" in field ? [[name, sqlOf(field)]] : [])),
+    Object.entries(fields).flatMap(([name, field]) => ("out" in field ? [[name, toSql(field)]] : [])),
   );
 }

@@ -10,11 +10,11 @@ import { lineError, type NumberedLine } from "./read-export.js";
 import { type RecordType, records } from "./records.js";
 
 export interface ImportableLine extends NumberedLine {
-  /** Whether it is a memory that this import puts in quarantine. */
-  readonly held: boolean;
+  /** Whether this import puts the memory in quarantine. */
+  readonly isQuarantined: boolean;
 }
 
-/** Redacted and screened. @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names an unreadable line */
+/** Redacts and screens a line. @throws MemoryError `REDACTION_FAILED`, `INVALID_INPUT` that names an unreadable line */
 export async function importable(
   { redactor, screen }: { readonly redactor: Redactor; readonly screen: Screen },
   given: NumberedLine,
@@ -23,19 +23,16 @@ export async function importable(
   if (line.type === "message") {
     try {
       const serialised = await redactor.serialised(line.serialised);
-      return { ...given, line: { ...line, serialised }, held: false };
+      return { ...given, line: { ...line, serialised }, isQuarantined: false };
     } catch (cause) {
       throw MemoryError.is(cause, "REDACTION_FAILED") ? cause : unreadable(number, cause);
     }
   }
-  if (line.type === "header" || line.type === "end") return { ...given, held: false };
+  if (line.type === "header" || line.type === "end") return { ...given, isQuarantined: false };
   const { words = [] }: RecordType = records[line.type];
-  const made = await screened(screen, await redactFields(redactor, line, words));
-  return {
-    ...given,
-    line: made,
-    held: line.type === "memory" && "state" in made && made.state !== line.state,
-  };
+  const clean = await screened(screen, await redactFields(redactor, line, words));
+  const isQuarantined = line.type === "memory" && "state" in clean && clean.state !== line.state;
+  return { ...given, line: clean, isQuarantined };
 }
 
 export function unreadable(number: number, cause: unknown): MemoryError {
@@ -43,9 +40,9 @@ export function unreadable(number: number, cause: unknown): MemoryError {
 }
 
 /**
- * As the ordinary screen does: an unapproved active memory that reads as instructions to a model goes into quarantine,
- * its change loses its words, a request for consent to it expires, and a summary loses those sentences. Other states are
- * screened when they are restored or reverted.
+ * Treats text that reads as instructions to a model like ordinary writes do: an unapproved active memory goes into
+ * quarantine, a change loses its text, a pending request for consent expires, and a summary loses those sentences.
+ * Memories in other states are screened when they are restored or reverted.
  */
 async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
   switch (line.type) {
@@ -56,10 +53,10 @@ async function screened(screen: Screen, line: ExportLine): Promise<ExportLine> {
     case "summary":
       return screenedSummary(screen, line);
     case "change":
-      return screenedNews(screen, line);
+      return screenedChange(screen, line);
     case "consent": {
-      const words = Object.values(line.draft).filter((value) => typeof value === "string");
-      const instructs = line.status === "pending" && (await anyOf(screen, words));
+      const texts = Object.values(line.draft).filter((value) => typeof value === "string");
+      const instructs = line.status === "pending" && (await anyInstructs(screen, texts));
       return instructs ? { ...line, status: "expired", decidedAt: line.createdAt } : line;
     }
     default:
@@ -75,16 +72,16 @@ async function screenedSummary(screen: Screen, line: ExportLineOf<"summary">): P
 }
 
 /** Longest line of a change: 160 characters of the memory, and the name of its category. */
-const newsCharacters = 300;
+const changeCharacters = 300;
 
-async function screenedNews(screen: Screen, line: ExportLineOf<"change">): Promise<ExportLine> {
-  const news = clipped(onOneLine(line.line), newsCharacters);
-  const label = /^\[[\p{L}\p{M}\p{N} ]{1,200}\]\s*/u.exec(news)?.[0] ?? "";
-  // The category's label would hide that an order begins the sentence.
-  const instructs = await anyOf(screen, [...new Set([news, news.slice(label.length)])]);
-  return { ...line, line: instructs ? `${label}(withheld: it reads as instructions)` : news };
+async function screenedChange(screen: Screen, line: ExportLineOf<"change">): Promise<ExportLine> {
+  const text = clipped(onOneLine(line.line), changeCharacters);
+  const label = /^\[[\p{L}\p{M}\p{N} ]{1,200}\]\s*/u.exec(text)?.[0] ?? "";
+  // Screened without the category's label too, which could hide an instruction.
+  const instructs = await anyInstructs(screen, [...new Set([text, text.slice(label.length)])]);
+  return { ...line, line: instructs ? `${label}(withheld: it reads as instructions)` : text };
 }
 
-async function anyOf(screen: Screen, texts: readonly string[]): Promise<boolean> {
+async function anyInstructs(screen: Screen, texts: readonly string[]): Promise<boolean> {
   return (await Promise.all(texts.map((each) => screen(each)))).includes(true);
 }

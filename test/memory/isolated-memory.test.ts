@@ -47,9 +47,9 @@ describe("an isolated memory", () => {
 
   it("has no place for what is not in its table", () => {
     const later = { ...db.memory(), lookup: () => {} };
-    expect(() => isolatedMemory(later)).toThrow(/`lookup` does not say whose rows it sees/);
+    expect(() => isolatedMemory(later)).toThrow(/`lookup` has no entry in the table of tenants/);
     const inner = { ...db.memory(), changes: { since: () => {}, constructor: () => {} } };
-    expect(() => isolatedMemory(inner as never)).toThrow(/`constructor` does not say/);
+    expect(() => isolatedMemory(inner as never)).toThrow(/`constructor` has no entry/);
   });
 
   it("asks for every member, and for nothing that its arguments cannot say", () => {

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { firstSentence, sentencesOf, unescapeEntities } from "./read-prompt.js";
 import { isStopWord, stem, wordsOf } from "./words.js";
 
-/** The beginning of every chat answer, so that nobody takes it for a model's. */
+/** Begins every chat answer, so that readers do not take it for a model's. */
 export const standInMark = "[offline stand-in] ";
 
 interface Statement {
@@ -16,7 +16,7 @@ export function answerFromMessages(messages: readonly BaseMessage[]): string {
   if (asked === undefined) return "Noted: nothing was said.";
   const { spoken } = withoutContext(asked.text);
   const questions = sentencesOf(spoken).filter(isQuestion);
-  if (questions.some((question) => isBroadQuestion.test(question))) return allThatIsKnown(messages);
+  if (questions.some((question) => broadQuestion.test(question))) return allMemories(messages);
   const best = questions.length > 0 ? bestMatch(questions.join(" "), messages.flatMap(statementsOf)) : undefined;
   return best === undefined ? `Noted: ${firstSentence(spoken)}` : `${best.source}: ${best.text}`;
 }
@@ -25,14 +25,14 @@ function isQuestion(sentence: string): boolean {
   return /[?？]$|^(?:what|who|whose|whom|where|why|how|tell me|remind me|do you|can you|could you)\b/i.test(sentence);
 }
 
-const isBroadQuestion =
+const broadQuestion =
   /\b(?:know|remember|recall|learn(?:ed|t)?)\b.{0,20}\b(?:about|of) me\b(?! and\b| or\b)|\byou (?:know|remember)\W*$|^who am i\b/i;
 
-function allThatIsKnown(messages: readonly BaseMessage[]): string {
-  const known = messages.flatMap(rememberedItems);
-  if (known.length > 0) return `From memory: ${known.join("; ")}.`;
-  const said = messages.flatMap(statementsOf).filter(({ source }) => source === "You said");
-  return said.length === 0 ? "Nothing yet." : `You said: ${said.map(({ text }) => text).join(" ")}`;
+function allMemories(messages: readonly BaseMessage[]): string {
+  const items = messages.flatMap(rememberedItems);
+  if (items.length > 0) return `From memory: ${items.join("; ")}.`;
+  const own = messages.flatMap(statementsOf).filter(({ source }) => source === "You said");
+  return own.length === 0 ? "Nothing yet." : `You said: ${own.map(({ text }) => text).join(" ")}`;
 }
 
 const listsMemories = /^(?:## (?:User Profile|Unverified|Recent Context|Also Known)|\(memories for app: )/;
@@ -71,12 +71,12 @@ function statements(source: Statement["source"], text: string): Statement[] {
     .map((sentence) => ({ source, text: sentence }));
 }
 
-/** Without consent it is not known yet. */
-const waiting = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
+/** Proposals count as memories only after the user's consent. */
+const awaitingConsent = /^## Waiting for the User's Consent\n(?:(?!#).*\n)*/m;
 
 function readable(memory: string): string {
   const lines = memory
-    .replace(waiting, "")
+    .replace(awaitingConsent, "")
     .replace(/<\/?[a-z][^<>]*>/gi, "\n")
     .split(/\n| → /);
   return unescapeEntities(lines.map((line) => line.replace(/^\s*(?:[-*•]\s+|Round of seq \d+: )+/, "")).join("\n"));
@@ -88,11 +88,11 @@ function bestMatch(question: string, candidates: readonly Statement[]): Statemen
   const pairs = new Set(pairsOf(words));
   let best: { statement: Statement; score: number } | undefined;
   for (const statement of candidates) {
-    const said = wordsOf(statement.text);
-    const shared = new Set(said.map(stem).filter((word) => subjects.has(word))).size;
+    const candidateWords = wordsOf(statement.text);
+    const shared = new Set(candidateWords.map(stem).filter((word) => subjects.has(word))).size;
     if (shared === 0) continue;
     // Pairs include stop words: "my name" is not "the file name".
-    const score = shared + 0.25 * new Set(pairsOf(said).filter((pair) => pairs.has(pair))).size;
+    const score = shared + 0.25 * new Set(pairsOf(candidateWords).filter((pair) => pairs.has(pair))).size;
     if (best === undefined || score >= best.score) best = { statement, score };
   }
   return best?.statement;
@@ -108,7 +108,7 @@ const subagents = [
   { tool: "executor", asks: /\b(?:build|create|run|write|implement|deploy)\b/i },
 ];
 
-/** The subagent's tool for the latest message, with its task; undefined where it is not bound or has answered. */
+/** The subagent's tool for the latest message, and its task; undefined if it is not bound or has answered. */
 export function chooseSubagent(
   messages: readonly BaseMessage[],
   toolNames: readonly string[],
@@ -125,7 +125,7 @@ export function subagentResult(messages: readonly BaseMessage[]): string | undef
   return latest?.type === "tool" ? latest.text.replace(standInMark, "") : undefined;
 }
 
-/** A message may begin with what memory put in front of it. */
+/** Splits off the context that memory puts before a message. */
 function withoutContext(text: string): { context: string; spoken: string } {
   const prefix =
     /^\[Previous context: ([\s\S]*?)\](?:\n\n|$)\s*/.exec(text) ??

@@ -6,7 +6,7 @@ type Task = (prompt: string) => Record<string, unknown>;
 export const offlineTasks = {
   conversation_summary: summarizeTurns,
   fact_extraction: extractFacts,
-  episode_summary: (prompt) => ({ reasoning, summary: `The user said: ${said(prompt, 540).join("; ")}.` }),
+  episode_summary: (prompt) => ({ reasoning, summary: `The user said: ${userSentences(prompt, 540).join("; ")}.` }),
   app_note: noteConversation,
   note_compaction: compactNotes,
   procedure_steps: (prompt) => {
@@ -14,26 +14,25 @@ export const offlineTasks = {
     const [goal] = promptBlocks(prompt, "goal");
     return { reasoning, title: goal?.text ?? steps[0]?.replace(/[.!]$/, "") ?? "", steps };
   },
-  memory_pairs: (prompt) => ({ verdicts: pairs(prompt, { verdict: "unrelated", reason: reasoning }) }),
+  memory_pairs: (prompt) => {
+    const verdict = { verdict: "unrelated", reason: reasoning };
+    return { verdicts: promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...verdict })) };
+  },
   user_insights: () => ({ insights: [] }),
 } satisfies Readonly<Record<string, Task>>;
 
 const reasoning = "Made by rule, without a model.";
 
-function pairs(prompt: string, each: object): object[] {
-  return promptBlocks(prompt, "pair").map((_, index) => ({ pair: index + 1, ...each }));
-}
-
 const userMessages = (prompt: string) =>
   promptBlocks(prompt, "message").flatMap(({ attributes, text }) => (attributes.role === "user" ? [text] : []));
 
-/** Earlier text, then the first sentence of each user message, while they fit `mostCharacters`; at least one. */
-function said(prompt: string, mostCharacters: number, isTold = (_: string) => true): string[] {
+/** Earlier text, then the first sentence of each user message, within `mostCharacters`; at least one. */
+function userSentences(prompt: string, mostCharacters: number, isKept = (_: string) => true): string[] {
   const earlier = [...promptBlocks(prompt, "episode_so_far"), ...promptBlocks(prompt, "note_so_far")];
   const before = earlier.map(({ text }) => text.replace(/^The user said: |\.$/g, ""));
   const sentences = userMessages(prompt)
     .map((text) => firstSentence(text, 100))
-    .filter(isTold);
+    .filter(isKept);
   let length = 0;
   return [...before, ...new Set(sentences.map((each) => each.replace(/[.!。！]$/u, "")))].filter((each, index) => {
     length += each.length + 2;
@@ -88,16 +87,11 @@ const end = String.raw`(?=\s*(?:[,;.!?]|$|\s(?:and|but)\s+(?:I|my|please|call)\b
 const saying = (pattern: string) => new RegExp(String.raw`\b${pattern}\s+(.+?)${end}`, "i");
 const rules = patterns.map(([says, ...fact]) => [saying(says), ...fact] as const);
 const favourite = saying(String.raw`my favou?rite (\w+(?: \w+)?) is`);
-const importances: Readonly<Record<string, number>> = {
-  profile: 4,
-  constraints: 5,
-  goals: 4,
-  instructions: 4,
-};
+const importances: Readonly<Record<string, number>> = { profile: 4, constraints: 5, goals: 4, instructions: 4 };
 const corrects = /^(?:no\b|sorry\b|actually\b|correction\b)|\b(?:just )?moved to\b/i;
 
 function extractFacts(prompt: string): Record<string, unknown> {
-  const known = promptBlocks(prompt, "memory").map(({ attributes: { category, key } }) => `${category}/${key}`);
+  const existing = promptBlocks(prompt, "memory").map(({ attributes: { category, key } }) => `${category}/${key}`);
   const facts = promptBlocks(prompt, "message").flatMap(({ attributes, text }) =>
     sentencesOf(text)
       .filter((sentence) => !/[?？]$/.test(sentence))
@@ -105,7 +99,7 @@ function extractFacts(prompt: string): Record<string, unknown> {
         factsIn(sentence).map((fact) => ({
           ...fact,
           message: Number(attributes.number),
-          ...relationIn(sentence, known.indexOf(`${fact.category}/${fact.key}`)),
+          ...relationIn(sentence, existing.indexOf(`${fact.category}/${fact.key}`)),
           personal: personalKeys.has(fact.key ?? "") ? fact.key : "none",
         })),
       ),
@@ -113,7 +107,7 @@ function extractFacts(prompt: string): Record<string, unknown> {
   return { reasoning, facts, forget: [] };
 }
 
-/** Only what corrects a known value displaces one that is surer. */
+/** Only a correction replaces an existing value. */
 function relationIn(sentence: string, slot: number) {
   if (slot < 0) return { relation: "new", target: null, stated_by_user: true };
   return { relation: corrects.test(sentence) ? "updates" : "new", target: slot + 1, stated_by_user: true };
@@ -144,10 +138,10 @@ function factsIn(sentence: string) {
 const courtesy = /^(?:hi|hello|hey|thanks|thank you|bye|goodbye|ok|okay)[\s!.,]*$/i;
 
 function noteConversation(prompt: string): Record<string, unknown> {
-  const isTold = (sentence: string) => sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
-  const told = said(prompt, 180, isTold);
-  if (told.length === 0) return { reasoning, note: "", importance: 1, tags: [] };
-  return { reasoning, note: `The user said: ${told.join("; ")}.`, importance: 3, tags: [] };
+  const isKept = (sentence: string) => sentence !== "" && !/[?？]$/.test(sentence) && !courtesy.test(sentence);
+  const sentences = userSentences(prompt, 180, isKept);
+  if (sentences.length === 0) return { reasoning, note: "", importance: 1, tags: [] };
+  return { reasoning, note: `The user said: ${sentences.join("; ")}.`, importance: 3, tags: [] };
 }
 
 /** Deletes the earlier of two notes with the same words, else the first of the least important. */
@@ -159,10 +153,10 @@ function compactNotes(prompt: string): Record<string, unknown> {
       importance: Number(importance),
       words: [...new Set(wordsOf(text))].sort().join(" "),
     }));
-  const double = notes.find(({ words }, at) => notes.slice(at + 1).some((other) => other.words === words));
+  const duplicate = notes.find(({ words }, at) => notes.slice(at + 1).some((other) => other.words === words));
   const least = notes.toSorted((one, other) => one.importance - other.importance)[0];
-  const decision = double
-    ? { target: double.number, reason: "A later note says the same." }
+  const decision = duplicate
+    ? { target: duplicate.number, reason: "A later note says the same." }
     : { target: least?.number ?? 1, reason: "It is the oldest of those that matter least." };
   return { reasoning, action: "delete", with: null, text: null, ...decision };
 }
