@@ -159,9 +159,7 @@ describe("checkpoints.prune", () => {
     const memory = db.memory({ clock: () => new Date(Date.now() + shiftMs) });
     const { threadId } = await threadOf("one", "two");
     const day = 86_400_000;
-    expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId })).toMatchObject({
-      checkpoints: 0,
-    });
+    expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId })).toMatchObject({ checkpoints: 0 });
     const yesterday = new Date(Date.now() - day);
     expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: yesterday, threadId })).toMatchObject({
       checkpoints: 0,

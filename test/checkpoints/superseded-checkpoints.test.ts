@@ -40,9 +40,7 @@ describe("superseded checkpoints", () => {
     expect(superseded(replaying(4), 2)).toEqual(ids(3, 0));
     expect(superseded(replaying(-1), 2)).toEqual([]);
     // What is only a source is whole as well: 6 stores one channel, and replays the other from 3.
-    const two = chain(10, (number) => ({
-      replayed: number === 6 ? ["b"] : number === 3 ? [] : ["a", "b"],
-    }));
+    const two = chain(10, (number) => ({ replayed: number === 6 ? ["b"] : number === 3 ? [] : ["a", "b"] }));
     expect(superseded(two, 1)).toEqual(ids(2, 0));
   });
 
@@ -68,10 +66,7 @@ describe("superseded checkpoints", () => {
   });
 
   it("of an inner graph that keeps its state are those that no kept checkpoint would go on from", () => {
-    const outer = chain(4, (number) => ({
-      id: idOf(number * 10),
-      parentId: number ? idOf(number * 10 - 10) : null,
-    }));
+    const outer = chain(4, (number) => ({ id: idOf(number * 10), parentId: number ? idOf(number * 10 - 10) : null }));
     const inner = [1, 2, 11, 12, 21, 22].map((number) => node(number, { ns: "tally", parentId: null }));
     // From 30 on: 22 is the last before it, and belongs to no kept run.
     expect(superseded([...outer, ...inner], 1)).toEqual([

@@ -204,22 +204,9 @@ describe("the codec", () => {
       fc.asyncProperty(fc.string({ unit: "binary" }), record, record, json, async (content, kwargs, args, artifact) => {
         const id = "1";
         const call = { id: "c", name: "f", args, type: "tool_call" as const };
-        const said = new AIMessage({
-          id,
-          content,
-          tool_calls: [call],
-          additional_kwargs: kwargs,
-          name: "agent",
-        });
+        const said = new AIMessage({ id, content, tool_calls: [call], additional_kwargs: kwargs, name: "agent" });
         const metadata = { response_metadata: kwargs };
-        const result = new ToolMessage({
-          id,
-          content,
-          tool_call_id: "c",
-          artifact,
-          status: "error",
-          ...metadata,
-        });
+        const result = new ToolMessage({ id, content, tool_call_id: "c", artifact, status: "error", ...metadata });
         const parts = new HumanMessage({
           id,
           content: [

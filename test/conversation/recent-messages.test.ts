@@ -51,10 +51,7 @@ describe("recentMessages", () => {
   });
 
   it("count pictures, and say where they leave some out", () => {
-    const picture = {
-      type: "image_url",
-      image_url: { url: `data:image/png;base64,${"iVBORw0KGgo".repeat(5_000)}` },
-    };
+    const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"iVBORw0KGgo".repeat(5_000)}` } };
     const shows = new HumanMessage({ id: "q", content: [{ type: "text", text: "what is it?" }, picture] });
     const covered = [shows, says("a", "a cat")];
     expect(recentMessages(covered, 2_000)).toEqual({ messages: covered, shortened: [] });
@@ -67,9 +64,7 @@ describe("recentMessages", () => {
     const text = fc.integer({ min: 1, max: 300 }).map((count) => words(count));
     const round = fc.record({
       question: text,
-      steps: fc.array(fc.array(fc.option(text, { freq: 8 }), { minLength: 1, maxLength: 3 }), {
-        maxLength: 3,
-      }),
+      steps: fc.array(fc.array(fc.option(text, { freq: 8 }), { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
       answer: fc.option(text, { freq: 8 }),
     });
     const budget = fc.integer({ min: 200, max: 3_000 });

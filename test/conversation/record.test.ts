@@ -59,10 +59,7 @@ describe("record", () => {
       const { memory, thread } = fresh();
       const [one, other] = [make(), make()];
       await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
-      expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({
-        recorded: 0,
-        lastSeq: 1,
-      });
+      expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({ recorded: 0, lastSeq: 1 });
       const { gap } = await memory.recall(thread);
       expect(gap.map((message) => [message.getType(), message.text])).toEqual([
         ["human", "same"],
@@ -125,10 +122,7 @@ describe("record", () => {
       { type: "text", text: said },
       { type: "image_url", image_url: "https://x/y.png" },
     ];
-    await memory.record({
-      ...thread,
-      messages: [user("a", said), new HumanMessage({ id: "b", content: parts })],
-    });
+    await memory.record({ ...thread, messages: [user("a", said), new HumanMessage({ id: "b", content: parts })] });
     await memory.record({ ...thread, messages: [new AIMessage({ id: "c", content: said })] });
     const { gap } = await memory.recall(thread);
     expect(gap.map((message) => message.text)).toEqual([kept, kept, said]);
@@ -160,12 +154,7 @@ describe("record", () => {
   it("makes a thread of no messages, without a seq", async () => {
     const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: [] })).toEqual({ recorded: 0, lastSeq: -1 });
-    expect(await memory.recall(thread)).toMatchObject({
-      lastSeq: -1,
-      lastMessageId: null,
-      gap: [],
-      summary: null,
-    });
+    expect(await memory.recall(thread)).toMatchObject({ lastSeq: -1, lastMessageId: null, gap: [], summary: null });
   });
 
   it("takes message ids of any characters, and 1,000 bytes of them", async () => {

@@ -193,9 +193,6 @@ describe("what each turn was shown", () => {
     ["turns", { turns: 3 }],
   ])("refuses a wrong %s", async (name, more) => {
     const asked = db.memory().threads.shown({ ...newAddress(), ...more } as never);
-    await expect(asked).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringContaining(name),
-    });
+    await expect(asked).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining(name) });
   });
 });

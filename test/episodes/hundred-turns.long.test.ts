@@ -63,15 +63,8 @@ describe("a conversation of 100 turns", () => {
       kinds: ["episode"],
     });
     expect(episode?.memory).toMatchObject({ turns: { start: 1, end: 10 }, category: "activity" });
-    expect(episode?.memory.source).toMatchObject({
-      threadId,
-      seqs: Array.from({ length: 20 }, (_, seq) => seq),
-    });
-    const { memories } = await memory.recall({
-      scope,
-      threadId,
-      query: "What did we discuss about vector databases?",
-    });
+    expect(episode?.memory.source).toMatchObject({ threadId, seqs: Array.from({ length: 20 }, (_, seq) => seq) });
+    const { memories } = await memory.recall({ scope, threadId, query: "What did we discuss about vector databases?" });
     expect(memories.episodes.map((hit) => hit.memory.turns?.start)).toContain(1);
   });
 });

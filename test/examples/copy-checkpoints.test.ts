@@ -69,9 +69,7 @@ describe("copyCheckpoints", () => {
     const ids = { thread_id: "trip", user_id: "copied" };
     expect(await historyOf(after, ids)).toEqual(await historyOf(before, { thread_id: "trip" }));
     const resumed = await after.invoke(new Command({ resume: "yes" }), { configurable: ids });
-    const expected = await before.invoke(new Command({ resume: "yes" }), {
-      configurable: { thread_id: "trip" },
-    });
+    const expected = await before.invoke(new Command({ resume: "yes" }), { configurable: { thread_id: "trip" } });
     expect(textsOf(resumed)).toEqual(textsOf(expected));
     expect(textsOf(resumed).at(-2)).toBe("book a flight: yes");
     // Its owner's, and nobody else's.

@@ -40,9 +40,7 @@ const schema = z.object({});
 const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema });
 const cached = { cache_control: { type: "ephemeral" } };
 const instructions = (count: number) => ({
-  systemPrompt: new SystemMessage({
-    content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }),
-  }),
+  systemPrompt: new SystemMessage({ content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }) }),
 });
 const markedIn = (body: Body | undefined) => JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
 const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsWith("</memory>"));

@@ -63,10 +63,7 @@ describe("the consent node", () => {
     // The agent's turn sees what was just agreed to.
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
     expect(await known(memory, thread)).toEqual(["Porto"]);
-    const decided = await memory.consents.list({
-      scope: addressOf(thread).scope,
-      status: ["approved", "refused"],
-    });
+    const decided = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved", "refused"] });
     expect(decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia])).toEqual([
       [they, "refused", thread.configurable.user_id, "interrupt"],
       [porto, "approved", thread.configurable.user_id, "interrupt"],
@@ -128,9 +125,7 @@ describe("the consent node", () => {
     ],
     [{ decisions: [{ type: "reject" }, { type: "approve" }] }, ["Porto"]],
     [
-      {
-        decisions: [{ type: "edit", editedAction: { name: "remember", args: { value: "she" } } }, { type: "ignore" }],
-      },
+      { decisions: [{ type: "edit", editedAction: { name: "remember", args: { value: "she" } } }, { type: "ignore" }] },
       ["she"],
     ],
     [
@@ -152,10 +147,7 @@ describe("the consent node", () => {
         { name: "remember", args: { value: "they" }, description: expect.stringContaining("pronouns: they") },
         { name: "remember", args: { value: "Porto" } },
       ],
-      reviewConfigs: Array(2).fill({
-        actionName: "remember",
-        allowedDecisions: ["approve", "edit", "reject"],
-      }),
+      reviewConfigs: Array(2).fill({ actionName: "remember", allowedDecisions: ["approve", "edit", "reject"] }),
     });
     const done = await resume(answer);
     expect(done).not.toHaveProperty("__interrupt__");

@@ -28,9 +28,7 @@ async function proposeAndAsk(memory: Memory, thread: Thread, value: string, key 
   await ask(memory, thread);
   return id;
 }
-const calls = (args: Record<string, string>): ScriptedReply => ({
-  toolCalls: [{ name: "memory_consent", args }],
-});
+const calls = (args: Record<string, string>): ScriptedReply => ({ toolCalls: [{ name: "memory_consent", args }] });
 const known = async (memory: Memory, thread: Thread) =>
   (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value);
 
@@ -219,11 +217,7 @@ describe("the consent tool", () => {
     const model = new ScriptedChatModel({
       replies: [calls({ proposal: id.slice(0, 8), decision: "approve", quote: "👍" }), "Noted."],
     });
-    const agent = createAgent({
-      model,
-      tools: [consentTool(memory)],
-      middleware: [memoryMiddleware(memory)],
-    });
+    const agent = createAgent({ model, tools: [consentTool(memory)], middleware: [memoryMiddleware(memory)] });
     await agent.invoke({ messages: [new HumanMessage("👍")] }, thread);
     expect(await known(memory, thread)).toEqual(["Porto"]);
   });

@@ -136,10 +136,7 @@ test("a missing package is named with the command that installs it", () => {
         console.log(MemoryError.is(error, "PEER_MISSING"), error.message));`,
     );
 
-    const printed = execFileSync(process.execPath, ["main.js"], {
-      cwd: folder,
-      encoding: "utf8",
-    });
+    const printed = execFileSync(process.execPath, ["main.js"], { cwd: folder, encoding: "utf8" });
 
     expect(printed).toMatch(/^true .*run `npm install langchain`/);
   } finally {

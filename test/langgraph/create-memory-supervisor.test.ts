@@ -144,10 +144,7 @@ describe("a supervisor", () => {
       { ...delegates(["planner", "Plan."]), text: "One moment." },
       ...[delegates(["executor", "Do."]), "Here it is.", "Bye."],
     );
-    const subagents = {
-      planner: { model: scripted("the plan") },
-      executor: { model: scripted("the work") },
-    };
+    const subagents = { planner: { model: scripted("the plan") }, executor: { model: scripted("the work") } };
     const graph = await supervise({ memory, model, delegations: "hidden", ...subagents });
     await graph.invoke(says("Go."), config);
     expect(shown(model.calls[2])).toEqual(expect.arrayContaining(["tool: the plan", "tool: the work"]));
@@ -163,9 +160,7 @@ describe("a supervisor", () => {
     const names = ["planner", "executor", "Proof_reader-2"];
     const model = scripted(...names.map((name) => delegates([name, "a task"])), "Done.");
     const planner = new StateGraph(MessagesAnnotation)
-      .addNode("plan", ({ messages }) => ({
-        messages: [{ role: "ai", content: `plan of ${messages[0]?.text}` }],
-      }))
+      .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: `plan of ${messages[0]?.text}` }] }))
       .addEdge(START, "plan")
       .compile();
     const executor = createAgent({ model: scripted("  executed it \n"), tools: [] });

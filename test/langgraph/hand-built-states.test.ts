@@ -52,10 +52,7 @@ const states = {
   Annotation: Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec }),
   StateSchema: new StateSchema({ messages: MessagesValue, ...memoryStateFields }),
   "MessagesZodState.extend(memoryFields)": MessagesZodState.extend(memoryFields),
-  "MessagesZodState with fields of zod 3": MessagesZodState.extend({
-    ...memoryFields,
-    topic: z3.string().optional(),
-  }),
+  "MessagesZodState with fields of zod 3": MessagesZodState.extend({ ...memoryFields, topic: z3.string().optional() }),
   "an object of zod 4": z.object({
     messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
     topic: z.string().optional(),
@@ -130,9 +127,7 @@ describe("a state without the key of memory", () => {
   it("does not compile", () => {
     const memory = database.memory();
     const recall = () => recallNode(memory);
-    const zod = z.object({
-      messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
-    });
+    const zod = z.object({ messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never) });
     void (() => {
       // @ts-expect-error: the state lacks memory's key
       new StateGraph(MessagesAnnotation).addNode("recall", recall());
@@ -190,9 +185,7 @@ describe("messages under another key", () => {
     const model = answering();
     const graph = new StateGraph(Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec }))
       .addNode("recall", recallNode(memory, { messagesKey: "talk" }))
-      .addNode("chat", async ({ talk, mnemograph }) => ({
-        talk: [await model.invoke(modelView(talk, mnemograph))],
-      }))
+      .addNode("chat", async ({ talk, mnemograph }) => ({ talk: [await model.invoke(modelView(talk, mnemograph))] }))
       .addNode("remember", rememberNode(memory, { messagesKey: "talk" }))
       .addEdge(START, "recall")
       .addEdge("recall", "chat")
@@ -212,9 +205,7 @@ describe("messages under another key", () => {
       .addNode("chat", async ({ talk }) => ({ talk: [await model.invoke(talk)] }))
       .addEdge(START, "chat")
       .compile();
-    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({ checkpointer: memory.checkpointer() });
     for (const round of [1, 2]) {
       const { talk } = await graph.invoke({ talk: [new HumanMessage(`question ${round}`)] }, thread);
       expect(talk).toHaveLength(round * 2);

@@ -81,10 +81,7 @@ describe("memoryMiddleware", () => {
   it.each(["in many runs", "within one run"])("keeps threads apart that are talked in at once %s", async (how) => {
     const model = new ScriptedChatModel({ replies: (messages) => `you said ${messages.at(-1)!.text}` });
     const { agent, memory } = agentWith({ model });
-    const threads = Array.from({ length: 6 }, (_, index) => ({
-      name: `name-${index}`,
-      thread: newThread(),
-    }));
+    const threads = Array.from({ length: 6 }, (_, index) => ({ name: `name-${index}`, thread: newThread() }));
     await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
     const before = await Promise.all(threads.map(({ thread }) => memory.recall(addressOf(thread))));
     const again = () => Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));

@@ -158,13 +158,7 @@ describe("memory.query", () => {
       budget_tokens: 512,
     };
     expect(JSON.parse(await ask("planner", request))).toMatchObject([{ text: expect.stringContaining("Phoenix") }]);
-    const unset = {
-      agent: null,
-      categories: null,
-      top_k: null,
-      return: null,
-      threshold: null,
-    };
+    const unset = { agent: null, categories: null, top_k: null, return: null, threshold: null };
     expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
 

@@ -39,12 +39,7 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     const model = answering();
     const both = [summarization(), memoryMiddleware(memory)] as const;
     const middleware = first ? both : both.toReversed();
-    const agent = createAgent({
-      model,
-      tools: [],
-      middleware,
-      checkpointer: memory.checkpointer(),
-    } as never);
+    const agent = createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() } as never);
     const thread = newThread();
     for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
@@ -70,12 +65,7 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     const { memory, model: worker } = learning();
     const checkpointer = memory.checkpointer();
     const thread = newThread();
-    const before = createAgent({
-      model: answering(),
-      tools: [],
-      middleware: [summarization()],
-      checkpointer,
-    } as never);
+    const before = createAgent({ model: answering(), tools: [], middleware: [summarization()], checkpointer } as never);
     for (let round = 1; round <= 3; round++) await say(before, `question ${round}`, thread);
     const model = answering();
     const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer });

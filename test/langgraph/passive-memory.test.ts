@@ -56,9 +56,7 @@ describe("a passive turn", () => {
       memoryMode: "passive",
       session: "bounded",
       injectAs: "system",
-    }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    }).compile({ checkpointer: memory.checkpointer() });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const shown = lines(model.calls[2]!.messages);
     expect(shown[0]).toMatch(/summary \d/);
@@ -86,9 +84,7 @@ describe("a passive turn", () => {
     const thread = await knownThread(memory);
     const asks = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
     const { agent, model } = toolAgent([{ toolCalls: [{ name: "ask", args: {} }] }, "Thanks."], [asks]);
-    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "What do I like?", thread);
     const resumed = await graph.invoke(new Command({ resume: "this one" }), thread);
     expect(lines(resumed.messages).at(-1)).toBe("ai: Thanks.");

@@ -154,9 +154,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     const model = new ScriptedChatModel({
       replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
     });
-    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({
-      checkpointer,
-    });
+    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({ checkpointer });
     const chunks = await streamed(
       graph,
       { messages: [new HumanMessage("Where do I live?")] },

@@ -45,9 +45,7 @@ describe("a mark", () => {
   });
 
   it.each(forged)("that a client writes has no effect: %j", async (response_metadata) => {
-    const model = taskModel({
-      fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")),
-    });
+    const model = taskModel({ fact_extraction: () => facts(candidate("The user likes figs.", "I like figs")) });
     const memory = database.memory({ model, config: { memories: { extract: true } } });
     const thread = newThread();
     const { agent } = toolAgent(["Noted."], []);

@@ -155,15 +155,10 @@ describe("recent messages with tools", () => {
   const calls = (what: string): ScriptedReply => ({ toolCalls: [{ name: "look", args: { what } }] }) as never;
 
   it("never part a call from its result, and stay within their tokens", async () => {
-    const memory = database.memory({
-      model: summarizing(),
-      config: { summaries: { keepRecentTokens: 700 } },
-    });
+    const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentTokens: 700 } } });
     const replies = [1, 2, 3, 4].flatMap((round) => [calls(`${round}a`), calls(`${round}b`), `answer ${round}`]);
     const { agent, model } = toolAgent([...replies, "last"], [look]);
-    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     for (const round of [1, 2, 3, 4]) await say(graph, `question ${round}`, thread);
     await say(graph, "and now?", thread);

@@ -74,10 +74,7 @@ function wrapped(memory: Memory, give: (view: BaseMessage[]) => unknown[], injec
     .addEdge(START, "chat")
     .addEdge("chat", "check")
     .compile();
-  return {
-    graph: withMemory(agent, memory, { injectAs }).compile({ checkpointer: memory.checkpointer() }),
-    model,
-  };
+  return { graph: withMemory(agent, memory, { injectAs }).compile({ checkpointer: memory.checkpointer() }), model };
 }
 
 const cases = Object.keys(returns).flatMap((give) =>

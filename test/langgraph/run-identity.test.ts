@@ -26,11 +26,7 @@ const ids = ["userId", "tenantId", "appId"] as const;
 const client: Place[] = ids.flatMap((id) =>
   [id, spellings[id]].flatMap((name) =>
     (["context", "configurable"] as const).map((source): Place => {
-      return {
-        key: `${source}.${name}`,
-        id,
-        put: (config, value) => (config[source][name] = value),
-      };
+      return { key: `${source}.${name}`, id, put: (config, value) => (config[source][name] = value) };
     }),
   ),
 );
@@ -40,22 +36,14 @@ const authUser = ({ configurable }: Config) => {
 };
 const server: Place[] = [
   ...["tenantId", "tenant_id"].flatMap((name): Place[] => [
-    {
-      key: `serverInfo.user.${name}`,
-      id: "tenantId",
-      put: ({ serverInfo }, value) => (serverInfo.user[name] = value),
-    },
+    { key: `serverInfo.user.${name}`, id: "tenantId", put: ({ serverInfo }, value) => (serverInfo.user[name] = value) },
     {
       key: `configurable.langgraph_auth_user.${name}`,
       id: "tenantId",
       put: (config, value) => (authUser(config)[name] = value),
     },
   ]),
-  {
-    key: "serverInfo.user.identity",
-    id: "userId",
-    put: ({ serverInfo }, value) => (serverInfo.user.identity = value),
-  },
+  { key: "serverInfo.user.identity", id: "userId", put: ({ serverInfo }, value) => (serverInfo.user.identity = value) },
   {
     key: "configurable.langgraph_auth_user.identity",
     id: "userId",
@@ -171,10 +159,7 @@ describe("whose run it is", () => {
   });
 
   it.each(places.map((place) => [place.key, place] as const))("is no number, list or object in %s", (_, place) => {
-    const whose = {
-      place: client.find(({ id }) => id === "userId" && place.id !== "userId"),
-      value: "ana",
-    };
+    const whose = { place: client.find(({ id }) => id === "userId" && place.id !== "userId"), value: "ana" };
     for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
       refused(configOf([...(whose.place ? [{ place: whose.place, value: "ana" }] : []), { place, value }]));
     }

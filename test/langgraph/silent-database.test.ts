@@ -99,11 +99,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
     await expect
       .poll(() => memory.events.list({ step: "database" }))
       .toContainEqual(
-        expect.objectContaining({
-          op: "resume",
-          status: "ok",
-          detail: expect.stringMatching(/calls refused/),
-        }),
+        expect.objectContaining({ op: "resume", status: "ok", detail: expect.stringMatching(/calls refused/) }),
       );
   });
 
@@ -127,17 +123,13 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
 
   it("does not hold the checkpointer's statements for longer than their deadlines", async () => {
     const { proxy, memory } = await throughProxy();
-    const graph = withMemory(chatAgent(answering()), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await say(graph, "hello", thread);
     proxy.silent = true;
     const { result, ms } = await timed(() => graph.getState(thread));
     expect(ms).toBeLessThan(turnMs);
-    expect(result).toMatchObject({
-      error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) },
-    });
+    expect(result).toMatchObject({ error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) } });
   });
 
   it("refuses runs that name nobody, also while nothing is tried, and what a stranger brings when it is back", async () => {

@@ -10,9 +10,7 @@ import { type Address, newAddress, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-const runOf = ({ scope, threadId }: Address) => ({
-  configurable: { user_id: scope.userId, thread_id: threadId },
-});
+const runOf = ({ scope, threadId }: Address) => ({ configurable: { user_id: scope.userId, thread_id: threadId } });
 const search = async (memory: Memory, thread: Address, args: object) => {
   const answer: string = await transcriptSearchTool(memory).invoke(args as never, runOf(thread));
   return answer.startsWith("[") ? (JSON.parse(answer) as Record<string, string>[]) : answer;
@@ -33,9 +31,7 @@ describe("a tool that searches what was said", () => {
         if (last?.getType() === "tool") return `You said: ${last.text}`;
         if (!last?.text.startsWith("Which")) return "Noted.";
         asked.push(messages.map(({ text }) => text).join("\n"));
-        return {
-          toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }],
-        };
+        return { toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }] };
       },
     });
     const agent = createAgent({ model, tools: [transcriptSearchTool(memory)] });

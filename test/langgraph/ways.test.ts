@@ -11,9 +11,7 @@ import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
 const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
-const looks = (...places: string[]) => ({
-  toolCalls: places.map((at) => ({ name: "look", args: { at } })),
-});
+const looks = (...places: string[]) => ({ toolCalls: places.map((at) => ({ name: "look", args: { at } })) });
 
 const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
   full: {},

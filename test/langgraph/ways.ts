@@ -62,12 +62,7 @@ const builders = {
   },
   async supervisor(build: Build) {
     const { checkpointer: _, ...options } = build;
-    const supervisor = await createMemorySupervisor({
-      planner: {},
-      executor: {},
-      prompt: "Lead.",
-      ...options,
-    });
+    const supervisor = await createMemorySupervisor({ planner: {}, executor: {}, prompt: "Lead.", ...options });
     return supervisor.compile(saverOf(build));
   },
 };

@@ -21,11 +21,7 @@ describe("agents of all kinds", () => {
       wrapModelCall: (request, handler) => handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
     });
     const limit = modelCallLimitMiddleware({ threadLimit: 2, exitBehavior: "error" } as never);
-    const agent = createAgent({
-      model,
-      tools: [],
-      middleware: [counter, limit as unknown as typeof counter],
-    });
+    const agent = createAgent({ model, tools: [], middleware: [counter, limit as unknown as typeof counter] });
     const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     for (const round of [1, 2]) await say(graph, `question ${round}`, thread);

@@ -48,10 +48,7 @@ describe.each(ways)("a run by %s", (way) => {
   ])("whose client adds a user by %s is refused before any model call", async (__, added) => {
     const { model, graph } = await start();
     const { configurable, ...rest } = added as { configurable?: object };
-    const config = {
-      configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable },
-      ...rest,
-    };
+    const config = { configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable }, ...rest };
     await expect(run(graph, config)).rejects.toMatchObject({ name: "MemoryError", code: "SCOPE_REQUIRED" });
     await expect(run(graph, config)).rejects.toThrow(/ambiguous/);
     expect(model.calls).toHaveLength(0);

@@ -47,9 +47,7 @@ describe("an interrupt in the agent", () => {
   it("surfaces, resumes where it stopped, and the turn is recorded once", async () => {
     const memory = database.memory({ model: summarizing() });
     const { agent, model, runs } = asking();
-    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
 
     const stopped = await say(graph, "question 1", thread);
@@ -80,9 +78,7 @@ describe("an interrupt in the agent", () => {
     const memory = database.memory({ model: summarizing(), config });
     await memory.graphs().summarization.invoke(addressOf(thread));
     expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
-    const resumed = withMemory(agent, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const resumed = withMemory(agent, memory, { injectAs: "system" }).compile({ checkpointer: memory.checkpointer() });
     const done = await resumed.invoke(new Command({ resume: "yes" }), thread);
     // What was shown at first is in no checkpoint: the summary stands for it by now.
     expect(lines(model.calls[0]!.messages)).toEqual([

@@ -26,10 +26,7 @@ const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 describe("tool messages", () => {
   it("stay in the outer state, parallel calls and errors too, and are recorded", async () => {
     const memory = database.memory();
-    const weather = tool(({ city }) => `sun in ${city}`, {
-      name: "weather",
-      schema: z.object({ city: z.string() }),
-    });
+    const weather = tool(({ city }) => `sun in ${city}`, { name: "weather", schema: z.object({ city: z.string() }) });
     const broken = tool(
       () => {
         throw new Error("out of order");

@@ -98,10 +98,7 @@ describe.concurrent("a failure of memory", () => {
   it.each(["SETUP_REQUIRED", "PERMISSION_DENIED", "CLOSED"] as const)(
     "that is a mistake of the program, such as %s, always fails the turn",
     async (code) => {
-      const failing: Memory = {
-        ...database.memory(),
-        recall: () => Promise.reject(new MemoryError(code, "mistake")),
-      };
+      const failing: Memory = { ...database.memory(), recall: () => Promise.reject(new MemoryError(code, "mistake")) };
       const model = answering();
       const graph = withMemory(chatAgent(model), failing).compile();
       await expect(say(graph, "hello", newThread())).rejects.toMatchObject({ code });

@@ -45,10 +45,7 @@ const states = {
   }),
   zod: z.object({
     messages: withLangGraph(z.custom<BaseMessage[]>(), MessagesZodMeta),
-    log: withLangGraph(z.array(z.string()), {
-      default: () => ["begin"],
-      reducer: { schema: z.string(), fn: append },
-    }),
+    log: withLangGraph(z.array(z.string()), { default: () => ["begin"], reducer: { schema: z.string(), fn: append } }),
     total: withLangGraph(z.number(), { default: () => 10, reducer: { fn: add } }),
     count: z.number().default(0),
     untouched: z.string().optional(),
@@ -140,9 +137,7 @@ describe("an agent with schemas of its own", () => {
       });
       const { state, ...schemas } = own[kind];
       const agent = agentOf(state, chat, schemas);
-      const graph = withMemory(agent, memory).compile({
-        checkpointer: memory.checkpointer(),
-      }) as unknown as AnyGraph;
+      const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() }) as unknown as AnyGraph;
       const thread = newThread();
       expect(await graph.invoke({ question: "who", secret: "ignored" }, thread)).toEqual({ answer: "who 1" });
       expect(await graph.invoke({ question: "what" }, thread)).toEqual({ answer: "what 2" });
@@ -165,9 +160,7 @@ describe("an agent with schemas of its own", () => {
     const memory = database.memory();
     const contextSchema = z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() });
     const agent = new StateGraph(MessagesAnnotation, contextSchema)
-      .addNode("chat", (_, { context }) => ({
-        messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)],
-      }))
+      .addNode("chat", (_, { context }) => ({ messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)] }))
       .addEdge(START, "chat")
       .compile();
     const graph = withMemory(agent, memory).compile();

@@ -119,11 +119,7 @@ describe("streams", () => {
     const thread = await knownThread(memory);
     for (const subgraphs of [false, true]) {
       const input = { messages: [new HumanMessage("What do I like?")] };
-      const chunks = await streamed(graph, input, {
-        ...thread,
-        streamMode: ["values", "updates"],
-        subgraphs,
-      });
+      const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"], subgraphs });
       expect(chunks.length).toBeGreaterThan(4);
       expect(inspect(chunks, { depth: 20 })).not.toMatch(/zanzibar|<memory>|mnemograph/);
       expect(model.calls.at(-1)?.messages[0]?.text).toContain("zanzibar");

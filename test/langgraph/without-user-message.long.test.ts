@@ -48,10 +48,7 @@ describe("a run without a user's message, after a summary of all", () => {
 
   it("is shown the turn of a tool's result that it brings", async () => {
     const { model, graph, thread } = agentWithMemory(
-      database.memory({
-        model: summarizing(),
-        config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
-      }),
+      database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } } }),
       { session: "bounded" },
     );
     await say(graph, "question 1", thread);

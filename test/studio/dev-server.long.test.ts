@@ -155,10 +155,7 @@ describe("the graphs in Studio's dev server", () => {
     });
     expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
     for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."]) {
-      await server.call("POST", `/threads/${threadId}/runs/wait`, {
-        assistant_id: graph,
-        input: input(text),
-      });
+      await server.call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: graph, input: input(text) });
     }
     // The summary is made in the background after the third round; it is there soon, if not at once.
     let round = await say(graph, threadId, "What is my dog called?");
@@ -304,10 +301,7 @@ function request(url: string, method: string, path: string, body: unknown): Prom
   return fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),
-    ...(body !== undefined && {
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    }),
+    ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
 }
 

@@ -70,9 +70,7 @@ describe("a summary whose model", () => {
   });
 
   it("answers in prose at first gets its answer back once, and may still make the summary", async () => {
-    const model = new ScriptedChatModel({
-      replies: ["Here is a summary: they talked.", good("They talked.")],
-    });
+    const model = new ScriptedChatModel({ replies: ["Here is a summary: they talked.", good("They talked.")] });
     const memory = summaryMemory(db, { model });
     const thread = fresh();
     await memory.remember({ ...thread, messages: threeRounds });
@@ -93,10 +91,7 @@ describe("a summary that the database refuses", () => {
     await db.pool.query(`alter table "${db.schema}".summary add constraint no check (content <> 'refused')`);
     await memory.remember({ ...thread, messages: threeRounds });
     const [failed] = await memory.summaries.list(thread);
-    expect(failed).toMatchObject({
-      status: "failed",
-      error: expect.stringContaining("check"),
-    });
+    expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining("check") });
     expect(failed?.error).not.toContain("refused");
     await expect
       .poll(async () => {

@@ -57,10 +57,7 @@ describe("after an outage", () => {
         fc.uuid(),
         async (down, inputBudgetTokens, threadId) => {
           let rounds = 0;
-          const { reached, memory } = failing(() => down[rounds] ?? false, {
-            inputBudgetTokens,
-            mostPieces: 50,
-          });
+          const { reached, memory } = failing(() => down[rounds] ?? false, { inputBudgetTokens, mostPieces: 50 });
           for (; rounds <= down.length; rounds++)
             await memory.remember({ scope, threadId, messages: round(`${rounds}`) });
           expect(reached.size).toBe(rounds * 2);

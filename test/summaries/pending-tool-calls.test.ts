@@ -2,9 +2,7 @@ import { describe, expect, it } from "vitest";
 import { hasPendingToolCalls, type ToolCallLinks } from "../../src/summaries/start-summary.js";
 
 const said = (id: string): ToolCallLinks => ({ id });
-const calling = (...ids: (string | undefined)[]): ToolCallLinks => ({
-  tool_calls: ids.map((id) => ({ id })),
-});
+const calling = (...ids: (string | undefined)[]): ToolCallLinks => ({ tool_calls: ids.map((id) => ({ id })) });
 const result = (id: string): ToolCallLinks => ({ tool_call_id: id });
 
 describe("hasPendingToolCalls", () => {

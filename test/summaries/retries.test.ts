@@ -42,13 +42,7 @@ describe("a failed summary", () => {
     now += 1;
     expect(await memory.upkeep()).toBe(1);
     expect(await memory.summaries.list(thread)).toMatchObject([
-      {
-        status: "completed",
-        text: "at last",
-        startSeq: 0,
-        endSeq: 5,
-        error: null,
-      },
+      { status: "completed", text: "at last", startSeq: 0, endSeq: 5, error: null },
     ]);
     expect(await memory.upkeep()).toBe(0);
     expect(await eventStatuses(thread.threadId)).toEqual(["error", "error", "ok"]);
@@ -102,11 +96,7 @@ describe("a failed summary", () => {
   it("is tried again in the background by itself", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
-    const memory = summaryMemory(db, {
-      model,
-      jobs: "background",
-      config: { summaries: { retryDelayMs: 20 } },
-    });
+    const memory = summaryMemory(db, { model, jobs: "background", config: { summaries: { retryDelayMs: 20 } } });
     const thread = fresh();
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");

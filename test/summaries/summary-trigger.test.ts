@@ -6,11 +6,7 @@ function reasonIn(
   thread: Pick<SummaryTriggerInput, "lastSeq" | "processing" | "summarisedSeq" | "afterSeq">,
 ): ReturnType<typeof summarySkipReason> {
   const { lastSeq, summarisedSeq } = thread;
-  const counts = {
-    messages: lastSeq + 1,
-    unsummarised: lastSeq - (summarisedSeq ?? -1),
-    unsummarisedBytes: 0,
-  };
+  const counts = { messages: lastSeq + 1, unsummarised: lastSeq - (summarisedSeq ?? -1), unsummarisedBytes: 0 };
   return summarySkipReason({ ...thread, ...counts, everyMessages: 1, afterTokens: 16_000 });
 }
 

@@ -33,10 +33,7 @@ describe("summaryWindow", () => {
         const lastSeq = round * 2 + 1;
         const earliest = Math.max(0, lastSeq - size + 1);
         const aligned = earliest % 2 === 0 ? earliest : earliest + 1;
-        expect(summaryWindow(lastSeq, size, plainStarts(lastSeq))).toEqual({
-          startSeq: aligned,
-          endSeq: lastSeq,
-        });
+        expect(summaryWindow(lastSeq, size, plainStarts(lastSeq))).toEqual({ startSeq: aligned, endSeq: lastSeq });
       }),
     );
   });

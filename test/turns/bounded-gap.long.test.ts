@@ -43,19 +43,14 @@ describe("without a summary, of a long thread", () => {
   it("what is found in the transcript is what is not shown", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope: { userId: "bo" }, threadId: "searched" };
-    await memory.record({
-      ...thread,
-      messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)],
-    });
+    await memory.record({ ...thread, messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)] });
     expect((await memory.recall(thread)).gap).toHaveLength(12);
     const found = await memory.transcript.search({ scope: thread.scope, query: "What is my cat called?" });
     expect(JSON.stringify(found)).toContain("Zerberus");
   });
 
   it("many words count as well as many messages", async () => {
-    const memory = db.memory({
-      config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
-    });
+    const memory = db.memory({ config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } } });
     const thread = { scope, threadId: "words" };
     const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
     await memory.record({ ...thread, messages: long });
@@ -93,9 +88,7 @@ describe("without a summary, of a long thread", () => {
   });
 
   it("waits for no fewer messages than a summary does", async () => {
-    const memory = db.memory({
-      config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
-    });
+    const memory = db.memory({ config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } } });
     const thread = { scope, threadId: "awaited" };
     await memory.record({ ...thread, messages: rounds(1, 25) });
     expect((await memory.recall(thread)).gap).toHaveLength(40);

@@ -27,9 +27,7 @@ function talk(
     jobs,
     config: { ...config, preset: "ledger", context: { tailTokens: 300, ...config.context } },
   });
-  const model = new ScriptedChatModel({
-    replies: () => "That is a long story, and I tell it gladly. ".repeat(3),
-  });
+  const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it gladly. ".repeat(3) });
   const agent = createAgent({
     model,
     tools: [],
@@ -97,9 +95,7 @@ describe("a ledger", () => {
         jobs: "inline",
         config: { preset: "ledger", context: { tailTokens: 300 } },
       });
-      const model = new ScriptedChatModel({
-        replies: () => "That is a long story, and I tell it. ".repeat(3),
-      });
+      const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it. ".repeat(3) });
       const graph = (await made[way](memory, model)) as unknown as AnyGraph;
       const userId = `user of ${way}`;
       await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
@@ -215,10 +211,7 @@ describe("a ledger", () => {
   });
 
   it("prompt 1: agents that read other categories have other epochs", async () => {
-    const { memory, thread, add, say } = talk({
-      allowlists: { clerk: ["profile"] },
-      context: { tailTokens: 4_000 },
-    });
+    const { memory, thread, add, say } = talk({ allowlists: { clerk: ["profile"] }, context: { tailTokens: 4_000 } });
     await add("Ana has a cat called Zerberus.");
     expect(system(await say("Hello!"))).toContain("Zerberus");
     const { memories, epoch } = await memory.recall({ ...thread, agent: "clerk" });

@@ -41,18 +41,12 @@ describe("insights", () => {
     const lists = fc.tuple(
       fc.array(draft("fact"), { minLength: 1, maxLength: 14 }),
       fc.array(draft("insight"), { minLength: 1, maxLength: 12 }),
-      fc.record({
-        budgetTokens: fc.constantFrom(120, 300, 1_500),
-        topK: fc.constantFrom(1, 3, 8),
-      }),
+      fc.record({ budgetTokens: fc.constantFrom(120, 300, 1_500), topK: fc.constantFrom(1, 3, 8) }),
     );
     await fc.assert(
       fc.asyncProperty(lists, async ([facts, insights, retrieval]) => {
         const memory = db.memory({
-          config: {
-            retrieval,
-            categories: { custom: [{ name: "workgoals", context: "rag", rag_length: 3 }] },
-          },
+          config: { retrieval, categories: { custom: [{ name: "workgoals", context: "rag", rag_length: 3 }] } },
         });
         const [alone, both] = [newAddress(), newAddress()];
         await memory.memories.add(facts as MemoryDraft[], alone);

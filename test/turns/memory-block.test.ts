@@ -174,10 +174,7 @@ describe("the memory block", () => {
       [long, profile, fits, notes, waits, conversation, ofBoth],
     ],
   ])("users M5: of %s has headings with lines, and above what it calls so", async (_, known, sections) => {
-    const memory = db.memory({
-      clock: () => new Date("2030-01-02T12:00:00Z"),
-      config: { consent: { ask: "tool" } },
-    });
+    const memory = db.memory({ clock: () => new Date("2030-01-02T12:00:00Z"), config: { consent: { ask: "tool" } } });
     const address = newAddress();
     const scope = { ...address.scope, tenantId: address.threadId, appId: "shop" };
     const turn = { scope, threadId: address.threadId, query: known.query };
@@ -189,11 +186,7 @@ describe("the memory block", () => {
     if (known.gone) {
       const before = await memory.recall(turn);
       const { query: _, ...thread } = turn;
-      await memory.remember({
-        ...thread,
-        messages: [{ role: "user", content: "Hi." }],
-        shown: shownBy(before),
-      });
+      await memory.remember({ ...thread, messages: [{ role: "user", content: "Hi." }], shown: shownBy(before) });
       await memory.memories.remove(before.memories.rest[0]?.id ?? "", { scope });
     }
     const block = memoryBlock({ ...(await memory.recall(turn)), ...known.more });

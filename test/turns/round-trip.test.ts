@@ -66,13 +66,7 @@ const samples: [string, BaseMessage][] = [
         { type: "text", text: "look" },
         { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } },
         { type: "image", source_type: "base64", mime_type: "image/png", data: png },
-        {
-          type: "file",
-          source_type: "base64",
-          mime_type: "application/pdf",
-          data: png,
-          metadata: { name: "a.pdf" },
-        },
+        { type: "file", source_type: "base64", mime_type: "application/pdf", data: png, metadata: { name: "a.pdf" } },
       ],
     }),
   ],
@@ -155,9 +149,7 @@ describe("a recorded message", () => {
 
   it("comes back as from a checkpoint, whatever is in it", async () => {
     const content = fc.string({ unit: "binary", maxLength: 50 });
-    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), {
-      maxKeys: 3,
-    });
+    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
     const message = fc.oneof(
       content.map((text) => new HumanMessage(text)),
       fc

@@ -26,9 +26,7 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     pool = new pg.Pool({ connectionString, max: 1, options });
     memory = db.memory({ database: pool });
     const batch = (start: number) =>
-      Array.from({ length: 500 }, (_, n) => ({
-        text: `word${start + n} term${start + n} lexeme${start + n}`,
-      }));
+      Array.from({ length: 500 }, (_, n) => ({ text: `word${start + n} term${start + n} lexeme${start + n}` }));
     // Of small tables, all rows are rightly read.
     for (let other = 0; other < 20; other++) {
       await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });

@@ -166,12 +166,7 @@ describe("delta channels on memory.checkpointer()", () => {
     const saver = memory.checkpointer();
     const config = { configurable: { thread_id: randomUUID(), checkpoint_ns: "" } };
     const counters: Record<string, [number, number]> = { trail: [0, 1] };
-    const metadata = {
-      source: "loop",
-      step: 0,
-      parents: {},
-      counters_since_delta_snapshot: counters,
-    } as const;
+    const metadata = { source: "loop", step: 0, parents: {}, counters_since_delta_snapshot: counters } as const;
     const { emptyCheckpoint, uuid6 } = langGraphCheckpoint;
     let at: RunnableConfig = config;
     for (const word of ["one", "two", "three"]) {
@@ -184,15 +179,10 @@ describe("delta channels on memory.checkpointer()", () => {
   });
 
   it.each(["full", "bounded"] as const)("turn 4: hold the messages of a %s session", async (session) => {
-    const memory = database.memory({
-      model: summarizing(),
-      config: { summaries: { keepRecentMessages: 2 } },
-    });
+    const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentMessages: 2 } } });
     const converse = async (state: typeof MessagesAnnotation) => {
       const agent = new StateGraph(state)
-        .addNode("chat", ({ messages }) => ({
-          messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)],
-        }))
+        .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)] }))
         .addEdge(START, "chat")
         .compile();
       const graph = withMemory(agent, memory, { session, injectAs: "system" }).compile({

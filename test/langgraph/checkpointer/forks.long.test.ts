@@ -64,10 +64,7 @@ function conversation(compiled: unknown, thread: Thread) {
   const now = async (at: object = thread) => textsOf((await graph.getState(own(at))).values.messages);
   /** What each checkpoint holds, the newest first. */
   const past = async () =>
-    (await historyOf(graph, thread)).map(({ values, next }) => ({
-      next,
-      said: textsOf(values.messages ?? []),
-    }));
+    (await historyOf(graph, thread)).map(({ values, next }) => ({ next, said: textsOf(values.messages ?? []) }));
   return { graph, own, say, endOf, now, past };
 }
 type Conversation = ReturnType<typeof conversation>;

@@ -35,14 +35,8 @@ const { value: plain } = fc.letrec<{ value: unknown }>((tie) => ({
   ),
 }));
 const record = fc.dictionary(names, plain, { maxKeys: 3 });
-const common = {
-  id: fc.option(fc.uuid(), { nil: undefined }),
-  additional_kwargs: record,
-  response_metadata: record,
-};
-const parts = fc.array(fc.oneof(fc.record({ type: fc.constant("text"), text: fc.string() }), record), {
-  maxLength: 3,
-});
+const common = { id: fc.option(fc.uuid(), { nil: undefined }), additional_kwargs: record, response_metadata: record };
+const parts = fc.array(fc.oneof(fc.record({ type: fc.constant("text"), text: fc.string() }), record), { maxLength: 3 });
 const content = fc.oneof(fc.string(), parts);
 const toolCalls = fc.array(
   fc.record({ name: fc.string(), args: record, id: fc.string(), type: fc.constant("tool_call" as const) }),
@@ -52,12 +46,7 @@ const message = fc.oneof(
   fc.record({ ...common, content }).map((fields) => new HumanMessage(fields as never)),
   fc.record({ ...common, content }).map((fields) => new SystemMessage(fields as never)),
   fc
-    .record({
-      ...common,
-      content,
-      tool_calls: toolCalls,
-      usage_metadata: fc.option(record, { nil: undefined }),
-    })
+    .record({ ...common, content, tool_calls: toolCalls, usage_metadata: fc.option(record, { nil: undefined }) })
     .map((fields) => new AIMessage(fields as never)),
   fc.record({ ...common, content: fc.string() }).map((fields) => new AIMessageChunk(fields as never)),
   fc
