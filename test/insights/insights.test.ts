@@ -294,83 +294,77 @@ describe("insights into a user", () => {
   });
 });
 
-describe("a turn", () => {
-  it("neither makes insights nor waits for them, and takes as many round trips", async () => {
-    const gate = createGate();
-    const model = understandsAfter(gate);
-    const { pool, statements } = watchedPool(db.pool);
-    const memory = db.memory({
-      database: pool,
-      model,
-      config: { ...config, jobs: { concurrency: 1 } },
-      jobs: "background",
-    });
-    const thread = newAddress();
-    await say(memory, thread, "The user drinks tea.");
-    await expect
-      .poll(async () => {
-        await memory.upkeep();
-        return gate.waiting;
-      })
-      .toBe(1);
-    statements.length = 0;
-    await say(memory, thread, "The user runs.");
-    await memory.recall({ ...thread, query: "What does the user drink?" });
-    expect(statements).toHaveLength(2);
-    expect(await insightsOf(memory, thread)).toEqual([]);
-    gate.open();
-    await memory.idle();
-    expect(await insightsOf(memory, thread)).toHaveLength(1);
+it("a turn neither makes insights nor waits for them, and takes as many round trips", async () => {
+  const gate = createGate();
+  const model = understandsAfter(gate);
+  const { pool, statements } = watchedPool(db.pool);
+  const memory = db.memory({
+    database: pool,
+    model,
+    config: { ...config, jobs: { concurrency: 1 } },
+    jobs: "background",
   });
+  const thread = newAddress();
+  await say(memory, thread, "The user drinks tea.");
+  await expect
+    .poll(async () => {
+      await memory.upkeep();
+      return gate.waiting;
+    })
+    .toBe(1);
+  statements.length = 0;
+  await say(memory, thread, "The user runs.");
+  await memory.recall({ ...thread, query: "What does the user drink?" });
+  expect(statements).toHaveLength(2);
+  expect(await insightsOf(memory, thread)).toEqual([]);
+  gate.open();
+  await memory.idle();
+  expect(await insightsOf(memory, thread)).toHaveLength(1);
 });
 
-describe("a run that fails", () => {
-  it("is tried again for one insight, and given up with what the model said", async () => {
-    const model = taskModel({ ...learns, user_insights: () => ({ structured: { nothing: true } }) });
-    const logger = recordingLogger();
-    const memory = db.memory({ model, config, logger });
-    const thread = newAddress();
-    await say(memory, thread, "The user drinks tea.");
-    for (let time = 0; time < 4; time++) await memory.upkeep();
-    expect(model.prompts("user_insights").length).toBeGreaterThanOrEqual(3);
-    const { rows } = await db.pool.query(
-      `select d.kind, d.output from "${db.schema}".work d join "${db.schema}".owner o on o.id = d.owner_ref
+it("a run that fails is tried again for one insight, and given up with what the model said", async () => {
+  const model = taskModel({ ...learns, user_insights: () => ({ structured: { nothing: true } }) });
+  const logger = recordingLogger();
+  const memory = db.memory({ model, config, logger });
+  const thread = newAddress();
+  await say(memory, thread, "The user drinks tea.");
+  for (let time = 0; time < 4; time++) await memory.upkeep();
+  expect(model.prompts("user_insights").length).toBeGreaterThanOrEqual(3);
+  const { rows } = await db.pool.query(
+    `select d.kind, d.output from "${db.schema}".work d join "${db.schema}".owner o on o.id = d.owner_ref
        where o.user_id = $1 and d.given_up_at is not null`,
-      [thread.scope.userId],
-    );
-    expect(rows).toMatchObject([{ kind: "insights", output: expect.stringContaining("nothing") }]);
-    expect(await taskOf(thread)).toMatchObject({ attempts: 0, retry_at: null });
-    expect((await eventsOf(thread)).at(-1)).toBe("create error DEAD_LETTER");
-    const systems = model.calls
-      .filter(({ toolNames }) => toolNames[0] === "user_insights")
-      .map(({ messages }) => messages[0]?.text);
-    expect(systems[0]).toContain("one to 3 insights");
-    expect(systems.at(-1)).toContain("Give one insight,");
-    await say(memory, thread, "The user swims.");
-    expect((await taskOf(thread))?.retry_at).not.toBeNull();
-  });
+    [thread.scope.userId],
+  );
+  expect(rows).toMatchObject([{ kind: "insights", output: expect.stringContaining("nothing") }]);
+  expect(await taskOf(thread)).toMatchObject({ attempts: 0, retry_at: null });
+  expect((await eventsOf(thread)).at(-1)).toBe("create error DEAD_LETTER");
+  const systems = model.calls
+    .filter(({ toolNames }) => toolNames[0] === "user_insights")
+    .map(({ messages }) => messages[0]?.text);
+  expect(systems[0]).toContain("one to 3 insights");
+  expect(systems.at(-1)).toContain("Give one insight,");
+  await say(memory, thread, "The user swims.");
+  expect((await taskOf(thread))?.retry_at).not.toBeNull();
 });
 
-describe("the insights graph", () => {
-  it("shows its steps, keeps no checkpoints, and makes them by hand", async () => {
-    const model = new OfflineChatModel({
-      structured: {
-        user_insights: () => ({
-          insights: [{ summary: "The user is open.", tags: [], importance: 2, evidence: [1, 2] }],
-        }),
-      },
-    });
-    const memory = db.memory({ model, config });
-    const graph = memory.graphs().insights;
-    const { nodes } = await graph.getGraphAsync();
-    expect(Object.keys(nodes)).toEqual(["__start__", "load", "insights", "validate", "save", "__end__"]);
-    expect([graph.name, graph.checkpointer]).toEqual(["insights", false]);
-    const thread = newAddress();
-    await say(memory, thread, "I like jazz. I prefer tea.");
-    const { status, outcomes } = await graph.invoke({ scope: thread.scope });
-    expect([status, outcomes]).toMatchObject(["completed", [{ outcome: "created" }]]);
-    await expect(db.memory().graphs().insights.invoke({ scope: thread.scope })).rejects.toMatchObject({
-      code: "MODEL_REQUIRED",
-    });
+it("the insights graph shows its steps, keeps no checkpoints, and makes them by hand", async () => {
+  const model = new OfflineChatModel({
+    structured: {
+      user_insights: () => ({
+        insights: [{ summary: "The user is open.", tags: [], importance: 2, evidence: [1, 2] }],
+      }),
+    },
+  });
+  const memory = db.memory({ model, config });
+  const graph = memory.graphs().insights;
+  const { nodes } = await graph.getGraphAsync();
+  expect(Object.keys(nodes)).toEqual(["__start__", "load", "insights", "validate", "save", "__end__"]);
+  expect([graph.name, graph.checkpointer]).toEqual(["insights", false]);
+  const thread = newAddress();
+  await say(memory, thread, "I like jazz. I prefer tea.");
+  const { status, outcomes } = await graph.invoke({ scope: thread.scope });
+  expect([status, outcomes]).toMatchObject(["completed", [{ outcome: "created" }]]);
+  await expect(db.memory().graphs().insights.invoke({ scope: thread.scope })).rejects.toMatchObject({
+    code: "MODEL_REQUIRED",
   });
 });

@@ -57,28 +57,26 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ask = async (agent: string, input: Record<string, unknown>): Promise<string> =>
   memoryQueryTool(memory, { agent }).invoke({ query: "deployment plan", ...input }, run);
 
-describe("an agent without an allowlist", () => {
-  it("users names: is warned of once, by name, with the name that is near", async () => {
-    const logger = recordingLogger();
-    const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
-    const memory = db.memory({ config: { allowlists }, logger });
-    const warnings = () => logger.lines.filter((line) => line.startsWith("warn"));
-    for (const agent of ["planner", "cook", "supervisor", "executor"]) {
-      memoryQueryTool(memory, { agent });
-      await memory.recall({ scope, threadId: "names", agent });
-    }
-    expect(warnings()).toEqual([]);
-    for (let turn = 0; turn < 2; turn++) await memory.recall({ scope, threadId: "names", agent: "planer" });
-    expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
-    memoryManageTool(memory, { agent: "clerk" });
-    expect(warnings()).toEqual([
-      expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
-      expect.stringMatching(/"clerk" has no allowlist\./),
-    ]);
-    const unlimited = db.memory({ logger });
-    await unlimited.recall({ scope, threadId: "names", agent: "planer" });
-    expect(warnings()).toHaveLength(2);
-  });
+it("users names: an agent without an allowlist is warned of once, by name, with the name that is near", async () => {
+  const logger = recordingLogger();
+  const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
+  const memory = db.memory({ config: { allowlists }, logger });
+  const warnings = () => logger.lines.filter((line) => line.startsWith("warn"));
+  for (const agent of ["planner", "cook", "supervisor", "executor"]) {
+    memoryQueryTool(memory, { agent });
+    await memory.recall({ scope, threadId: "names", agent });
+  }
+  expect(warnings()).toEqual([]);
+  for (let turn = 0; turn < 2; turn++) await memory.recall({ scope, threadId: "names", agent: "planer" });
+  expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
+  memoryManageTool(memory, { agent: "clerk" });
+  expect(warnings()).toEqual([
+    expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
+    expect.stringMatching(/"clerk" has no allowlist\./),
+  ]);
+  const unlimited = db.memory({ logger });
+  await unlimited.recall({ scope, threadId: "names", agent: "planer" });
+  expect(warnings()).toHaveLength(2);
 });
 
 describe("memory.query", () => {

@@ -72,15 +72,13 @@ describe.each(ways)("a run by %s", (way) => {
   });
 });
 
-describe("a run without a thread", () => {
-  it.each(ways)("is refused before any model call (%s)", async (way) => {
-    const memory = database.memory();
-    const model = answering();
-    const graph = await agentIn(way, { memory, model, checkpointer: null });
-    await expect(say(graph, "hello", { configurable: { user_id: "ana" } })).rejects.toMatchObject({
-      name: "MemoryError",
-      code: "INVALID_INPUT",
-    });
-    expect(model.calls).toHaveLength(0);
+it.each(ways)("a run without a thread is refused before any model call (%s)", async (way) => {
+  const memory = database.memory();
+  const model = answering();
+  const graph = await agentIn(way, { memory, model, checkpointer: null });
+  await expect(say(graph, "hello", { configurable: { user_id: "ana" } })).rejects.toMatchObject({
+    name: "MemoryError",
+    code: "INVALID_INPUT",
   });
+  expect(model.calls).toHaveLength(0);
 });

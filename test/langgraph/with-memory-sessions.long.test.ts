@@ -26,31 +26,27 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
   for (const round of numbers) await say(graph, `question ${round}`, thread);
 }
 
-describe("without a checkpointer", () => {
-  it("a turn sent twice is recorded once, and shown once", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile();
-    const thread = newThread();
-    await converse(graph, thread, 1);
-    const question = () => ({ messages: [new HumanMessage({ id: "second", content: "question 2" })] });
-    await graph.invoke(question(), thread);
-    await graph.invoke(question(), thread);
-    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
-    expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
-  });
+it("without a checkpointer a turn sent twice is recorded once, and shown once", async () => {
+  const memory = database.memory();
+  const model = answering();
+  const graph = withMemory(chatAgent(model), memory).compile();
+  const thread = newThread();
+  await converse(graph, thread, 1);
+  const question = () => ({ messages: [new HumanMessage({ id: "second", content: "question 2" })] });
+  await graph.invoke(question(), thread);
+  await graph.invoke(question(), thread);
+  expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
+  expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
 });
 
-describe("with a checkpointer", () => {
-  it("a state that was lost is filled in from the transcript", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const agent = withMemory(chatAgent(model), memory);
-    const thread = newThread();
-    await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 1, 2);
-    await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 3);
-    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
-  });
+it("with a checkpointer a state that was lost is filled in from the transcript", async () => {
+  const memory = database.memory();
+  const model = answering();
+  const agent = withMemory(chatAgent(model), memory);
+  const thread = newThread();
+  await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 1, 2);
+  await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 3);
+  expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
 });
 
 describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a %s session", (session) => {

@@ -16,7 +16,7 @@ function agent(threadId: string, writer: string, rounds: number, model: "quick" 
 }
 
 describe.skipIf(!onServer())("processes that share a thread (server only)", () => {
-  it("recording and triggering at once: one summary in the making, no gap, a sound chain", async () => {
+  it("record and trigger concurrently: one summary in progress, no gap, a sound chain", async () => {
     const thread = { scope, threadId: "shared" };
     const memory = db.memory();
     const agents = ["one", "two"].map((writer) => agent(thread.threadId, writer, 40, "quick"));
@@ -32,7 +32,6 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
       mostAtOnce = Math.max(mostAtOnce, rows[0].count);
     }
     expect(await ended).toEqual([0, 0]);
-    // None when no look fell into the making of one.
     expect(mostAtOnce).toBeLessThanOrEqual(1);
 
     const { rows } = await db.pool.query(

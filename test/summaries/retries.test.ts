@@ -5,31 +5,22 @@ import { round } from "../support/spoken.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { eventsOf, newAddress } from "../support/thread-facts.js";
 
 // Upkeep looks at every thread: each test leaves nothing behind that is due.
 const db = useTestDatabase();
-const scope = { userId: "ana" };
 const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "…", summary } });
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
-let next = 0;
-const fresh = () => ({ scope, threadId: `retried ${next++}` });
-
-const eventStatuses = async (threadId: string) => {
-  const { rows } = await db.pool.query(`select status from "${db.schema}".event where thread_id = $1 order by id`, [
-    threadId,
-  ]);
-  return rows.map((row) => row.status as string);
-};
 
 describe("a failed summary", () => {
   const config = { summaries: { maxAttempts: 3, retryDelayMs: 1_000 } };
 
-  it("is tried again after a wait that doubles, with the same window", async () => {
+  it("is retried after a doubling delay, with the same window", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("at last")] });
     const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
-    const thread = fresh();
+    const thread = newAddress();
     await memory.remember({ ...thread, messages: threeRounds });
 
     now += 999;
@@ -45,7 +36,8 @@ describe("a failed summary", () => {
       { status: "completed", text: "at last", startSeq: 0, endSeq: 5, error: null },
     ]);
     expect(await memory.upkeep()).toBe(0);
-    expect(await eventStatuses(thread.threadId)).toEqual(["error", "error", "ok"]);
+    const events = await eventsOf(db, thread, "summarize");
+    expect(events.map((event) => event.split(" ")[1])).toEqual(["error", "error", "ok"]);
   });
 
   it("is given up after the last attempt, and the next turn starts a fresh one", async () => {
@@ -55,7 +47,7 @@ describe("a failed summary", () => {
     });
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model, config, logger, clock: () => new Date(now) });
-    const thread = fresh();
+    const thread = newAddress();
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     for (const wait of [1_000, 2_000, 4_000, 3_600_000]) {
@@ -78,11 +70,11 @@ describe("a failed summary", () => {
     expect((await memory.recall(thread)).summary?.text).toBe("the next");
   });
 
-  it("is not tried again once a newer turn has started another", async () => {
+  it("is not retried once a newer turn has started another", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({ replies: [new Error("overloaded"), good("newer")] });
     const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
-    const thread = fresh();
+    const thread = newAddress();
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     now += 3_600_000;
@@ -93,21 +85,21 @@ describe("a failed summary", () => {
     ]);
   });
 
-  it("is tried again in the background by itself", async () => {
+  it("is retried in the background", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
     const memory = summaryMemory(db, { model, jobs: "background", config: { summaries: { retryDelayMs: 20 } } });
-    const thread = fresh();
+    const thread = newAddress();
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
   });
 
-  it("is left alone by a memory without a model", async () => {
+  it("is not retried by a memory without a model", async () => {
     const failing = summaryMemory(db, {
       model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),
       config: { summaries: { retryDelayMs: 0 } },
     });
-    const thread = fresh();
+    const thread = newAddress();
     await failing.remember({ ...thread, messages: threeRounds });
     expect(await db.memory().upkeep()).toBe(0);
   });

@@ -15,8 +15,8 @@ const rounds = (from: number, to: number) =>
 const bounded = (context: object) => db.memory({ config: { context } });
 const idsOf = (messages: readonly BaseMessage[]) => messages.map(({ id }) => id);
 
-describe("without a summary, of a long thread", () => {
-  it("the newest messages are shown, from the start of a round, and the model is told how many are not", async () => {
+describe("a long thread without a summary", () => {
+  it("shows the newest messages from the start of a turn, and the number of omitted ones", async () => {
     const memory = bounded({ maxGapMessages: 13 });
     const thread = { scope, threadId: "newest" };
     await memory.record({ ...thread, messages: rounds(1, 1_000) });
@@ -31,7 +31,7 @@ describe("without a summary, of a long thread", () => {
     }
   });
 
-  it("nothing is said where all is shown", async () => {
+  it("mentions no omitted messages when all are shown", async () => {
     const memory = bounded({ maxGapMessages: 14 });
     const thread = { scope, threadId: "all" };
     await memory.record({ ...thread, messages: rounds(1, 7) });
@@ -40,7 +40,7 @@ describe("without a summary, of a long thread", () => {
     expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
   });
 
-  it("what is found in the transcript is what is not shown", async () => {
+  it("finds omitted messages in the transcript", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope: { userId: "bo" }, threadId: "searched" };
     await memory.record({ ...thread, messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)] });
@@ -49,7 +49,7 @@ describe("without a summary, of a long thread", () => {
     expect(JSON.stringify(found)).toContain("Zerberus");
   });
 
-  it("many words count as well as many messages", async () => {
+  it("limits tokens as well as messages", async () => {
     const memory = db.memory({ config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } } });
     const thread = { scope, threadId: "words" };
     const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
@@ -60,7 +60,7 @@ describe("without a summary, of a long thread", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
   });
 
-  it("of a turn that alone is too long its question is shown, and no result without its call", async () => {
+  it("shows the question of a turn that alone is too long, and no result without its call", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope, threadId: "long round" };
     const steps = Array.from({ length: 50 }, (_, n) => [
@@ -87,7 +87,7 @@ describe("without a summary, of a long thread", () => {
     expect(idsOf(view).slice(1)).toEqual(["q", ...idsOf(steps.slice(-10)), "a", "now"]);
   });
 
-  it("waits for no fewer messages than a summary does", async () => {
+  it("shows at least as many messages as a summary waits for", async () => {
     const memory = db.memory({ config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } } });
     const thread = { scope, threadId: "awaited" };
     await memory.record({ ...thread, messages: rounds(1, 25) });
@@ -96,7 +96,7 @@ describe("without a summary, of a long thread", () => {
 });
 
 describe.each(["full", "bounded"] as const)("a long %s session without a model", (session) => {
-  it("has a prompt that stays the same, and drops from a bounded state what is not shown", async () => {
+  it("has a prompt of constant length, and drops omitted messages from a bounded state", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const model = answering();
     const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
@@ -114,7 +114,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
     expect(messages).toHaveLength(session === "full" ? 24 : 8);
   });
 
-  it("shows the branch after time travel to what is not shown any more", async () => {
+  it("shows the branch after time travel to omitted messages", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const model = answering();
     const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
@@ -132,7 +132,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
   });
 });
 
-describe("of a thread of 10,000 messages", () => {
+describe("a thread of 10,000 messages", () => {
   const thread = { scope, threadId: "10,000" };
   const many = 10_000;
 
@@ -146,7 +146,7 @@ describe("of a thread of 10,000 messages", () => {
     await db.pool.query("analyze");
   }, 120_000);
 
-  it.each([null, 1_000, many - 3])("recall reads what it shows, where a summary ends at %s", async (endSeq) => {
+  it.each([null, 1_000, many - 3])("is read only as far as it is shown, with a summary up to %s", async (endSeq) => {
     await db.pool.query(`delete from "${db.schema}".summary`);
     if (endSeq !== null) {
       await db.pool.query(

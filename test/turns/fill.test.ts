@@ -17,8 +17,8 @@ const added = async (memory: Memory, scope: Scope, drafts: readonly (Partial<Mem
   (await memory.memories.add(drafts, { scope })).map(({ id }) => id as string);
 const blockOf = (recalled: Recalled) => memoryBlock({ ...recalled, summary: null }) ?? "";
 
-describe("what is known and fits no question", () => {
-  it("is shown while there is room: pinned, then importance, then recency", async () => {
+describe("a fallback memory", () => {
+  it("is shown within the budget: pinned, then importance, then recency", async () => {
     let now = new Date("2031-01-01T00:00:00Z").getTime();
     const memory = db.memory({ clock: () => new Date(now) });
     const { scope, threadId } = newAddress();
@@ -45,7 +45,7 @@ describe("what is known and fits no question", () => {
     expect(block).not.toMatch(/more memories/);
   });
 
-  it("is shown once, and after what fits", async () => {
+  it("is shown once, after relevant memories", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     await added(memory, scope, [
@@ -62,7 +62,7 @@ describe("what is known and fits no question", () => {
     expect(recalled.memories.relevant).toHaveLength(1);
   });
 
-  it("leaves room for what is asked, however much is always shown, and most of it to that", async () => {
+  it("leaves room for relevant memories, however many are always shown", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 600 } } });
     const { scope, threadId } = newAddress();
     await added(memory, scope, [
@@ -86,7 +86,7 @@ describe("what is known and fits no question", () => {
     expect(await asked("When is chess with Rex?")).toContain("The user plays chess with Rex on Fridays.");
   });
 
-  it("stays out where nobody may see it", async () => {
+  it("is not shown where it may not be seen", async () => {
     const memory = db.memory({ config: { allowlists: { planner: ["tasks"] } } });
     const { scope, threadId } = newAddress();
     const [, gone] = await added(memory, scope, [
@@ -106,7 +106,7 @@ describe("what is known and fits no question", () => {
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hello", mode: "passive" }))).toEqual([]);
   });
 
-  it("keeps to the rag_length of a category, which does not keep others out", async () => {
+  it("keeps to the rag_length of its category, which does not exclude others", async () => {
     const categories = { custom: [{ name: "recipes", context: "rag" as const, rag_length: 2 }] };
     const memory = db.memory({ config: { categories } });
     const { scope, threadId } = newAddress();
@@ -128,7 +128,7 @@ describe("what is known and fits no question", () => {
     expect(shownIn(await memory.recall({ scope, threadId, query: "Hi" }))).toContain(pinned?.text);
   });
 
-  it("is told of with its number where it does not fit", async () => {
+  it("is counted as omitted when it does not fit", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 250 } } });
     const { scope, threadId } = newAddress();
     const count = 60;
@@ -153,7 +153,7 @@ describe("what is known and fits no question", () => {
     expect(recalled.memories.profile.every(({ importance }) => importance >= 3)).toBe(true);
   });
 
-  it("is counted as far as is looked", async () => {
+  it("is counted up to the search limit", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     await added(
@@ -168,35 +168,31 @@ describe("what is known and fits no question", () => {
   });
 });
 
-describe("slots of categories that are always shown", () => {
-  it("are shown whatever their importance, and more than fifty where they fit", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 3_000 } } });
-    const { scope, threadId } = newAddress();
-    const slots = Array.from({ length: 70 }, (_, index) => ({
-      category: "profile",
-      key: `fact ${index}`,
-      value: `${index}`,
-      importance: 1,
-      text: `The user's fact ${index} is ${index}.`,
-    }));
-    await added(memory, scope, slots);
-    const { memories } = await memory.recall({ scope, threadId });
-    expect(memories).toMatchObject({ omitted: 0 });
-    expect(memories.profile).toHaveLength(70);
-  });
+it("slots of always-shown categories are shown at any importance, more than fifty if they fit", async () => {
+  const memory = db.memory({ config: { retrieval: { budgetTokens: 3_000 } } });
+  const { scope, threadId } = newAddress();
+  const slots = Array.from({ length: 70 }, (_, index) => ({
+    category: "profile",
+    key: `fact ${index}`,
+    value: `${index}`,
+    importance: 1,
+    text: `The user's fact ${index} is ${index}.`,
+  }));
+  await added(memory, scope, slots);
+  const { memories } = await memory.recall({ scope, threadId });
+  expect(memories).toMatchObject({ omitted: 0 });
+  expect(memories.profile).toHaveLength(70);
 });
 
-describe("a long hit", () => {
-  it("is cut to fit when it is the first, and not dropped", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 110 } } });
-    const { scope, threadId } = newAddress();
-    await added(memory, scope, [
-      { text: `The user's boat is called Anita, ${"which has a very long story to it, ".repeat(6)}and is red.` },
-    ]);
-    const recalled = await memory.recall({ scope, threadId, query: "What is my boat called?" });
-    expect(recalled.memories.relevant).toHaveLength(1);
-    const block = blockOf(recalled);
-    expect(block).toMatch(/boat is called Anita.*…/);
-    expect(estimateTokens(block)).toBeLessThanOrEqual(110);
-  });
+it("a long first hit is cut to fit, not dropped", async () => {
+  const memory = db.memory({ config: { retrieval: { budgetTokens: 110 } } });
+  const { scope, threadId } = newAddress();
+  await added(memory, scope, [
+    { text: `The user's boat is called Anita, ${"which has a very long story to it, ".repeat(6)}and is red.` },
+  ]);
+  const recalled = await memory.recall({ scope, threadId, query: "What is my boat called?" });
+  expect(recalled.memories.relevant).toHaveLength(1);
+  const block = blockOf(recalled);
+  expect(block).toMatch(/boat is called Anita.*…/);
+  expect(estimateTokens(block)).toBeLessThanOrEqual(110);
 });
