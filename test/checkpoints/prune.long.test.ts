@@ -6,6 +6,7 @@ import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
 import { deleteCheckpoints, findCheckpoints } from "../../src/checkpoints/checkpoint-statements.js";
 import { supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
+import { historyOf } from "../langgraph/conversation.js";
 import { cloneThread } from "../support/clone-thread.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { travelGraph } from "../support/travel-graph.js";
@@ -21,12 +22,7 @@ async function threadOf(...inputs: string[]) {
 }
 type Graph = ReturnType<typeof travelGraph>;
 
-async function history(graph: Graph, threadId: string): Promise<StateSnapshot[]> {
-  const snapshots: StateSnapshot[] = [];
-  for await (const snapshot of graph.getStateHistory({ configurable: { thread_id: threadId } }))
-    snapshots.push(snapshot);
-  return snapshots;
-}
+const history = (graph: Graph, threadId: string) => historyOf(graph, { configurable: { thread_id: threadId } });
 const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id as string;
 
 async function rowsOf(threadId: string): Promise<Record<"checkpoints" | "writes" | "blobs", number>> {

@@ -4,7 +4,7 @@ import { isRecalled } from "../../src/conversation/recalled-mark.js";
 import { modelView, type Recalled } from "../../src/index.js";
 import { decodeMessage, encodeMessage } from "../../src/text/message-codec.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, lines, newThread, summaryBlock } from "./conversation.js";
+import { addressOf, lines, newThread, aSummary as summary, summaryBlock } from "./conversation.js";
 
 const database = useTestDatabase();
 /** What is recalled of a thread not seen before. */
@@ -13,15 +13,6 @@ beforeAll(async () => {
   nothing = await database.memory().recall(addressOf(newThread()));
 });
 
-const summary = {
-  id: 1,
-  startSeq: 0,
-  endSeq: 1,
-  text: "they met",
-  endMessageId: "1",
-  startTurn: 1,
-  endTurn: 1,
-};
 const human = (id: string) => new HumanMessage({ id, content: id });
 const ai = (id: string) => new AIMessage({ id, content: id });
 

@@ -5,10 +5,11 @@ import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
-  type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   chatAgent,
+  historyOf,
   lines,
   newThread,
   recorded,
@@ -68,7 +69,7 @@ describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a 
 });
 
 describe.each(["full", "bounded"] as const)("time travel in a %s session", (session) => {
-  /** A conversation of six rounds, the summary after the fourth one failed; and its checkpoints. */
+  /** A conversation of six turns whose second summary fails, and its checkpoints. */
   async function conversation() {
     const summarizer = new ScriptedChatModel({
       replies: (_, index) =>
@@ -77,23 +78,13 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
           : { structured: { reasoning: "none", summary: `summary ${index === 0 ? 1 : index}` } },
     });
     const memory = database.memory({ model: summarizer, config: summaryAlone });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    }) as unknown as AnyGraph & {
-      getStateHistory(config: object): AsyncIterable<{ next: string[]; config: { configurable: object } }>;
-    };
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(memory, { session });
     await converse(graph, thread, 1, 2, 3, 4, 5, 6);
-    const history: { next: string[]; config: { configurable: object } }[] = [];
-    for await (const snapshot of graph.getStateHistory(thread)) history.unshift(snapshot);
-    const at = (next: string | undefined, round: number) =>
-      ({
-        configurable: {
-          ...thread.configurable,
-          ...history.filter((snapshot) => snapshot.next[0] === next)[round - 1]!.config.configurable,
-        },
-      }) as typeof thread;
+    const history = (await historyOf(graph, thread)).toReversed();
+    const at = (next: string | undefined, round: number) => {
+      const { config } = history.filter((snapshot) => snapshot.next[0] === next)[round - 1]!;
+      return { configurable: { ...thread.configurable, ...config.configurable } };
+    };
     return { memory, model, graph, thread, at };
   }
 
@@ -101,14 +92,14 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     ["before the first summary", 2, rounds(1, 2)],
     ["between two summaries", 4, [summary(1), ...rounds(4)]],
     ["where a summary ended", 5, [summary(2)]],
-  ])("to %s: the branch is shown with its own summary, and nothing of what was abandoned", async (...to) => {
+  ])("to %s: shows the branch with its own summary, and nothing abandoned", async (...to) => {
     const [, round, shown] = to;
     const { model, graph, at } = await conversation();
     await say(graph, "another way", at(undefined, round));
     expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
   });
 
-  it("goes on in the new branch, with the branch's own turns", async () => {
+  it("continues the new branch with its own turns", async () => {
     const { memory, model, graph, thread, at } = await conversation();
     await say(graph, "another way", at(undefined, 2));
     const { messages } = await say(graph, "and on", thread);
@@ -126,7 +117,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
   });
 
-  it("replays a turn from its own point of view", async () => {
+  it("replays a turn with its own messages", async () => {
     const { model, graph, thread, at } = await conversation();
     await graph.invoke(null, at("agent", 3));
     expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);

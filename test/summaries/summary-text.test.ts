@@ -32,7 +32,10 @@ describe("summaryText", () => {
         fc.integer({ min: 200, max: 300 }),
         async (text, maxCharacters) => {
           const result = await summaryText(text, maxCharacters).catch((error: unknown) => error);
-          if (typeof result !== "string") return expect(MemoryError.is(result, "MODEL_OUTPUT_INVALID")).toBe(true);
+          if (typeof result !== "string") {
+            expect(MemoryError.is(result, "MODEL_OUTPUT_INVALID")).toBe(true);
+            return;
+          }
           expect(result.length).toBeLessThanOrEqual(maxCharacters);
           expect(result).toBe(result.trim());
           expect(result).not.toMatch(/\p{Surrogate}/u);

@@ -27,7 +27,7 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
 
 const seqsOf = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-it("ten turns of chat is shown the latest complete summary and its gap in each, and starts the next where none runs", async () => {
+it("each of ten turns is shown the latest complete summary and its gap, and starts the next if none runs", async () => {
   const gate = createGate();
   const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
   const thread = { scope, threadId: "ten rounds" };

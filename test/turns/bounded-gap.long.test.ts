@@ -1,8 +1,8 @@
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { beforeAll, describe, expect, it } from "vitest";
-import { modelView, withMemory } from "../../src/index.js";
-import { answering, chatAgent, lines, newThread, say } from "../langgraph/conversation.js";
+import { modelView } from "../../src/index.js";
+import { agentWithMemory, historyOf, lines, say } from "../langgraph/conversation.js";
 import { planNodes, rowsOf } from "../support/query-plan.js";
 import { round } from "../support/spoken.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -97,12 +97,7 @@ describe("a long thread without a summary", () => {
 
 describe.each(["full", "bounded"] as const)("a long %s session without a model", (session) => {
   it("has a prompt of constant length, and drops omitted messages from a bounded state", async () => {
-    const memory = bounded({ maxGapMessages: 12 });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), { session });
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
     const last = lines(model.calls[11]!.messages);
     expect(last[0]).toContain("[10 earlier messages are not shown: ");
@@ -115,16 +110,11 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
   });
 
   it("shows the branch after time travel to omitted messages", async () => {
-    const memory = bounded({ maxGapMessages: 12 });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
-      checkpointer: new MemorySaver(),
-    });
-    const thread = newThread();
+    const checkpointer = new MemorySaver();
+    const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), { session, checkpointer });
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
-    const ended: { configurable?: object }[] = [];
-    for await (const { next, config } of graph.getStateHistory(thread)) if (next.length === 0) ended.unshift(config);
-    await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.configurable } });
+    const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
+    await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } });
     expect(lines(model.calls[12]!.messages)).toEqual([
       ...[1, 2].flatMap((n) => [`human: question ${n}`, `ai: answer ${n}`]),
       "human: another way",
