@@ -12,8 +12,6 @@ import { useTestDatabase } from "../support/test-database.js";
 import { travelGraph } from "../support/travel-graph.js";
 
 const db = useTestDatabase();
-
-/** A thread that was run with each of `inputs`, and its graph. */
 async function threadOf(...inputs: string[]) {
   const graph = travelGraph(db.memory().checkpointer());
   const threadId = randomUUID();

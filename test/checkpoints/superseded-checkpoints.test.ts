@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 import { type CheckpointNode, supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
 
 const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
-
-/** Checkpoint `number` of the outermost graph. */
 function node(number: number, fields: Partial<CheckpointNode> = {}): CheckpointNode {
   return {
     ns: "",

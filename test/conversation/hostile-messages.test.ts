@@ -71,8 +71,6 @@ const values: [string, () => unknown][] = [
   ["prototypes", () => JSON.parse('{"__proto__": {"polluted": true}, "constructor": 1, "toString": 2}')],
   ["halves of surrogate pairs and NUL", () => ({ "\uD800\u0000": "\uDC00\u0000" })],
 ];
-
-/** The messages that hold `value`, wherever one can. */
 const holders = (value: unknown): BaseMessage[] => [
   new HumanMessage({ id: "parts", content: [{ type: "text", text: "said" }, value] as never }),
   new HumanMessage({

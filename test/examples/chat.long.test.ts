@@ -54,7 +54,6 @@ test.skipIf(onServer())(
         expect.stringMatching(/^· memory: \[Profile\] .*Ana/),
       ]),
     );
-    // In the order in which it happens.
     expect(first.output()).toContain(
       "> Plan a walk.\n→ planner: Plan a walk.\n← planner: [offline stand-in] Noted: Plan a walk.\n[offline stand-in] Noted: Plan a walk.\n",
     );

@@ -72,7 +72,6 @@ describe("copyCheckpoints", () => {
     const expected = await before.invoke(new Command({ resume: "yes" }), { configurable: { thread_id: "trip" } });
     expect(textsOf(resumed)).toEqual(textsOf(expected));
     expect(textsOf(resumed).at(-2)).toBe("book a flight: yes");
-    // Its owner's, and nobody else's.
     await expect(after.getState({ configurable: { ...ids, user_id: "mallory" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });

@@ -45,8 +45,6 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(Math.max(...printed.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(printed.length).toBeLessThanOrEqual(136);
   });
-
-  // The window after each turn of plain chat.
   test.each([
     [1, "none", "too early for one"],
     [2, "none, messages 0-1", "too early for one"],

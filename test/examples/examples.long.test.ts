@@ -23,8 +23,6 @@ afterEach(async () => {
 });
 
 const undefinedDatabase = expect.stringMatching(/^mnemograph: `database` is given, but undefined/);
-
-/** What an example prints, by its own embedded database. */
 async function printed(name: string, env: Record<string, string> = {}): Promise<string> {
   copyEmbedded(join(folder, ".mnemograph"));
   running = runProgram(compiled(`examples/${name}`), { TMPDIR: folder, ...env }, folder);

@@ -13,8 +13,6 @@ const openai = useOpenAI();
 beforeAll(() => void vi.spyOn(BaseLanguageModel.prototype, "getNumTokens").mockResolvedValue(1));
 beforeAll(() => void vi.spyOn(console, "warn").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
-
-/** A request as far as limits go. */
 type Limits = Partial<Record<"temperature" | "max_tokens" | "max_completion_tokens", number>>;
 const limitsSent = () => openai.requests.map(({ body }) => body as unknown as Limits);
 
@@ -48,7 +46,6 @@ describe("insights from an OpenAI endpoint", () => {
       expect(wire).toContain("user_insights");
       expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
       expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
-      // The model itself is as it was.
       expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
     });
 

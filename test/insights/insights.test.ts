@@ -11,8 +11,6 @@ import { watchedPool } from "../support/watched-pool.js";
 const db = useTestDatabase();
 const hourMs = 3_600_000;
 const config = { memories: { extract: true }, insights: { enabled: true }, upkeep: { retryDelayMs: 0 } };
-
-/** What the user says becomes a fact, word for word. */
 const learns: TaskReplies = {
   fact_extraction: (prompt) => {
     const [, said = ""] = /<message number="1"[^>]*>([^<]*)</.exec(prompt) ?? [];
@@ -29,10 +27,13 @@ const understandsAfter = (gate: Gate) =>
       return { structured: { insights: [{ summary: "The user is calm.", evidence: [1] }] } };
     },
   });
+const talk = (model: ReturnType<typeof taskModel>) => ({
+  model,
+  memory: db.memory({ model, config }),
+  thread: newAddress(),
+});
 const insightsOf = (memory: Memory, { scope }: Pick<Address, "scope">) =>
   memory.memories.list({ scope, kinds: ["insight"] });
-
-/** The user's task as the table has it. */
 async function taskOf({ scope }: Pick<Address, "scope">) {
   const { rows } = await db.pool.query<{ attempts: number; retry_at: Date | null; done_at: Date | null }>(
     `select k.attempts, k.retry_at, k.done_at from "${db.schema}".work k
@@ -164,7 +165,6 @@ describe("insights into a user", () => {
       { text: "The user is calm.", importance: 2 },
       { text: "The user is wary.", importance: 2 },
     ]);
-    // What was known already is nothing new.
     await memory.memories.add({ text: "The user drinks tea." }, { scope });
     expect((await taskOf({ scope }))?.retry_at).toBeNull();
     await memory.memories.add({ text: "The user drinks green tea each morning." }, { scope });
@@ -183,9 +183,9 @@ describe("insights into a user", () => {
     "seeds 2: are the second signal as sure as the model says (%s, %s)",
     async (confidence, category, states, kept) => {
       const summary = "The user likes a dry tone.";
-      const model = understands({ summary, evidence: [1], category, ...(confidence && { confidence }) });
-      const memory = db.memory({ model, config });
-      const thread = newAddress();
+      const { memory, thread } = talk(
+        understands({ summary, evidence: [1], category, ...(confidence && { confidence }) }),
+      );
       const { scope } = thread;
       await say(memory, thread, "The user drinks tea.");
       // Inferences of one turn are one signal.
@@ -200,9 +200,7 @@ describe("insights into a user", () => {
   );
 
   it("may be none, which counts as a run", async () => {
-    const model = understands();
-    const memory = db.memory({ model, config });
-    const thread = newAddress();
+    const { model, memory, thread } = talk(understands());
     await say(memory, thread, "The user drinks tea.");
     await memory.upkeep();
     await say(memory, thread, "The user runs.");

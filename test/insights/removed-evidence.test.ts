@@ -35,8 +35,6 @@ function understanding(): Memory {
   });
   return db.memory({ model, config: { memories: { extract: true }, insights: { enabled: true } } });
 }
-
-/** The same fact learned in one conversation, another in another, and the two insights. */
 async function understood(memory: Memory): Promise<{ first: Address; second: Address }> {
   const first = newAddress();
   const second = { ...first, threadId: `${first.threadId} again` };

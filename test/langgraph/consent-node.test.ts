@@ -38,8 +38,6 @@ interface Question {
 }
 const questionOf = (stopped: Record<string, unknown>) =>
   (stopped.__interrupt__ as { value: Question; response_schema: object }[])[0]!;
-
-/** A conversation that asks for consent. */
 function asking() {
   const { memory, model, graph, thread } = agentWithMemory(database.memory({ config }));
   const resume = (answer: unknown) => graph.invoke(new Command({ resume: answer }), thread);
@@ -68,7 +66,6 @@ describe("the consent node", () => {
     ];
     const done = await resume({ decisions });
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
-    // The agent's turn sees what was just agreed to.
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
     expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
     const decided = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved", "refused"] });

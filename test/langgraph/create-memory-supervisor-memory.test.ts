@@ -6,11 +6,7 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const query = (args: Record<string, unknown>) => ({ toolCalls: [{ name: "memory_query", args }] });
-
-// The supervisor's without preferences.
 const allowlists = { supervisor: ["profile", "goals", "tasks"], planner: ["goals", "tasks", "projects"] };
-
-/** Another person each time, about whom three things are known. */
 async function known(memory: Memory) {
   const { config, address } = newThread();
   await memory.memories.add(

@@ -63,7 +63,6 @@ it("is not that of a run that names a user, a tenant, or was authenticated", asy
     const refused = say(graph, "hi", { configurable: { thread_id: crypto.randomUUID(), ...ids } });
     await expect(refused).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
   }
-  // The default's own thread is not a stranger's, and a stranger's not the default's.
   await expect(say(graph, "hi", { configurable: { thread_id: ana.thread_id } })).rejects.toMatchObject({
     code: "THREAD_FORBIDDEN",
   });

@@ -35,6 +35,10 @@ import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, answering, knownThread, lines, newThread, say, streamed, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
+async function start() {
+  const memory = database.memory();
+  return { memory, thread: await knownThread(memory), model: answering() };
+}
 
 interface Seen {
   readonly messages: BaseMessage[];
@@ -72,9 +76,7 @@ function graphOf(state: object, memory: Memory, model: ScriptedChatModel, pause 
 
 describe.each(Object.entries(states))("a state of %s", (_, state) => {
   it("shows memory, records, and gives none of it to streams, outputs or checkpoints", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const saver = new MemorySaver();
     const graph = graphOf(state, memory, model).compile({ checkpointer: saver });
     const input = { messages: [new HumanMessage("What do I like?")] };
@@ -94,9 +96,7 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
   });
 
   it("goes on after an interrupt, where what was recalled is gone", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const graph = graphOf(state, memory, model, true).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "question 1", thread);
     const { messages } = await (graph as unknown as AnyGraph).invoke(new Command({ resume: "go" }), thread);
@@ -160,9 +160,7 @@ describe("a state without the key of memory", () => {
   });
 
   it("is fine where the node is called by hand in a functional workflow", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const workflow = entrypoint("chat", async (text: string, config) => {
       const messages = [new HumanMessage(text)];
       const { mnemograph } = await recallNode(memory)({ messages }, config);
@@ -180,9 +178,7 @@ describe("messages under another key", () => {
   const talkSpec = { talk: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }) };
 
   it("are named to the nodes", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const graph = new StateGraph(Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec }))
       .addNode("recall", recallNode(memory, { messagesKey: "talk" }))
       .addNode("chat", async ({ talk, mnemograph }) => ({ talk: [await model.invoke(modelView(talk, mnemograph))] }))
@@ -198,9 +194,7 @@ describe("messages under another key", () => {
   });
 
   it("are named to withMemory", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const agent = new StateGraph(Annotation.Root(talkSpec))
       .addNode("chat", async ({ talk }) => ({ talk: [await model.invoke(talk)] }))
       .addEdge(START, "chat")

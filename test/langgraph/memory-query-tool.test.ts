@@ -8,7 +8,6 @@ import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
-// As a team would write it.
 const seedYaml = `
 categories:
   system:

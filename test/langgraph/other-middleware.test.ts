@@ -78,7 +78,6 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     expect(others.map(({ role }) => role)).not.toContain("other");
     expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
     expect(worker.prompts("conversation_summary")).toEqual([]);
-    // Also where only what is new is recorded.
     const messages = [new HumanMessage("question 7"), new AIMessage("answer 7")];
     const { summary: state } = await memory.remember({ scope, threadId, messages });
     expect(state).toEqual({ started: false, reason: "others_summary" });

@@ -9,8 +9,6 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
-
-/** An agent that keeps what it did, then answers. */
 function keeper(args: Record<string, unknown>) {
   return new ScriptedChatModel({
     replies: (messages) =>

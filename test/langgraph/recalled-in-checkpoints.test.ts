@@ -102,8 +102,6 @@ function copying({ memory, checkpointer, injectAs }: Build) {
   const graph = withMemory(agent, memory, { injectAs }).compile({ checkpointer: checkpointer! });
   return { model, graph: graph as unknown as AnyGraph };
 }
-
-/** Agents that stop in the middle, with the model that they ask. */
 async function stopping(kind: Way | "copies", build: Omit<Build, "model">) {
   const model = new ScriptedChatModel({ replies: twoSteps });
   if (kind === "copies") return copying({ ...build, model });

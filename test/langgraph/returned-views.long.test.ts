@@ -64,8 +64,6 @@ function byHand(memory: Memory, give: (view: BaseMessage[]) => unknown[], inject
     .compile({ checkpointer: memory.checkpointer() });
   return { graph, model };
 }
-
-/** The same within `withMemory`. */
 function wrapped(memory: Memory, give: (view: BaseMessage[]) => unknown[], injectAs: InjectAs) {
   const build = (model: ScriptedChatModel) =>
     new StateGraph(MessagesAnnotation)

@@ -42,8 +42,6 @@ async function throughProxy() {
   });
   return { proxy, memory, logger };
 }
-
-/** What `work` gives, and how long it took. */
 async function timed<Result>(work: () => Promise<Result>) {
   const begin = performance.now();
   const result = await work().catch((error: unknown) => ({ error }));
@@ -54,8 +52,6 @@ async function silence(proxy: SilentProxy, memory: Memory) {
   proxy.silent = true;
   while (memory.databaseStatus().state === "up") await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
 }
-
-/** Until it is probed, and has answered. */
 const back = (memory: Memory) => expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
 
 describe.skipIf(!onServer())("a database that swallows packets (server only)", () => {

@@ -97,7 +97,6 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
       const { messages } = await say(graph, "question 3", thread);
       expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
-      // The state's own message is as it was said.
       expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
       expect(await transcript(database, thread)).toHaveLength(11);
     },

@@ -68,8 +68,6 @@ const builders = {
 };
 
 export type Way = keyof typeof builders;
-
-/** The ways to give an agent memory. */
 export const ways = Object.keys(builders) as Way[];
 
 /** The agent that asks `model` and calls `tools`, with memory given to it in `way`. */

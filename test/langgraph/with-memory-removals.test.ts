@@ -34,7 +34,6 @@ describe("an agent that removes messages", () => {
         : graph.addEdge(START, "chat").addEdge("chat", "change");
     return edged.compile();
   }
-  /** Before it answers, it removes all but the last three messages. */
   const trimming = (model: ScriptedChatModel) =>
     changing(model, (messages) => messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })));
 

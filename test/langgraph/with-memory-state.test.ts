@@ -20,8 +20,6 @@ const database = useTestDatabase();
 
 const append = (left: string[], right: string | string[]) => left.concat(right);
 const add = (left: number, right: number) => left + right;
-
-/** The same state, defined in each of LangGraph's ways. */
 const states = {
   annotation: Annotation.Root({
     ...MessagesAnnotation.spec,
@@ -51,16 +49,12 @@ const states = {
     untouched: z.string().optional(),
   }),
 };
-
-/** An agent of one node. */
 function agentOf(state: object, chat: object, schemas: object = {}) {
   return new StateGraph(state as typeof MessagesAnnotation, schemas)
     .addNode("chat", chat as never)
     .addEdge(START, "chat")
     .compile();
 }
-
-/** Every turn appends, adds, and sets. */
 const counting = (kind: keyof typeof states) =>
   agentOf(states[kind], ({ count }: { count: number }) => ({
     messages: [new HumanMessage({ content: `seen ${count}`, name: "counter" })],

@@ -9,10 +9,7 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { limitsMs } from "../support/timing.js";
 
-/** The folder of this project. */
 const repository = resolve(import.meta.dirname, "../..");
-
-/** All that the graphs are made of. */
 const copied = [
   "graphs",
   "examples",
@@ -277,14 +274,12 @@ async function startDevServer(env: Record<string, string | undefined>) {
   }
   return {
     output: () => output,
-    /** The JSON that a request is answered with. */
     async call<Body>(method: "GET" | "POST", path: string, body?: unknown) {
       const response = await request(url, method, path, body);
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
       return JSON.parse(text) as Body;
     },
-    /** The events of a streamed run. */
     async stream(path: string, body: unknown) {
       const text = await (await request(url, "POST", path, body)).text();
       return text.split(/\r?\n\r?\n/).flatMap((block) => {

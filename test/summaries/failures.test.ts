@@ -3,9 +3,9 @@ import { describe, expect, it } from "vitest";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
-import { summaryMemory } from "../support/summary-memory.js";
+import { summarisedThread } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { eventsOf, newAddress } from "../support/thread-facts.js";
+import { eventsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "…", summary } });
@@ -32,8 +32,7 @@ describe("a summary whose model", () => {
   it.each(failures)("%s fails, and the previous one stays in use", async (_, replies, error, code) => {
     const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
     const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
-    const thread = newAddress();
+    const { memory, thread } = summarisedThread(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
     await memory.remember({ ...thread, messages: threeRounds });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });
     expect(summary).toMatchObject({ started: true });
@@ -58,8 +57,7 @@ describe("a summary whose model", () => {
 
   it("answers in prose is given its answer back once, and can then succeed", async () => {
     const model = new ScriptedChatModel({ replies: ["Here is a summary: they talked.", good("They talked.")] });
-    const memory = summaryMemory(db, { model });
-    const thread = newAddress();
+    const { memory, thread } = summarisedThread(db, { model });
     await memory.remember({ ...thread, messages: threeRounds });
     expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
     const repair = model.calls[1]?.messages ?? [];
@@ -72,8 +70,7 @@ describe("a summary whose model", () => {
 
 it("a summary that the database refuses fails, and the next try makes it", async () => {
   const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
-  const memory = summaryMemory(db, { model, config: { summaries: { retryDelayMs: 50 } } });
-  const thread = newAddress();
+  const { memory, thread } = summarisedThread(db, { model, config: { summaries: { retryDelayMs: 50 } } });
   await db.pool.query(`alter table "${db.schema}".summary add constraint no check (content <> 'refused')`);
   await memory.remember({ ...thread, messages: threeRounds });
   const [failed] = await memory.summaries.list(thread);

@@ -12,7 +12,6 @@ const db = useTestDatabase();
 const leaseMs = 1_000;
 let now = Date.parse("2030-01-01T00:00:00Z");
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
-/** Of three pieces. */
 const long = [1, 2, 3].map((part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }));
 
 beforeEach(() => {

@@ -70,7 +70,6 @@ describe("a stretch longer than the model's budget", () => {
 
 describe("turns with tool calls", () => {
   const call = (id: string) => ({ id, name: "look", args: { at: id }, type: "tool_call" as const });
-  /** Two parallel calls, their results, then an answer: five messages. */
   const toolTurn = (name: string): BaseMessage[] => [
     new HumanMessage({ id: `${name}-q`, content: `question of ${name}` }),
     new AIMessage({ id: `${name}-c`, content: "", tool_calls: [call(`${name}1`), call(`${name}2`)] }),

@@ -8,8 +8,6 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const start = useChildScripts();
 const scope = { userId: "ana" };
-
-/** A process that ends `turns` turns of a thread. */
 function agent(threadId: string, writer: string, rounds: number, model: "quick" | "hang") {
   const url = inject("databaseUrl") ?? "";
   return start("remember-rounds", [url, db.schema, threadId, writer, `${rounds}`, model]);

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
-import { summaryMemory } from "../support/summary-memory.js";
+import { summarisedThread, summaryMemory } from "../support/summary-memory.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { eventsOf, newAddress } from "../support/thread-facts.js";
@@ -19,8 +19,7 @@ describe("a failed summary", () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("at last")] });
-    const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
-    const thread = newAddress();
+    const { memory, thread } = summarisedThread(db, { model, config, clock: () => new Date(now) });
     await memory.remember({ ...thread, messages: threeRounds });
 
     now += 999;
@@ -46,8 +45,7 @@ describe("a failed summary", () => {
       replies: [good("the first"), ...Array<Error>(3).fill(new Error("overloaded")), good("the next")],
     });
     const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, config, logger, clock: () => new Date(now) });
-    const thread = newAddress();
+    const { memory, thread } = summarisedThread(db, { model, config, logger, clock: () => new Date(now) });
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     for (const wait of [1_000, 2_000, 4_000, 3_600_000]) {
@@ -73,8 +71,7 @@ describe("a failed summary", () => {
   it("is not retried once a newer turn has started another", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({ replies: [new Error("overloaded"), good("newer")] });
-    const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
-    const thread = newAddress();
+    const { memory, thread } = summarisedThread(db, { model, config, clock: () => new Date(now) });
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     now += 3_600_000;
@@ -88,8 +85,11 @@ describe("a failed summary", () => {
   it("is retried in the background", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
-    const memory = summaryMemory(db, { model, jobs: "background", config: { summaries: { retryDelayMs: 20 } } });
-    const thread = newAddress();
+    const { memory, thread } = summarisedThread(db, {
+      model,
+      jobs: "background",
+      config: { summaries: { retryDelayMs: 20 } },
+    });
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
   });

@@ -59,7 +59,6 @@ describe("a message of very many words", () => {
       started: true,
       window: { startSeq: 0, endSeq: 1 },
     });
-    // What is summarised does not count again.
     expect((await memory.remember({ ...thread, messages: round("2") })).summary).toEqual({
       started: false,
       reason: "too_early",

@@ -10,8 +10,6 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const scope = { userId: "ana" };
-
-/** A model that says "summary 1", "summary 2"… once the gate lets it. */
 const numbered = (gate: Gate) =>
   new ScriptedChatModel({
     gate,

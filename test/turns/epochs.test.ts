@@ -135,7 +135,6 @@ describe("a ledger", () => {
     expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
     expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain("Zerberus is a cat");
     expect(current(again)).toBe("human: And is Zerberus a cat?");
-    // What was said is recorded without it.
     const { gap } = await memory.recall(thread);
     expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
   });

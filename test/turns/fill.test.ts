@@ -3,6 +3,7 @@ import type { Memory, MemoryDraft, Recalled, Scope } from "../../src/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { memoryBlock } from "../../src/turns/memory-block.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig } from "../support/test-memory.js";
 import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -15,6 +16,13 @@ const shownIn = ({ memories }: Recalled) => {
 };
 const added = async (memory: Memory, scope: Scope, drafts: readonly (Partial<MemoryDraft> & { text: string })[]) =>
   (await memory.memories.add(drafts, { scope })).map(({ id }) => id as string);
+/** A user with memories. */
+const knowing = async (config: TestConfig, drafts: Parameters<typeof added>[2]) => {
+  const memory = db.memory({ config });
+  const { scope, threadId } = newAddress();
+  await added(memory, scope, drafts);
+  return { memory, scope, threadId };
+};
 const blockOf = (recalled: Recalled) => memoryBlock({ ...recalled, summary: null }) ?? "";
 
 describe("a fallback memory", () => {
@@ -46,9 +54,7 @@ describe("a fallback memory", () => {
   });
 
   it("is shown once, after relevant memories", async () => {
-    const memory = db.memory();
-    const { scope, threadId } = newAddress();
-    await added(memory, scope, [
+    const { memory, scope, threadId } = await knowing({}, [
       { text: "The user has a dog called Rex.", importance: 5 },
       { text: "The user plays chess on Fridays.", importance: 1 },
       { category: "preferences", key: "tea", value: "green", text: "The user drinks green tea.", importance: 1 },
@@ -63,9 +69,7 @@ describe("a fallback memory", () => {
   });
 
   it("leaves room for relevant memories, however many are always shown", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 600 } } });
-    const { scope, threadId } = newAddress();
-    await added(memory, scope, [
+    const { memory, scope, threadId } = await knowing({ retrieval: { budgetTokens: 600 } }, [
       { category: "preferences", key: "coffee", value: "black", text: "The user drinks black coffee." },
       { text: "The user plays chess with Rex on Fridays.", importance: 1 },
       ...Array.from({ length: 60 }, (_, index) => ({
@@ -108,15 +112,13 @@ describe("a fallback memory", () => {
 
   it("keeps to the rag_length of its category, which does not exclude others", async () => {
     const categories = { custom: [{ name: "recipes", context: "rag" as const, rag_length: 2 }] };
-    const memory = db.memory({ config: { categories } });
-    const { scope, threadId } = newAddress();
     const recipes = Array.from({ length: 130 }, (_, index) => ({
       text: `Recipe ${index} takes ${index + 3} eggs.`,
       category: "recipes",
       importance: 5,
       ...(index % 2 === 0 && { key: `recipe ${index}`, value: `${index} eggs` }),
     }));
-    await added(memory, scope, recipes);
+    const { memory, scope, threadId } = await knowing({ categories }, recipes);
     await added(memory, scope, [{ text: "The user likes jazz.", importance: 1 }]);
     const [pinned] = await memory.memories.list({ scope, categories: ["recipes"], limit: 1 });
     const recalled = await memory.recall({ scope, threadId, query: "What about music?" });
@@ -129,12 +131,9 @@ describe("a fallback memory", () => {
   });
 
   it("is counted as omitted when it does not fit", async () => {
-    const memory = db.memory({ config: { retrieval: { budgetTokens: 250 } } });
-    const { scope, threadId } = newAddress();
     const count = 60;
-    await added(
-      memory,
-      scope,
+    const { memory, scope, threadId } = await knowing(
+      { retrieval: { budgetTokens: 250 } },
       Array.from({ length: count }, (_, index) => ({
         category: "preferences",
         key: `colour ${index}`,
@@ -154,11 +153,8 @@ describe("a fallback memory", () => {
   });
 
   it("is counted up to the search limit", async () => {
-    const memory = db.memory();
-    const { scope, threadId } = newAddress();
-    await added(
-      memory,
-      scope,
+    const { memory, scope, threadId } = await knowing(
+      {},
       Array.from({ length: 300 }, (_, index) => ({ text: `word${index} term${index} lexeme${index}` })),
     );
     const { memories } = await memory.recall({ scope, threadId, query: "Hello" });
@@ -169,8 +165,6 @@ describe("a fallback memory", () => {
 });
 
 it("slots of always-shown categories are shown at any importance, more than fifty if they fit", async () => {
-  const memory = db.memory({ config: { retrieval: { budgetTokens: 3_000 } } });
-  const { scope, threadId } = newAddress();
   const slots = Array.from({ length: 70 }, (_, index) => ({
     category: "profile",
     key: `fact ${index}`,
@@ -178,16 +172,14 @@ it("slots of always-shown categories are shown at any importance, more than fift
     importance: 1,
     text: `The user's fact ${index} is ${index}.`,
   }));
-  await added(memory, scope, slots);
+  const { memory, scope, threadId } = await knowing({ retrieval: { budgetTokens: 3_000 } }, slots);
   const { memories } = await memory.recall({ scope, threadId });
   expect(memories).toMatchObject({ omitted: 0 });
   expect(memories.profile).toHaveLength(70);
 });
 
 it("a long first hit is cut to fit, not dropped", async () => {
-  const memory = db.memory({ config: { retrieval: { budgetTokens: 110 } } });
-  const { scope, threadId } = newAddress();
-  await added(memory, scope, [
+  const { memory, scope, threadId } = await knowing({ retrieval: { budgetTokens: 110 } }, [
     { text: `The user's boat is called Anita, ${"which has a very long story to it, ".repeat(6)}and is red.` },
   ]);
   const recalled = await memory.recall({ scope, threadId, query: "What is my boat called?" });

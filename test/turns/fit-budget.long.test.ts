@@ -152,7 +152,6 @@ describe("fitBudget", () => {
         const out = found.memories.profile.filter(({ id }) => !ids.has(id));
         for (const item of out) {
           const more = { ...kept, memories: { ...kept.memories, profile: [...kept.memories.profile, item] } };
-          // Each line is rounded up by itself.
           expect(tokensOf(more)).toBeGreaterThan(budget - 2 * ids.size - 2);
         }
       }),

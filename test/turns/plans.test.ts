@@ -50,7 +50,6 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     const messages = Array.from({ length: 50 }, (_, index) => round(`r${index}`)).flat();
     const memory = db.memory({ model: new OfflineChatModel() });
     await memory.remember({ ...original, messages });
-    // A hundred users with ten threads each.
     const users = Array.from({ length: 100 }, (_, user) => `user ${user}`);
     for (const userId of users) await memory.record({ scope: { userId }, threadId: userId, messages: [] });
     const table = (name: string) => `"${db.schema}".${name}`;

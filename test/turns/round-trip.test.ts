@@ -16,16 +16,12 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 let next = 0;
-
-/** `messages` as they come out of the transcript. */
 async function recorded(messages: BaseMessage[]): Promise<readonly BaseMessage[]> {
   const memory = db.memory();
   const thread = { scope, threadId: `round trip ${next++}` };
   await memory.record({ ...thread, messages });
   return (await memory.recall(thread)).gap;
 }
-
-/** `message` as it comes out of a checkpoint. */
 async function checkpointed(message: BaseMessage): Promise<BaseMessage> {
   const { serde } = new MemorySaver();
   return serde.loadsTyped(...(await serde.dumpsTyped(message)));

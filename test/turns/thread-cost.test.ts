@@ -27,7 +27,6 @@ async function talk(reports: boolean) {
     replies(messages, index) {
       prompts.push(messages.map(({ text }) => text).join("\n"));
       const answer = `Answer ${index}: the tide turns twice a day. `.repeat(3);
-      // Zeros report nothing.
       return reports ? saidBy(answer, 1_000 + index, 50, index && 900) : saidBy(answer, 0, 0);
     },
   });

@@ -44,8 +44,6 @@ type Step = ReturnType<typeof stepFields.generate>["value"];
 
 const appending = (snapshotFrequency: number) => () =>
   new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], { snapshotFrequency });
-
-/** After how many updates a snapshot is stored. */
 type Frequencies = readonly [ofTrail: number, ofNotes: number, ofRuns: number];
 
 /** Nodes in parallel, and an inner graph that keeps its state. */

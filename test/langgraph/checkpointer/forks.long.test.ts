@@ -19,14 +19,10 @@ const database = useTestDatabase();
 type Thread = { configurable: Record<string, unknown> };
 
 const textsOf = (messages: readonly BaseMessage[]) => messages.map(({ text }) => text);
-
-/** An agent that answers each message with "re: " and the message. */
 const echoing = () =>
   new StateGraph(MessagesAnnotation)
     .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`re: ${messages.at(-1)?.text}`)] }))
     .addEdge(START, "chat");
-
-/** A conversation and its checkpoints. */
 function conversation(compiled: unknown, thread: Thread) {
   const graph = compiled as AnyGraph;
   /** `config` with the thread's owner, which other checkpointers than memory's omit. */
@@ -47,7 +43,6 @@ function conversation(compiled: unknown, thread: Thread) {
     return own(ended.config);
   };
   const now = async (at: object = thread) => textsOf((await graph.getState(own(at))).values.messages);
-  /** What each checkpoint holds, the newest first. */
   const past = async () =>
     (await historyOf(graph, thread)).map(({ values, next }) => ({ next, said: textsOf(values.messages ?? []) }));
   return { graph, own, say, endOf, now, past };
