@@ -33,7 +33,7 @@ function chat(env: Record<string, string> = {}): Program {
 
 // On a server they would be the same again: without DATABASE_URL the example has its own embedded database.
 test.skipIf(onServer())(
-  "offline: says what it is, remembers over turns and restarts, shows what happens in the background (embedded only)",
+  "offline: introduces itself, remembers across turns and restarts, shows background work (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const first = chat();
@@ -74,7 +74,7 @@ test.skipIf(onServer())(
 );
 
 test.skipIf(onServer())(
-  "commands are done and not said: what is remembered, decided and forgotten (embedded only)",
+  "commands list, decide and forget memories, and are not said to the assistant (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const program = chat({ NO_COLOR: "1" });
@@ -118,7 +118,7 @@ test.skipIf(onServer())(
   },
 );
 
-test.skipIf(onServer())("/consents lists what waits and decides it (embedded only)", async () => {
+test.skipIf(onServer())("/consents lists and decides proposals (embedded only)", async () => {
   copyEmbedded(join(folder, ".mnemograph"));
   // Without it, what users plainly say of themselves is their consent.
   const config = join(folder, "memory.yaml");

@@ -58,7 +58,7 @@ async function conversations(saver: BaseCheckpointSaver) {
 }
 
 describe("copyCheckpoints", () => {
-  it("takes threads over with their history, and a run goes on from its interrupt", async () => {
+  it("copies threads with their history, and a run resumes from its interrupt", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();
@@ -77,7 +77,7 @@ describe("copyCheckpoints", () => {
     });
   });
 
-  it("finishes what was interrupted, and a second time changes nothing", async () => {
+  it("finishes an interrupted copy, and is idempotent", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();

@@ -95,7 +95,7 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
     expect(kept).not.toContain("zanzibar");
   });
 
-  it("goes on after an interrupt, where what was recalled is gone", async () => {
+  it("resumes after an interrupt without the recalled messages", async () => {
     const { memory, thread, model } = await start();
     const graph = graphOf(state, memory, model, true).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "question 1", thread);
@@ -106,7 +106,7 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
   });
 });
 
-describe("a state without the key of memory", () => {
+describe("a state without memory's key", () => {
   const bare: Record<string, object> = {
     Annotation: MessagesAnnotation,
     StateSchema: new StateSchema({ messages: MessagesValue }),
@@ -159,7 +159,7 @@ describe("a state without the key of memory", () => {
     });
   });
 
-  it("is fine where the node is called by hand in a functional workflow", async () => {
+  it("is accepted when the node is called by hand in a functional workflow", async () => {
     const { memory, thread, model } = await start();
     const workflow = entrypoint("chat", async (text: string, config) => {
       const messages = [new HumanMessage(text)];
@@ -209,7 +209,7 @@ describe("messages under another key", () => {
     expect(() => withMemory(agent, memory)).toThrow(/`messages`.*messagesKey.*It has talk/s);
   });
 
-  it("are asked for where the graph has none of the name", async () => {
+  it("are required by the nodes under the given name", async () => {
     const memory = database.memory();
     const state = Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec });
     for (const node of [recallNode(memory), rememberNode(memory)]) {

@@ -56,7 +56,7 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ask = async (agent: string, input: Record<string, unknown>): Promise<string> =>
   memoryQueryTool(memory, { agent }).invoke({ query: "deployment plan", ...input }, run);
 
-it("users names: an agent without an allowlist is warned of once, by name, with the name that is near", async () => {
+it("users names: an agent without an allowlist is logged once, with the nearest name", async () => {
   const logger = recordingLogger();
   const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
   const memory = db.memory({ config: { allowlists }, logger });
@@ -91,7 +91,7 @@ describe("memory.query", () => {
     expect(hits.map((hit: { category: string }) => hit.category)).not.toContain("preferences");
   });
 
-  it("refuses a category outside the allowlist with a message a model can act on, and keeps an event", async () => {
+  it("refuses a category outside the allowlist with a message for the model, and records an event", async () => {
     const answer = await ask("planner", { categories: ["preferences"] });
     expect(answer).toBe(
       'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
@@ -103,7 +103,7 @@ describe("memory.query", () => {
     expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
   });
 
-  it("lets an agent without an allowlist read nothing, once there are any", async () => {
+  it("lets an agent without an allowlist read nothing when others have one", async () => {
     expect(await ask("stranger", { categories: ["tasks"] })).toContain(
       "It may read: instructions, app_notes, procedural",
     );
@@ -133,7 +133,7 @@ describe("memory.query", () => {
     expect(answer).toMatch(reason);
   });
 
-  it("takes the request as it was specified, and null for what is not set", async () => {
+  it("accepts every field of a request, and null for unset ones", async () => {
     const request = {
       agent: "planner",
       query: "deployment plan context",
@@ -159,7 +159,7 @@ describe("memory.query", () => {
     expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
 
-  it("filters in the database and fills up from what is left", async () => {
+  it("filters before it takes the top results", async () => {
     const hits = JSON.parse(await ask("planner", { filters: { agent_id: "planner" }, top_k: 1 }));
     expect(hits).toHaveLength(1);
     expect(hits[0].text).toContain("Phoenix");
@@ -167,13 +167,12 @@ describe("memory.query", () => {
     expect(important).toHaveLength(1);
   });
 
-  it("returns metadata on request, and stays within the token budget", async () => {
+  it("returns metadata on request", async () => {
     const [hit] = JSON.parse(await ask("planner", { return: "full", top_k: 1 }));
     expect(hit).toMatchObject({
       text: "The deployment plan for Phoenix is due on Friday.",
       metadata: { kind: "fact", importance: 3, agentId: "planner" },
     });
-    expect(JSON.parse(await ask("planner", { budget_tokens: 16 }))).toHaveLength(1);
   });
 
   it("takes the scope from the run, never from the model, and never another tenant's", async () => {
@@ -181,12 +180,12 @@ describe("memory.query", () => {
     await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(/does not say whose memory/);
   });
 
-  it("refuses a wire name that providers refuse", () => {
+  it("refuses a tool name that providers refuse", () => {
     expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(/cannot be a tool's name/);
     expect(memoryQueryTool(memory).name).toBe("memory_query");
   });
 
-  it("has a JSON schema, which models are given, that demands the question alone", () => {
+  it("has a JSON schema in which only the query is required", () => {
     const { parameters } = convertToOpenAITool(memoryQueryTool(memory)).function;
     expect(parameters).toMatchObject({ required: ["query"], additionalProperties: false });
     expect(parameters).toHaveProperty("properties.filters.properties.updated_after");
@@ -213,7 +212,7 @@ describe("a token budget of", () => {
       [budget, "bullets"] as const,
       [budget, "full"] as const,
     ]),
-  )("%i holds for %s, whatever is found: the first result is cut to fit", async (budget, how) => {
+  )("%i holds for %s: the first result is cut to fit", async (budget, how) => {
     const tool = memoryQueryTool(memory, { scope: wide });
     const input = { query: "robots", top_k: 5, return: how, budget_tokens: budget };
     const answer: string = await tool.invoke(input, run);

@@ -144,8 +144,8 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
   });
 });
 
-describe("an agent whose checkpoints hold nothing recalled", () => {
-  it("streams nothing recalled, and goes back to where it was", async () => {
+describe("an agent with memory", () => {
+  it("streams nothing recalled, and can go back to its pause", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const checkpointer = memory.checkpointer();
@@ -197,7 +197,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     expect(lines(done.messages)).toEqual([...turns, "ai: done"]);
   });
 
-  it("is not shown what was forgotten while it waited", async () => {
+  it("is not shown what was forgotten during its interrupt", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const { agent, model } = toolAgent(twoSteps, [asks]);
@@ -211,7 +211,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     expect(after).toContain(saidEarlier);
   });
 
-  it("keeps its own saver free of it too", async () => {
+  it("keeps nothing recalled in its own saver", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const checkpointer = new MemorySaver();

@@ -55,7 +55,7 @@ async function silence(proxy: SilentProxy, memory: Memory) {
 const back = (memory: Memory) => expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
 
 describe.skipIf(!onServer())("a database that swallows packets (server only)", () => {
-  it("stalls three turns at most by their deadlines; then turns go on at once, and with memory again after the pause", async () => {
+  it("stalls at most three turns up to their deadlines; later turns go on without memory until it answers", async () => {
     const { proxy, memory, logger } = await throughProxy();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile({
@@ -99,7 +99,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
       );
   });
 
-  it("fails turns at once where failures are to end them, and those of memory's own checkpointer", async () => {
+  it("fails turns immediately with onError `throw` or memory's checkpointer", async () => {
     const { proxy, memory } = await throughProxy();
     const throwing = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
     const own = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
@@ -128,7 +128,7 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
     expect(result).toMatchObject({ error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) } });
   });
 
-  it("refuses runs that name nobody, also while nothing is tried, and what a stranger brings when it is back", async () => {
+  it("refuses runs without a user while it is paused, and a stranger's run when it is back", async () => {
     const { proxy, memory } = await throughProxy();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
     const thread = newThread();

@@ -21,7 +21,7 @@ const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
 
 describe.each(ways)("an agent that has memory by %s", (way) => {
   it.each(Object.keys(sessions))(
-    "is shown the summary and what came after it in a %s session; the transcript has all",
+    "is shown the summary and later messages in a %s session; the transcript has all",
     async (session) => {
       const config = { summaries: { keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });
@@ -29,14 +29,14 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       const graph = await agentIn(way, { memory, model, ...sessions[session] });
       const thread = newThread();
       for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-      const { messages, ...rest } = await say(graph, "question 4", thread);
+      const { messages, ...others } = await say(graph, "question 4", thread);
       const earlier = [1, 2].flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
       expect(shownIn(model.calls[2])).toEqual([...earlier, "human: question 3"]);
       const summary = expect.stringContaining("summary 1");
       expect(shownIn(model.calls[3])).toEqual([summary, "human: question 4"]);
       expect(lines(messages.slice(-2))).toEqual(["human: question 4", "ai: answer 4"]);
       expect(messages).toHaveLength(session === "full" ? 8 : 2);
-      expect(JSON.stringify(rest)).toBe("{}");
+      expect(JSON.stringify(others)).toBe("{}");
       expect(await transcript(database, thread)).toHaveLength(8);
       if (session === "stateless") return;
       const { values } = await graph.getState(thread);

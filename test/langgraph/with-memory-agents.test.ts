@@ -11,7 +11,7 @@ import { agentWithMemory, answering, chatAgent, lines, newThread, rounds, say } 
 
 const database = useTestDatabase();
 
-describe("agents of all kinds", () => {
+describe("agents", () => {
   it("made by createAgent keep the private state of their middleware", async () => {
     const counter = createMiddleware({
       name: "counter",
@@ -78,7 +78,7 @@ describe("agents of all kinds", () => {
   });
 });
 
-describe("what cannot be wrapped is refused with the reason", () => {
+describe("withMemory refuses, with the reason,", () => {
   const wrap = (agent: unknown, options = {}) => withMemory(agent as never, database.memory(), options);
   const idle = (state: object) =>
     new StateGraph(state as typeof MessagesAnnotation)
@@ -123,7 +123,7 @@ describe("what cannot be wrapped is refused with the reason", () => {
     expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
   });
 
-  it("but another name is taken as it is", () => {
+  it("no other node name", () => {
     expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant");
   });
 });

@@ -72,7 +72,7 @@ it("tool messages stay in the outer state, parallel calls and errors too, and ar
 });
 
 it.each(["system", "user"] as const)(
-  "what was recalled is not recorded, nor summarised again (as %s)",
+  "recalled messages are not recorded or summarised again (as %s)",
   async (injectAs) => {
     const summarizer = summarizing();
     const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizer, config: everyRound }), {
@@ -131,7 +131,7 @@ it.each([
   ["is 10 kB long", "x".repeat(10_000)],
   ["holds a NUL character", "a\u0000"],
   ["ends in half a character", "a\uD800"],
-])("a message whose id %s is remembered, and so is every later one", async (_, id) => {
+])("a message whose id %s is recorded, and so are later ones", async (_, id) => {
   const { graph, thread } = agentWithMemory(database.memory());
   await (graph as unknown as AnyGraph).invoke({ messages: [new HumanMessage({ id, content: "odd" })] }, thread);
   await say(graph, "plain", thread);

@@ -40,7 +40,7 @@ it("without a checkpointer a turn sent twice is recorded once, and shown once", 
   expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
 });
 
-it("with a checkpointer a state that was lost is filled in from the transcript", async () => {
+it("with a checkpointer a lost state is filled from the transcript", async () => {
   const memory = database.memory();
   const model = answering();
   const agent = withMemory(chatAgent(model), memory);
@@ -50,8 +50,8 @@ it("with a checkpointer a state that was lost is filled in from the transcript",
   expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
 });
 
-describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a %s session", (session) => {
-  it("is complete; the bigger graph's own messages keep everything", async () => {
+describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (session) => {
+  it("is complete, and the outer graph keeps all messages", async () => {
     const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
     const inner = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile();

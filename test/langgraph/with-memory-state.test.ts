@@ -64,7 +64,7 @@ const counting = (kind: keyof typeof states) =>
   }));
 
 describe.each(Object.keys(states) as (keyof typeof states)[])("the keys of an agent made with %s", (kind) => {
-  it("are what they would be without memory, turn after turn", async () => {
+  it("are the same as without memory in every turn", async () => {
     const memory = database.memory();
     const checkpointer = memory.checkpointer();
     const plain = counting(kind) as unknown as AnyGraph;
@@ -140,7 +140,7 @@ describe("an agent with schemas of its own", () => {
     },
   );
 
-  it("has its input validated by a StateSchema as before", async () => {
+  it("has its input validated by its StateSchema", async () => {
     const memory = database.memory();
     const state = new StateSchema({ messages: MessagesValue, age: z.number().optional() });
     const graph = withMemory(

@@ -10,21 +10,8 @@ import { freePort } from "../support/free-port.js";
 import { limitsMs } from "../support/timing.js";
 
 const repository = resolve(import.meta.dirname, "../..");
-const copied = [
-  "graphs",
-  "examples",
-  "src",
-  "migrations",
-  "langgraph.json",
-  "package.json",
-  "tsconfig.json",
-  ".gitignore",
-];
+const copied = "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
 
-interface Drawing {
-  readonly nodes: { id: string }[];
-  readonly edges: { source: string; target: string }[];
-}
 interface State {
   readonly messages: { type: string; content: string }[];
 }
@@ -32,9 +19,6 @@ interface State {
 interface Question {
   readonly type: string;
   readonly proposals: { id: string; proposal: string }[];
-}
-interface Paused {
-  readonly tasks: { interrupts: { value: Question }[] }[];
 }
 
 /** What the dev server would write into the folder of its configuration. */
@@ -95,17 +79,9 @@ async function say(graph: string, threadId: string, content: string, more: objec
 describe("the graphs in Studio's dev server", () => {
   it("are listed", async () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
-    expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual([
-      "assistant",
-      "compaction",
-      "compression",
-      "consolidation",
-      "extraction",
-      "insights",
-      "note",
-      "summarization",
-      "supervisor",
-    ]);
+    expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual(
+      "assistant compaction compression consolidation extraction insights note summarization supervisor".split(" "),
+    );
     expect(server.output()).toContain("offline stand-in, not a language model");
   });
 
@@ -129,7 +105,7 @@ describe("the graphs in Studio's dev server", () => {
     ["insights", ["load", "insights", "validate", "save"]],
     ["consolidation", ["load", "consolidate", "validate", "save"]],
   ])("are drawn with their inner nodes: %s", async (graph, expected) => {
-    const { nodes } = await server.call<Drawing>("GET", `/assistants/${graph}/graph?xray=true`);
+    const { nodes } = await server.call<{ nodes: { id: string }[] }>("GET", `/assistants/${graph}/graph?xray=true`);
     const ids = nodes.map(({ id }) => id);
     for (const id of expected)
       expect(
@@ -138,7 +114,7 @@ describe("the graphs in Studio's dev server", () => {
       ).toBe(true);
   });
 
-  it.each(["assistant", "supervisor"])("take messages, says the schema: %s", async (graph) => {
+  it.each(["assistant", "supervisor"])("have messages in their input schema: %s", async (graph) => {
     const { input_schema } = await server.call<{ input_schema: unknown }>("GET", `/assistants/${graph}/schemas`);
     expect(JSON.stringify(input_schema)).toContain('"messages"');
     expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
@@ -165,12 +141,15 @@ describe("the graphs in Studio's dev server", () => {
     expect(round.answer).toContain("From memory");
   });
 
-  it("ask the user before they remember where the user lives, and take the answer over REST", async () => {
+  it("ask the user before they remember a city, and take the answer over REST", async () => {
     const threadId = await newThread();
     const run = { assistant_id: "assistant", context: { userId: "carla" } };
     const wait = (body: object) => server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
     const asked = async () => {
-      const { tasks } = await server.call<Paused>("GET", `/threads/${threadId}/state`);
+      const { tasks } = await server.call<{ tasks: { interrupts: { value: Question }[] }[] }>(
+        "GET",
+        `/threads/${threadId}/state`,
+      );
       return tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
     };
     await wait({ input: input("I live in Rome.") });
@@ -206,7 +185,7 @@ describe("the graphs in Studio's dev server", () => {
     expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain("belongs to another scope");
   });
 
-  it("summarise one conversation when asked, and background work goes on after that", async () => {
+  it("summarise one conversation on request, and background work goes on", async () => {
     const threadId = await newThread();
     for (const text of ["One.", "Two.", "Three."]) await say("assistant", threadId, text);
     const done = await server.call<{ status: string }>("POST", "/runs/wait", {

@@ -89,7 +89,7 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     },
   );
 
-  it("a message with the id and words of the owner's is the owner's, and one that only has its id is not", async () => {
+  it("a refused message does not replace the owner's message with its id", async () => {
     const { model, graph } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
