@@ -136,7 +136,7 @@ describe("a thread of 10,000 messages", () => {
     await db.pool.query("analyze");
   }, 120_000);
 
-  it.each([null, 1_000, many - 3])("is read only as far as it is shown, with a summary up to %s", async (endSeq) => {
+  it.each([null, 1_000, many - 3])("reads little more than it shows, with a summary up to %s", async (endSeq) => {
     await db.pool.query(`delete from "${db.schema}".summary`);
     if (endSeq !== null) {
       await db.pool.query(
