@@ -6,14 +6,12 @@ import sql from "sql-template-tag";
 import { describe, expect, it } from "vitest";
 import { deleteCheckpoints, findCheckpoints } from "../../src/checkpoints/checkpoint-statements.js";
 import { supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
+import { historyOf } from "../langgraph/conversation.js";
 import { cloneThread } from "../support/clone-thread.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { travelGraph } from "../support/travel-graph.js";
 
 const db = useTestDatabase();
-const code = (code: string) => expect.objectContaining({ code });
-
-/** A thread that was run with each of `inputs`, and its graph. */
 async function threadOf(...inputs: string[]) {
   const graph = travelGraph(db.memory().checkpointer());
   const threadId = randomUUID();
@@ -22,44 +20,34 @@ async function threadOf(...inputs: string[]) {
 }
 type Graph = ReturnType<typeof travelGraph>;
 
-async function history(graph: Graph, threadId: string): Promise<StateSnapshot[]> {
-  const snapshots: StateSnapshot[] = [];
-  for await (const snapshot of graph.getStateHistory({ configurable: { thread_id: threadId } }))
-    snapshots.push(snapshot);
-  return snapshots;
-}
+const history = (graph: Graph, threadId: string) => historyOf(graph, { configurable: { thread_id: threadId } });
 const idOf = ({ config }: StateSnapshot) => config.configurable?.checkpoint_id as string;
 
-async function rowsOf(threadId: string) {
-  const count = async (table: string) => {
-    const { rows } = await db.pool.query(
-      `select count(*)::int as count from "${db.schema}".${table} where thread_id = $1`,
-      [threadId],
-    );
-    return rows[0].count as number;
-  };
-  return {
-    checkpoints: await count("checkpoints"),
-    writes: await count("checkpoint_writes"),
-    blobs: await count("checkpoint_blobs"),
-  };
+async function rowsOf(threadId: string): Promise<Record<"checkpoints" | "writes" | "blobs", number>> {
+  const count = (table: string) => `(select count(*)::int from "${db.schema}".${table} where thread_id = $1)`;
+  const { rows } = await db.pool.query(
+    `select ${count("checkpoints")} as checkpoints, ${count("checkpoint_writes")} as writes,
+       ${count("checkpoint_blobs")} as blobs`,
+    [threadId],
+  );
+  return rows[0];
 }
 
-/** What going on from a checkpoint of a copy of the thread gives: as it stood, and with new input. */
+/** The outcomes of resuming a copy of the thread from a checkpoint, without and with new input. */
 async function goOnFrom(graph: Graph, threadId: string, checkpointId: string) {
   const outcomes = [];
   for (const input of [null, { input: "again" }]) {
     const copy = await cloneThread(db, threadId);
     const from = { configurable: { thread_id: copy, checkpoint_id: checkpointId } };
     outcomes.push(await graph.invoke(input as never, from));
-    // What was kept of it is read by the run after it.
+    // The run after it reads what was kept.
     outcomes.push(await graph.invoke({ input: "after" }, { configurable: { thread_id: copy } }));
   }
   return outcomes;
 }
 
 describe("checkpoints.prune", () => {
-  it("leaves kept checkpoints exactly as they were, and every run that starts from them", async () => {
+  it("leaves kept checkpoints and the runs from them unchanged", async () => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one", "two", "three", "four");
     const whole = await cloneThread(db, threadId);
@@ -88,7 +76,6 @@ describe("checkpoints.prune", () => {
     }
     const nothing = { threads: 1, checkpoints: 0, writes: 0, blobs: 0 };
     expect(await memory.checkpoints.prune({ keepLast: 5, threadId })).toEqual(nothing);
-    // The thread goes on, and its inner graph remembers all four runs.
     const { log } = await graph.invoke({ input: "five" }, { configurable: { thread_id: threadId } });
     expect(log).toContain("run 5");
   });
@@ -116,7 +103,7 @@ describe("checkpoints.prune", () => {
     expect(outcomes[0]).toEqual(outcomes[1]);
   });
 
-  it.each([1, 4, 12, 40])("keeps what is needed of branches, %i checkpoints of them", async (keepLast) => {
+  it.each([1, 4, 12, 40])("keeps what the last %i checkpoints need across branches", async (keepLast) => {
     const memory = db.memory();
     // Whole numbers for versions, as other checkpointers count them, then memory's.
     const langGraphs = travelGraph(new PostgresSaver(db.pool, undefined, { schema: db.schema }));
@@ -143,7 +130,6 @@ describe("checkpoints.prune", () => {
     const newest = after[0]!.values.log as string[];
     expect(newest).toEqual(expect.arrayContaining(["left beside", "left after beside"]));
     expect(newest).not.toContain("left fork");
-    // Of the branches that are gone nothing is left.
     await memory.checkpoints.prune({ keepLast: 1, threadId });
     const { rows } = await db.pool.query(
       `select count(*)::int as count from "${db.schema}".checkpoint_blobs b where b.thread_id = $1 and not exists (
@@ -154,24 +140,19 @@ describe("checkpoints.prune", () => {
     expect(rows).toEqual([{ count: 0 }]);
   });
 
-  it("prunes only what is old enough", async () => {
+  it("prunes only checkpoints older than `olderThan`", async () => {
     let shiftMs = 0;
     const memory = db.memory({ clock: () => new Date(Date.now() + shiftMs) });
     const { threadId } = await threadOf("one", "two");
     const day = 86_400_000;
-    expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId })).toMatchObject({
-      checkpoints: 0,
-    });
-    const yesterday = new Date(Date.now() - day);
-    expect(await memory.checkpoints.prune({ keepLast: 1, olderThan: yesterday, threadId })).toMatchObject({
-      checkpoints: 0,
-    });
+    for (const olderThan of [day, new Date(Date.now() - day)])
+      expect(await memory.checkpoints.prune({ keepLast: 1, olderThan, threadId })).toMatchObject({ checkpoints: 0 });
     shiftMs = 2 * day;
     const { checkpoints } = await memory.checkpoints.prune({ keepLast: 1, olderThan: day, threadId });
     expect(checkpoints).toBeGreaterThan(10);
   });
 
-  it("prunes the threads of a scope, and not one whose id another tenant uses", async () => {
+  it("prunes the threads of a scope, but none whose id another tenant uses", async () => {
     const memory = db.memory();
     const scope = { tenantId: randomUUID(), userId: "ana" };
     const [own, shared, foreign] = [await threadOf("one"), await threadOf("one"), await threadOf("one")];
@@ -192,7 +173,7 @@ describe("checkpoints.prune", () => {
     expect((await rowsOf(foreign.threadId)).checkpoints).toBeLessThan(5);
   });
 
-  it("runs beside running graphs", async () => {
+  it("runs concurrently with graphs", async () => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one");
     const thread = { configurable: { thread_id: threadId } };
@@ -210,7 +191,7 @@ describe("checkpoints.prune", () => {
     expect(values.trail.filter((line: string) => line === "ended")).toHaveLength(5);
   });
 
-  it("refuses to keep nothing", async () => {
+  it("refuses an invalid keepLast or olderThan", async () => {
     const { checkpoints } = db.memory();
     for (const wrong of [
       { keepLast: 0 },
@@ -219,28 +200,29 @@ describe("checkpoints.prune", () => {
       { keepLast: 1, olderThan: -1 },
       { keepLast: 1, olderThan: "30d" },
     ]) {
-      await expect(checkpoints.prune(wrong as never)).rejects.toThrow(code("INVALID_INPUT"));
+      await expect(checkpoints.prune(wrong as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
     }
   });
 
-  it("stopped in the middle, it is finished by the next run", async () => {
+  it("finishes a prune that was interrupted", async () => {
     const memory = db.memory();
     const { graph, threadId } = await threadOf("one", "two", "three");
     const whole = await cloneThread(db, threadId);
     const before = await history(graph, whole);
-    const stopped = new AbortController();
     const nodes = await findCheckpoints(db.database, threadId, sql`'infinity'::timestamptz`);
     const doomed = supersededCheckpoints(nodes, 3);
     await deleteCheckpoints(db.database, threadId, doomed.slice(0, doomed.length / 2));
-    // Whatever is still there is sound.
     const left = await history(graph, threadId);
     expect(left).toEqual(
       before
         .filter((one) => left.some((other) => idOf(other) === idOf(one)))
         .map((one) => JSON.parse(JSON.stringify(one).replaceAll(whole, threadId))),
     );
-    stopped.abort(new Error("enough"));
-    const stopping = memory.checkpoints.prune({ keepLast: 3, threadId, signal: stopped.signal });
+    const stopping = memory.checkpoints.prune({
+      keepLast: 3,
+      threadId,
+      signal: AbortSignal.abort(new Error("enough")),
+    });
     await expect(stopping).rejects.toThrow("enough");
     await memory.checkpoints.prune({ keepLast: 3, threadId });
     await memory.checkpoints.prune({ keepLast: 3, threadId: whole });

@@ -2,8 +2,6 @@ import { describe, expect, it } from "vitest";
 import { type CheckpointNode, supersededCheckpoints } from "../../src/checkpoints/superseded-checkpoints.rule.js";
 
 const idOf = (number: number) => `id-${String(number).padStart(4, "0")}`;
-
-/** Checkpoint `number` of the outermost graph. */
 function node(number: number, fields: Partial<CheckpointNode> = {}): CheckpointNode {
   return {
     ns: "",
@@ -24,7 +22,7 @@ const ids = (from: number, to: number, ns = "") =>
   Array.from({ length: from - to + 1 }, (_, index) => `${ns}${idOf(from - index)}`);
 
 describe("superseded checkpoints", () => {
-  it("are all but the last ones, and but the young ones", () => {
+  it("are all but the last and the recent ones", () => {
     expect(superseded(chain(10), 3)).toEqual(ids(6, 0));
     expect(superseded(chain(3), 3)).toEqual([]);
     expect(
@@ -35,18 +33,16 @@ describe("superseded checkpoints", () => {
     ).toEqual(ids(4, 0));
   });
 
-  it("are none that a replayed channel is made from, back to where it is stored", () => {
+  it("exclude the sources of a replayed channel, back to its snapshot", () => {
     const replaying = (stored: number) => chain(10, (number) => ({ replayed: number === stored ? [] : ["log"] }));
     expect(superseded(replaying(4), 2)).toEqual(ids(3, 0));
     expect(superseded(replaying(-1), 2)).toEqual([]);
-    // What is only a source is whole as well: 6 stores one channel, and replays the other from 3.
-    const two = chain(10, (number) => ({
-      replayed: number === 6 ? ["b"] : number === 3 ? [] : ["a", "b"],
-    }));
+    // 6 stores one channel, and replays the other from 3.
+    const two = chain(10, (number) => ({ replayed: number === 6 ? ["b"] : number === 3 ? [] : ["a", "b"] }));
     expect(superseded(two, 1)).toEqual(ids(2, 0));
   });
 
-  it("are not the one before a checkpoint of the old format", () => {
+  it("exclude the parent of a checkpoint of the old format", () => {
     expect(
       superseded(
         chain(5, () => ({ format: 3 })),
@@ -55,7 +51,7 @@ describe("superseded checkpoints", () => {
     ).toEqual(ids(1, 0));
   });
 
-  it("of inner graphs go with the run they belong to, after the outer ones", () => {
+  it("include those of inner graphs with their run, after the outer ones", () => {
     const outer = [0, 10, 20, 30].map((number) => node(number, { parentId: null }));
     const inner = [11, 21, 31].map((number) => node(number, { ns: `agent:${number}` }));
     const deep = [12, 22].map((number) => node(number, { ns: `agent:${number - 1}|tool:1` }));
@@ -67,11 +63,8 @@ describe("superseded checkpoints", () => {
     ]);
   });
 
-  it("of an inner graph that keeps its state are those that no kept checkpoint would go on from", () => {
-    const outer = chain(4, (number) => ({
-      id: idOf(number * 10),
-      parentId: number ? idOf(number * 10 - 10) : null,
-    }));
+  it("include those of a stateful inner graph that no kept checkpoint resumes from", () => {
+    const outer = chain(4, (number) => ({ id: idOf(number * 10), parentId: number ? idOf(number * 10 - 10) : null }));
     const inner = [1, 2, 11, 12, 21, 22].map((number) => node(number, { ns: "tally", parentId: null }));
     // From 30 on: 22 is the last before it, and belongs to no kept run.
     expect(superseded([...outer, ...inner], 1)).toEqual([
@@ -84,7 +77,7 @@ describe("superseded checkpoints", () => {
     ]);
   });
 
-  it("are none of a run under way, and none at all where there is no outermost graph", () => {
+  it("exclude a run under way, and everything without an outermost graph", () => {
     const running = node(99, { ns: "agent:9" });
     expect(superseded([...chain(3), running], 1)).toEqual(ids(1, 0));
     expect(superseded([running], 1)).toEqual([]);

@@ -15,7 +15,7 @@ const limits = {
 };
 const branch = (...seqs: number[]) => seqs.map((seq) => `m${seq}`);
 
-/** Keeps a thread of messages m0, m1, …; a tool's are long. `summaries` end at these, with their status. */
+/** Stores a thread of messages m0, m1, …, long ones of tools; `summaries` are [end, status, turns]. */
 async function store(
   threadId: string,
   roles: string[],
@@ -64,7 +64,7 @@ describe("the conversation of a thread", () => {
     { endSeq: 8, endTurn: 3, endMessageId: "m8" },
   ];
 
-  it("has what a branch has: a summary that ends in it or before it, and nothing said since it left", async () => {
+  it("has a summary that ends in or before the branch, and no later messages", async () => {
     const found = async (...seqs: number[]) => read("thread", branch(...seqs));
     expect(await found(0, 1, 2, 3)).toMatchObject({ gap: [], recent: [0, 1, 2, 3], summary: two });
     expect(await found(5, 6)).toMatchObject({ gap: [4, 5, 6], recent: [0, 1, 2, 3], summary: two });
@@ -80,24 +80,24 @@ describe("the conversation of a thread", () => {
     expect(await read("thread", branch(8), none)).toMatchObject({ gap: [], recent: [5, 6, 8] });
   });
 
-  it("is cut where a turn begins", async () => {
+  it("is cut at the start of a turn", async () => {
     const omitted = { messages: 2, endMessageId: "m10" };
     expect(await read("thread", null, { gapMessages: 2 })).toMatchObject({ gap: [11], omitted });
   });
 
-  it("has a summary in the making only while its worker has the lease", async () => {
+  it("has a summary in progress only while its worker has the lease", async () => {
     expect(await read("thread", null)).toHaveProperty("processing", null);
     await db.pool.query(`update "${db.schema}".work set lease_until = now() + interval '1 minute'`);
     expect(await read("thread", null)).toMatchObject({ processing: { startSeq: 0, endSeq: 10 } });
   });
 
-  it("has of a long turn the question and the end", async () => {
+  it("has the question and the end of a long turn", async () => {
     await store("long", ["user", ...Array<string>(70).fill("assistant")], [[70, "completed"]]);
     const { recent } = await read("long", null);
     expect(recent).toEqual([0, ...Array.from({ length: 53 }, (_, index) => 18 + index)]);
   });
 
-  it("is nothing of a thread not seen before, and of another scope's only that it is one", async () => {
+  it("is empty for a new thread, and only marks a thread of another scope as not owned", async () => {
     const found = async (other: object) =>
       db.database.query(conversationRow(db.database, { scope: other as never, threadId: "thread" }, [], limits));
     expect(await found({ userId: "ana" })).toEqual([]);

@@ -1,6 +1,6 @@
 import { conversationContext } from "../../src/conversation/conversation-context.rule.js";
 
-/** Where the messages of a thread live besides the transcript: in the graph's state, whole or bounded, or nowhere. */
+/** Where messages are besides the transcript: in the graph's state, whole or bounded, or nowhere. */
 export type Session = "full" | "bounded" | "stateless";
 
 type Ending = "finished" | "crashBeforeAnswer" | "crashBeforeRecord" | "crashAfterRecord";
@@ -12,18 +12,16 @@ interface Summary {
 
 export const isUser = (id: string) => id.startsWith("user") || id === "current";
 
-/** A thread as LangGraph and the tables would hold it, with messages that are just ids. */
+/** A model of a thread in LangGraph and the tables, with ids for messages. */
 export class Conversation {
   readonly #session: Session;
-  /** In order of seq. */
   readonly #transcript: string[] = [];
-  /** What the checkpointer kept. */
   #state: string[] = [];
   #summaries: Summary[] = [];
   #next = 0;
   #lastUser: string | undefined;
 
-  /** How many messages that the summary covers are shown word for word, moved back to the start of a turn. */
+  /** Summarised messages that are shown verbatim, counted back to the start of a turn. */
   readonly #keep: number;
 
   constructor(session: Session, keep: number) {
@@ -31,12 +29,12 @@ export class Conversation {
     this.#keep = keep;
   }
 
-  /** A user message and its `answers`, ending well or with a crash; what was checkpointed by then stays. */
+  /** A user message and its `answers`; a crash keeps what was checkpointed before it. */
   round(answers: number, ending: Ending): void {
     this.#run(this.#fresh("user"), answers, ending);
   }
 
-  /** The last user message once more under the same id, as a job queue would after a crash. Stateless runs only. */
+  /** The last user message again under the same id, as from a job queue. Stateless runs only. */
   retryRound(): void {
     if (this.#session === "stateless" && this.#lastUser !== undefined) this.#run(this.#lastUser, 1, "finished");
   }
@@ -55,14 +53,14 @@ export class Conversation {
     this.#settle("failed");
   }
 
-  /** Back to the completed summary `back` versions ago. */
+  /** Restores the completed summary `back` versions ago. */
   rollback(back: number): void {
     const completed = this.#summaries.filter((summary) => summary.status === "completed");
     const target = completed.at(-1 - back);
     if (target) this.#summaries = this.#summaries.slice(0, this.#summaries.indexOf(target) + 1);
   }
 
-  /** What the next turn's agent would be shown, and what it should be. */
+  /** The next turn's context, and the expected one. */
   ask(): { context: string[]; expected: string[]; current: string } {
     const current = "current";
     const endSeq = this.#latest()?.endSeq ?? -1;
@@ -74,7 +72,7 @@ export class Conversation {
     };
   }
 
-  /** The same for a run that brings `others` and nothing of a user's, with the user's messages that were ever said. */
+  /** The same for a run that brings `others` and no user message. */
   askNothing(others: readonly string[]) {
     return {
       context: this.#contextOf([...this.#state, ...others]),
@@ -83,7 +81,7 @@ export class Conversation {
     };
   }
 
-  /** Messages in the state that the summary in use covers and that are not recent. */
+  /** Messages in the state that the summary covers and that are not recent. */
   readonly coveredInState = (): string[] => {
     const covered = new Set(this.#transcript.slice(0, (this.#latest()?.endSeq ?? -1) + 1));
     const recent = this.#recent();

@@ -20,14 +20,14 @@ const tokensOf = (messages: readonly BaseMessage[]) =>
   messages.reduce((sum, message) => sum + estimateTokens(spokenText(message)), 0);
 
 describe("recentMessages", () => {
-  it("are whole rounds, from the last one back, as many as fit", () => {
+  it("are as many whole turns from the end as fit", () => {
     const covered = ["1", "2", "3"].flatMap((n) => [asks(`q${n}`, words(50)), says(`a${n}`, words(50))]);
     expect(idsOf(recentMessages(covered, 1_000).messages)).toEqual(["q1", "a1", "q2", "a2", "q3", "a3"]);
     expect(idsOf(recentMessages(covered, 250).messages)).toEqual(["q2", "a2", "q3", "a3"]);
     expect(recentMessages([], 250)).toEqual({ messages: [], shortened: [] });
   });
 
-  it("lose the first calls of tools where the last turn alone does not fit", () => {
+  it("lose the first tool calls of a last turn that does not fit", () => {
     const covered = [
       ...[asks("q1"), says("a1"), asks("q2"), calls("c1", "1", "2"), result("2", words(100)), result("1", words(100))],
       ...[calls("c2", "3"), result("3", words(100)), says("a2", words(50))],
@@ -36,7 +36,7 @@ describe("recentMessages", () => {
     expect([idsOf(messages), shortened]).toEqual([["q2", "c2", "r-3", "a2"], []]);
   });
 
-  it("lose the middle of their texts where even these do not fit, and say how much", () => {
+  it("lose the middle of texts that still do not fit, and report how much", () => {
     const covered = [asks("q", `first ${words(900)} last`), says("a", `begin ${words(3_000)} end`)];
     const { messages, shortened } = recentMessages(covered, 500);
     expect([idsOf(messages), shortened]).toEqual([
@@ -50,11 +50,8 @@ describe("recentMessages", () => {
     expect(covered[1]!.text).toHaveLength(words(3_000).length + "begin  end".length);
   });
 
-  it("count pictures, and say where they leave some out", () => {
-    const picture = {
-      type: "image_url",
-      image_url: { url: `data:image/png;base64,${"iVBORw0KGgo".repeat(5_000)}` },
-    };
+  it("count pictures, and report omitted ones", () => {
+    const picture = { type: "image_url", image_url: { url: `data:image/png;base64,${"iVBORw0KGgo".repeat(5_000)}` } };
     const shows = new HumanMessage({ id: "q", content: [{ type: "text", text: "what is it?" }, picture] });
     const covered = [shows, says("a", "a cat")];
     expect(recentMessages(covered, 2_000)).toEqual({ messages: covered, shortened: [] });
@@ -63,13 +60,11 @@ describe("recentMessages", () => {
     expect([messages[0]!.content.length < 100, messages[1], shortened]).toEqual([true, covered[1], ["q"]]);
   });
 
-  it("never have a call without its results, nor a result without its call, and keep to their tokens", () => {
+  it("never part a call from its results, and stay within the token limit", () => {
     const text = fc.integer({ min: 1, max: 300 }).map((count) => words(count));
     const round = fc.record({
       question: text,
-      steps: fc.array(fc.array(fc.option(text, { freq: 8 }), { minLength: 1, maxLength: 3 }), {
-        maxLength: 3,
-      }),
+      steps: fc.array(fc.array(fc.option(text, { freq: 8 }), { minLength: 1, maxLength: 3 }), { maxLength: 3 }),
       answer: fc.option(text, { freq: 8 }),
     });
     const budget = fc.integer({ min: 200, max: 3_000 });

@@ -14,12 +14,12 @@ const rounds = (from: number, count: number) =>
     new AIMessage({ id: `a${from + n}`, content: `answer${from + n}` }),
   ]).flat();
 
-/** Of a single session, which keeps what is prepared in it. */
+/** One session, which keeps prepared statements. */
 let pool: pg.Pool;
 let memory: Memory;
 let recorded: WatchedStatement;
 
-/** `value` as SQL; the message that was recorded gets another id. */
+/** `value` as SQL, with a new id for the recorded message. */
 function literal(value: unknown): string {
   if (value === null) return "null";
   if (!Array.isArray(value)) return pg.escapeLiteral(String(value));
@@ -29,7 +29,7 @@ function literal(value: unknown): string {
   return pg.escapeLiteral(`{${items.join()}}`);
 }
 
-/** The rows that recording one more turn goes through, by the plan that a session keeps; it is not kept. */
+/** Rows read by the generic plan of recording one more turn, rolled back. */
 async function rowsRead(): Promise<number> {
   await pool.query("analyze");
   await pool.query("begin");

@@ -38,7 +38,7 @@ describe("record", () => {
     expect(gap.map((message) => message.text)).toEqual(["first", "b"]);
   });
 
-  it("takes the last of several with one id in a call, at the first one's place", async () => {
+  it("keeps the last of several messages with one id in a call, at the first position", async () => {
     const { memory, thread } = fresh();
     const messages = [user("a", "draft"), user("b"), user("a", "final")];
     expect(await memory.record({ ...thread, messages })).toEqual({ recorded: 2, lastSeq: 1 });
@@ -53,26 +53,20 @@ describe("record", () => {
     ["a frozen plain object", () => Object.freeze({ role: "user" as const, content: "same" })],
     ["a pair", () => ["user", "same"]],
     ["a serialised message", () => JSON.parse(JSON.stringify(new HumanMessage("same")))],
-  ])(
-    "takes %s without an id for one, however often it is given; another that says the same is another",
-    async (_, make) => {
-      const { memory, thread } = fresh();
-      const [one, other] = [make(), make()];
-      await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
-      expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({
-        recorded: 0,
-        lastSeq: 1,
-      });
-      const { gap } = await memory.recall(thread);
-      expect(gap.map((message) => [message.getType(), message.text])).toEqual([
-        ["human", "same"],
-        ["human", "same"],
-      ]);
-      expect(new Set(idsOf(gap)).size).toBe(2);
-    },
-  );
+  ])("recognises %s without an id when it is given again, and keeps an equal one apart", async (_, make) => {
+    const { memory, thread } = fresh();
+    const [one, other] = [make(), make()];
+    await Promise.all([1, 2].map(() => memory.record({ ...thread, messages: [one, one, other] })));
+    expect(await memory.remember({ ...thread, messages: [one, other] })).toMatchObject({ recorded: 0, lastSeq: 1 });
+    const { gap } = await memory.recall(thread);
+    expect(gap.map((message) => [message.getType(), message.text])).toEqual([
+      ["human", "same"],
+      ["human", "same"],
+    ]);
+    expect(new Set(idsOf(gap)).size).toBe(2);
+  });
 
-  it("takes what LangGraph takes, and the id that it has", async () => {
+  it("accepts every message form of LangGraph, and keeps given ids", async () => {
     const { memory, thread } = fresh();
     const call = { id: "c", name: "look", args: {}, type: "tool_call" as const };
     const messages: BaseMessageLike[] = [
@@ -119,23 +113,20 @@ describe("record", () => {
     ["It says [Previous context: x]\n\nat the top.", "It says [Previous context: x]\n\nat the top."],
     ["[Previous context: of what I read] is unclear", "[Previous context: of what I read] is unclear"],
     ["## User Profile\nI am Ana.", "## User Profile\nI am Ana."],
-  ])("of a user's words, leaves out what memory put in front and nothing else: %j", async (said, kept) => {
+  ])("strips only a memory block in front of a user's text: %j", async (said, kept) => {
     const { memory, thread } = fresh();
     const parts = [
       { type: "text", text: said },
       { type: "image_url", image_url: "https://x/y.png" },
     ];
-    await memory.record({
-      ...thread,
-      messages: [user("a", said), new HumanMessage({ id: "b", content: parts })],
-    });
+    await memory.record({ ...thread, messages: [user("a", said), new HumanMessage({ id: "b", content: parts })] });
     await memory.record({ ...thread, messages: [new AIMessage({ id: "c", content: said })] });
     const { gap } = await memory.recall(thread);
     expect(gap.map((message) => message.text)).toEqual([kept, kept, said]);
     expect(gap[1]!.content).toHaveLength(2);
   });
 
-  it("leaves out a message that is memory alone", async () => {
+  it("omits a message that is only a memory block", async () => {
     const { memory, thread } = fresh();
     const block = `<memory>\n# Long-term Memory\n${memoryPreface}\n\n- x: y\n</memory>`;
     const messages: BaseMessageLike[] = [
@@ -149,7 +140,7 @@ describe("record", () => {
     expect((await memory.recall(thread)).gap.map((message) => message.text)).toEqual(["Be kind.", "hello"]);
   });
 
-  it("leaves out what tells a state to drop a message, and keeps that message", async () => {
+  it("omits RemoveMessage, and keeps the removed message", async () => {
     const { memory, thread } = fresh();
     await memory.record({ ...thread, messages: round("r1") });
     const messages = [new RemoveMessage({ id: "r1-q" }), new RemoveMessage({ id: "unknown" }), user("b")];
@@ -157,18 +148,13 @@ describe("record", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["r1-q", "r1-a", "b"]);
   });
 
-  it("makes a thread of no messages, without a seq", async () => {
+  it("creates a thread without messages", async () => {
     const { memory, thread } = fresh();
     expect(await memory.record({ ...thread, messages: [] })).toEqual({ recorded: 0, lastSeq: -1 });
-    expect(await memory.recall(thread)).toMatchObject({
-      lastSeq: -1,
-      lastMessageId: null,
-      gap: [],
-      summary: null,
-    });
+    expect(await memory.recall(thread)).toMatchObject({ lastSeq: -1, lastMessageId: null, gap: [], summary: null });
   });
 
-  it("takes message ids of any characters, and 1,000 bytes of them", async () => {
+  it("accepts message ids of any characters up to 1,000 bytes", async () => {
     const { memory, thread } = fresh();
     const ids = ["%", "_", "'", "\\", "{}", "NULL", "😀", "e\u0301", " ", "x".repeat(1_000)];
     const random = randomBytes(500).toString("hex");
@@ -190,26 +176,22 @@ describe("record", () => {
   });
 });
 
-describe("a thread of another scope", () => {
-  it("is refused, and whoever asked for it has counted nothing", async () => {
-    const { memory, thread } = fresh();
-    await memory.record({ ...thread, messages: [user("a")] });
-    const stranger = { userId: "a stranger" };
-    const attempt = memory.record({ ...thread, scope: stranger, messages: [user("b")] });
-    await expect(attempt).rejects.toThrow(code("THREAD_FORBIDDEN"));
+it("a thread of another scope is refused, and creates no owner", async () => {
+  const { memory, thread } = fresh();
+  await memory.record({ ...thread, messages: [user("a")] });
+  const stranger = { userId: "a stranger" };
+  const attempt = memory.record({ ...thread, scope: stranger, messages: [user("b")] });
+  await expect(attempt).rejects.toThrow(code("THREAD_FORBIDDEN"));
 
-    const { rows } = await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`);
-    expect(rows).toEqual([]);
-  });
+  const { rows } = await db.pool.query(`select from "${db.schema}".owner where user_id = 'a stranger'`);
+  expect(rows).toEqual([]);
 });
 
-describe("remember", () => {
-  it("says what it recorded, and why it starts no summary", async () => {
-    const { memory, thread } = fresh();
-    expect(await memory.remember({ ...thread, messages: round("r1") })).toEqual({
-      recorded: 2,
-      lastSeq: 1,
-      summary: { started: false, reason: "no_model" },
-    });
+it("remember reports what it recorded, and why it starts no summary", async () => {
+  const { memory, thread } = fresh();
+  expect(await memory.remember({ ...thread, messages: round("r1") })).toEqual({
+    recorded: 2,
+    lastSeq: 1,
+    summary: { started: false, reason: "no_model" },
   });
 });

@@ -10,10 +10,9 @@ import { newAddress } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
-const fresh = () => ({ memory: db.memory(), address: newAddress() });
 
-describe("what each turn was shown", () => {
-  it.each(ways)("is kept by ids, with %s", async (way) => {
+describe("threads.shown", () => {
+  it.each(ways)("lists what each turn was shown, by ids, with %s", async (way) => {
     const memory = db.memory();
     const config = newThread();
     const address = addressOf(config);
@@ -52,7 +51,7 @@ describe("what each turn was shown", () => {
     expect(await memory.threads.shown({ ...address, before: second?.seq })).toEqual([first]);
   });
 
-  it("costs no round trip, and is kept once", async () => {
+  it("takes no round trip of its own, and is stored once", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     const address = newAddress();
@@ -67,7 +66,7 @@ describe("what each turn was shown", () => {
     expect(await memory.threads.shown(address)).toMatchObject([{ turn: 1, messageId: "q" }]);
   });
 
-  it("says how many memories were left out, and the score of what was found", async () => {
+  it("has the number of omitted memories, and the score of each hit", async () => {
     const memory = db.memory({ config: { retrieval: { budgetTokens: 150 } } });
     const address = newAddress();
     const lakes = Array.from({ length: 20 }, (_, n) => ({ text: `The user swims in lake number ${n}.` }));
@@ -83,7 +82,7 @@ describe("what each turn was shown", () => {
     expect(turn?.memories).toContainEqual(expect.objectContaining({ part: "relevant", score }));
   });
 
-  it("does not count as use of what only filled the block", async () => {
+  it("does not count fallback memories as accessed", async () => {
     let now = new Date("2032-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const address = newAddress();
@@ -98,8 +97,8 @@ describe("what each turn was shown", () => {
     ]);
   });
 
-  it("has no text of what was removed since", async () => {
-    const { memory, address } = fresh();
+  it("has no text of a memory removed since", async () => {
+    const [memory, address] = [db.memory(), newAddress()];
     const [gone] = await memory.memories.add({ text: "The user plays chess." }, address);
     const shown = shownBy(await memory.recall(address));
     await memory.remember({ ...address, shown, messages: [new HumanMessage("Hi.")] });
@@ -110,7 +109,7 @@ describe("what each turn was shown", () => {
     expect(await textNow()).toMatchObject([{ id: gone?.id, part: "rest", text: null }]);
   });
 
-  it("has no text of what is another's, whatever ids a caller says it was shown", async () => {
+  it("has no text of others' memories, even if the caller passes their ids", async () => {
     const memory = db.memory();
     const [mine, theirs] = [newAddress(), newAddress()];
     const ids = await Promise.all(
@@ -144,7 +143,7 @@ describe("what each turn was shown", () => {
     }
   });
 
-  it("is the owner's alone, and goes with the thread and the user", async () => {
+  it("is readable by the owner only, and deleted with the thread and the user", async () => {
     const memory = db.memory();
     const word = `sentinel${randomUUID()}`;
     const scope = { userId: word };
@@ -168,7 +167,7 @@ describe("what each turn was shown", () => {
     expect(await findEverywhere(db, word)).toEqual({});
   });
 
-  it("keeps no words of a memory that is erased with another thread", async () => {
+  it("has no text of a memory erased with another thread", async () => {
     const memory = db.memory();
     const word = `sentinel${randomUUID()}`;
     const { scope, threadId } = newAddress();
@@ -193,9 +192,6 @@ describe("what each turn was shown", () => {
     ["turns", { turns: 3 }],
   ])("refuses a wrong %s", async (name, more) => {
     const asked = db.memory().threads.shown({ ...newAddress(), ...more } as never);
-    await expect(asked).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringContaining(name),
-    });
+    await expect(asked).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringContaining(name) });
   });
 });

@@ -27,7 +27,7 @@ describe("the turns that become an episode", () => {
     keepTurns: fc.integer({ min: 0, max: 40 }),
   });
 
-  /** The stretches of a conversation of `turns`, when someone looks after each of `looks`. */
+  /** The ranges of a conversation of `turns`, checked after each of `looks`. */
   function compress(turns: number, looks: readonly number[], by: EpisodeRule): TurnRange[] {
     const ranges: TurnRange[] = [];
     for (const seen of [...looks.filter((look) => look < turns).toSorted((a, b) => a - b), turns]) {
@@ -40,14 +40,10 @@ describe("the turns that become an episode", () => {
     return ranges;
   }
 
-  it("leave no gap, do not overlap, and never take in the last turns", () => {
+  it("leave no gap, do not overlap, and exclude the last turns", () => {
     fc.assert(
       fc.property(fc.nat(300), anyRule, (turns, by) => {
-        const ranges = compress(
-          turns,
-          Array.from({ length: turns }, (_, index) => index),
-          by,
-        );
+        const ranges = compress(turns, [...Array(turns).keys()], by);
         let next = 1;
         for (const { start, end } of ranges) {
           expect(start).toBe(next);
@@ -55,13 +51,12 @@ describe("the turns that become an episode", () => {
           next = end + 1;
         }
         expect(next - 1).toBeLessThanOrEqual(Math.max(0, turns - by.keepTurns));
-        // What is left is less than what a whole stretch and the kept turns are.
         expect(turns - (next - 1)).toBeLessThan(by.everyTurns + by.keepTurns);
       }),
     );
   });
 
-  it("are the same whenever someone looks", () => {
+  it("do not depend on when they are checked", () => {
     fc.assert(
       fc.property(fc.nat(300), fc.array(fc.nat(300)), anyRule, (turns, looks, by) => {
         expect(compress(turns, looks, by)).toEqual(compress(turns, [], by));
@@ -69,7 +64,7 @@ describe("the turns that become an episode", () => {
     );
   });
 
-  it("depend on the kept turns only where the first ends", () => {
+  it("depend on the kept turns only at the end of the first", () => {
     fc.assert(
       fc.property(fc.integer({ min: 1, max: 300 }), anyRule, (turns, by) => {
         const [, ...later] = compress(turns, [], by);

@@ -33,7 +33,7 @@ function chat(env: Record<string, string> = {}): Program {
 
 // On a server they would be the same again: without DATABASE_URL the example has its own embedded database.
 test.skipIf(onServer())(
-  "offline: says what it is, remembers over turns and restarts, shows what happens in the background (embedded only)",
+  "offline: introduces itself, remembers across turns and restarts, shows background work (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const first = chat();
@@ -54,7 +54,6 @@ test.skipIf(onServer())(
         expect.stringMatching(/^· memory: \[Profile\] .*Ana/),
       ]),
     );
-    // In the order in which it happens.
     expect(first.output()).toContain(
       "> Plan a walk.\n→ planner: Plan a walk.\n← planner: [offline stand-in] Noted: Plan a walk.\n[offline stand-in] Noted: Plan a walk.\n",
     );
@@ -75,7 +74,7 @@ test.skipIf(onServer())(
 );
 
 test.skipIf(onServer())(
-  "commands are done and not said: what is remembered, decided and forgotten (embedded only)",
+  "commands list, decide and forget memories, and are not said to the assistant (embedded only)",
   async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const program = chat({ NO_COLOR: "1" });
@@ -119,7 +118,7 @@ test.skipIf(onServer())(
   },
 );
 
-test.skipIf(onServer())("/consents lists what waits and decides it (embedded only)", async () => {
+test.skipIf(onServer())("/consents lists and decides proposals (embedded only)", async () => {
   copyEmbedded(join(folder, ".mnemograph"));
   // Without it, what users plainly say of themselves is their consent.
   const config = join(folder, "memory.yaml");

@@ -58,7 +58,7 @@ async function conversations(saver: BaseCheckpointSaver) {
 }
 
 describe("copyCheckpoints", () => {
-  it("takes threads over with their history, and a run goes on from its interrupt", async () => {
+  it("copies threads with their history, and a run resumes from its interrupt", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();
@@ -69,18 +69,15 @@ describe("copyCheckpoints", () => {
     const ids = { thread_id: "trip", user_id: "copied" };
     expect(await historyOf(after, ids)).toEqual(await historyOf(before, { thread_id: "trip" }));
     const resumed = await after.invoke(new Command({ resume: "yes" }), { configurable: ids });
-    const expected = await before.invoke(new Command({ resume: "yes" }), {
-      configurable: { thread_id: "trip" },
-    });
+    const expected = await before.invoke(new Command({ resume: "yes" }), { configurable: { thread_id: "trip" } });
     expect(textsOf(resumed)).toEqual(textsOf(expected));
     expect(textsOf(resumed).at(-2)).toBe("book a flight: yes");
-    // Its owner's, and nobody else's.
     await expect(after.getState({ configurable: { ...ids, user_id: "mallory" } })).rejects.toMatchObject({
       code: "THREAD_FORBIDDEN",
     });
   });
 
-  it("finishes what was interrupted, and a second time changes nothing", async () => {
+  it("finishes an interrupted copy, and is idempotent", async () => {
     const from = new MemorySaver();
     const before = await conversations(from);
     const to = db.memory().checkpointer();

@@ -30,7 +30,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       " ",
     );
 
-  test("ends well, leaves what it made and nothing else, and tells how to look at it", () => {
+  test("exits with 0, leaves only its database, and says how to inspect it", () => {
     expect(output).not.toMatch(/error|warning/i);
     expect(exitCode).toBe(0);
     expect(left).toHaveLength(1);
@@ -45,8 +45,6 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     expect(Math.max(...printed.map((line) => line.length))).toBeLessThanOrEqual(80);
     expect(printed.length).toBeLessThanOrEqual(136);
   });
-
-  // The window after each turn of plain chat.
   test.each([
     [1, "none", "too early for one"],
     [2, "none, messages 0-1", "too early for one"],
@@ -58,7 +56,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     [8, "3 (0-11), caught up, gap 12-13", "4 (2-15) starts on 3, 0-1 dropped"],
     [9, "3 (0-11), 4 is not ready, gap 12-15", "4 still runs"],
     [10, "4 (2-15), caught up, gap 16-17", "5 (6-19) starts on 4, 0-5 dropped"],
-  ])("round %i is shown its summary and gap, and says what it recorded and started", (round, memory, end) => {
+  ])("turn %i is shown its summary and gap, and prints what it recorded and started", (round, memory, end) => {
     const recorded = `${2 * round - 2}-${2 * round - 1} recorded`;
     expect(lines(round)).toMatch(
       new RegExp(`^ +summary +${literal(memory)} → ${literal(recorded)}, ${literal(end)}$`, "m"),
@@ -70,7 +68,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     [5, "executor", "The user table is in users.sql."],
     [6, "planner", "Table orders: id, user_id, total, ordered_at."],
     [9, "executor", "The shop is online in Lisbon."],
-  ])("round %i is delegated to the %s, and its result is the answer", (round, name, result) => {
+  ])("turn %i is delegated to the %s, and its result is the answer", (round, name, result) => {
     expect(lines(round)).toMatch(new RegExp(`^ +${name} +${literal(result)}$`, "m"));
     // Another answer would have a line of its own.
     expect(lines(round)).not.toMatch(/^ +answer /m);
@@ -95,7 +93,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     ]);
   });
 
-  test("goes on in a second process with the state and the memory of the first", () => {
+  test("continues in a second process with the state and memory of the first", () => {
     const words = output.replaceAll(/\s+/g, " ");
     const [, first] = /Process (\d+) has closed the database/.exec(words) ?? [];
     const [, second, messages] = /Process (\d+) finds (\d+) messages in the graph's state/.exec(words) ?? [];
@@ -115,7 +113,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
     );
 
   describe("part two", () => {
-    test("facts and an episode come of twenty turns, each with those who may read it", () => {
+    test("twenty turns yield facts and an episode, each with its readers", () => {
       expect(output).toMatch(/^20 turns are recorded/m);
       const stored = section("What became of them");
       expect(stored).toMatch(/ fact +\[profile\] (?:preferred_)?name = Ana \(supervisor\)$/m);
@@ -133,7 +131,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(answer).toContain("We booked the Alfama hall for the launch");
     });
 
-    test("the next turn is told what changed; the planner reads tasks and is refused preferences", () => {
+    test("the next turn is shown the changes; the planner reads tasks and is refused preferences", () => {
       const told = section("Another program adds two tasks");
       expect(told).toMatch(/ shown +Memory updates since rev \d+:\n/);
       expect(told).toMatch(/ shown +- \+created: \[Tasks\] Before the launch the checkout is tested/);
@@ -161,7 +159,7 @@ describe.skipIf(onServer())("npm run demo (embedded only)", () => {
       expect(second).toMatch(new RegExp(` answer +From memory: .*${literal(note)}$`, "m"));
     });
 
-    test("of eleven conversations ten notes stay, and it says which has gone and why", () => {
+    test("ten notes of eleven conversations stay, and the removed one is named with the reason", () => {
       const eleven = section("Nine more conversations end");
       expect(eleven).toMatch(/ stay +10 notes of 11 conversations$/m);
       expect(eleven).toMatch(/ gone +The user said: The dentist is on Friday at three\.$/m);

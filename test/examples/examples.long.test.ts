@@ -23,8 +23,6 @@ afterEach(async () => {
 });
 
 const undefinedDatabase = expect.stringMatching(/^mnemograph: `database` is given, but undefined/);
-
-/** What an example prints, by its own embedded database. */
 async function printed(name: string, env: Record<string, string> = {}): Promise<string> {
   copyEmbedded(join(folder, ".mnemograph"));
   running = runProgram(compiled(`examples/${name}`), { TMPDIR: folder, ...env }, folder);
@@ -62,7 +60,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     expect(output).toContain("waits for a yes: The user lives in Porto.\n");
   });
 
-  it("state-graph: a node of one's own reads what was recalled", async () => {
+  it("state-graph: a custom node reads recalled memories", async () => {
     const output = await printed("state-graph");
     expect(output).toMatch(/^monday> I prefer short answers\..*\n\(kind\) /m);
     expect(output).toMatch(
@@ -70,7 +68,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     );
   });
 
-  it("plain-code: the transcript and the memories do without a graph", async () => {
+  it("plain-code: transcript and memories work without a graph", async () => {
     const output = await printed("plain-code");
     expect(output).toContain(
       "monday> What is the boat called?\n[offline stand-in] You said: The boat is called Gaivota.\n",
@@ -117,7 +115,7 @@ describe.skipIf(onServer())("the examples (embedded only)", () => {
     );
   });
 
-  it("consent-over-rest: serves who has a key, what it knows, and survives what is no JSON", async () => {
+  it("consent-over-rest: rejects a missing key, an unknown path and invalid JSON", async () => {
     copyEmbedded(join(folder, ".mnemograph"));
     const port = String(20_000 + Math.floor(Math.random() * 20_000));
     running = runProgram(compiled("examples/consent-over-rest"), { PORT: port }, folder);

@@ -41,7 +41,7 @@ describe("an insight that a model proposes", () => {
     ["zero", { evidence: [0] }],
     ["a fraction", { evidence: [1.5] }],
     ["no number", { evidence: [Number.NaN] }],
-  ])("with %s as evidence is dropped, and costs the others nothing", (_, fields) => {
+  ])("with %s as evidence is dropped without the others", (_, fields) => {
     const { chosen, rejected } = choose(
       insight("The user trusts the assistant more.", fields),
       insight("The user likes short answers.", { evidence: [2] }),
@@ -72,7 +72,7 @@ describe("an insight that a model proposes", () => {
     expect(chosen).toMatchObject([{ text: "The user is calm.", trimmed: true }]);
   });
 
-  it("is kept once, and no more than wanted are", () => {
+  it("is kept once, up to the limit", () => {
     const { chosen, rejected } = choose(
       ...["A", "A", "B", "C", "D"].map((name) => insight(`The user trusts ${name}.`)),
     );
@@ -80,7 +80,7 @@ describe("an insight that a model proposes", () => {
     expect(rejected).toEqual(["duplicate", "run_cap"]);
   });
 
-  it("whatever it is, is fit to be written and rests on what was shown", () => {
+  it("is valid to write and has shown evidence, for any proposal", () => {
     const text = fc.oneof(
       fc.constantFrom("The user is calm.", "The user\u0000 is\ud800 calm.", "I like you.", "<b>", "a. b. c."),
       fc.string({ unit: "binary", maxLength: 400 }),

@@ -13,8 +13,6 @@ const openai = useOpenAI();
 beforeAll(() => void vi.spyOn(BaseLanguageModel.prototype, "getNumTokens").mockResolvedValue(1));
 beforeAll(() => void vi.spyOn(console, "warn").mockReturnValue());
 afterAll(() => void vi.restoreAllMocks());
-
-/** A request as far as limits go. */
 type Limits = Partial<Record<"temperature" | "max_tokens" | "max_completion_tokens", number>>;
 const limitsSent = () => openai.requests.map(({ body }) => body as unknown as Limits);
 
@@ -39,20 +37,26 @@ const good = { insights: [{ summary: "The user is calm.", tags: ["calm"], import
 
 describe("insights from an OpenAI endpoint", () => {
   describe.each([false, true])("streaming: %s", (streaming) => {
-    it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("are asked of %s at temperature 0, for 220 tokens", async (model) => {
-      const { status, insights, model: own } = await run({ model, streaming, temperature: 0.9 }, { structured: good });
-      expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
-      expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
-      const [request] = openai.requests;
-      const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
-      expect(wire).toContain("user_insights");
-      expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
-      expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
-      // The model itself is as it was.
-      expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
-    });
+    it.each(["gpt-4.1-mini", "gpt-3.5-turbo"])(
+      "are requested from %s at temperature 0 and 220 tokens",
+      async (model) => {
+        const {
+          status,
+          insights,
+          model: own,
+        } = await run({ model, streaming, temperature: 0.9 }, { structured: good });
+        expect([status, insights]).toEqual(["completed", ["The user is calm."]]);
+        expect(limitsSent()).toMatchObject([{ temperature: 0, max_tokens: 220 }]);
+        const [request] = openai.requests;
+        const wire = JSON.stringify([request?.body.response_format, request?.body.tools]);
+        expect(wire).toContain("user_insights");
+        expect(request?.body.messages.map(({ role }) => role)).toEqual(["system", "user"]);
+        expect(JSON.stringify(request?.body.messages[1])).toContain("The user drinks tea.");
+        expect([own.temperature, own.maxTokens]).toEqual([0.9, undefined]);
+      },
+    );
 
-    it("cut by the limit are a failure, and asked for one by one then", async () => {
+    it("cut by the limit fail, and are then requested one at a time", async () => {
       const cut = { written: JSON.stringify(good), finish: "length" };
       const { status, error, memory, scope, insights } = await run({ streaming }, cut, { structured: good });
       expect([status, error?.code, insights]).toEqual(["failed", "MODEL_FAILED", []]);
@@ -70,7 +74,7 @@ describe("insights from an OpenAI endpoint", () => {
     expect(limitsSent()).toMatchObject([{ max_tokens: 220 }]);
   });
 
-  it("are asked for without limits where the endpoint refuses them, as for reasoning models", async () => {
+  it("are requested without limits if the endpoint refuses them, as for reasoning models", async () => {
     const { status } = await run({ model: "o4-mini" }, { status: 400 }, { structured: good });
     expect(status).toBe("completed");
     const [limited, plain] = limitsSent();
@@ -82,7 +86,7 @@ describe("insights from an OpenAI endpoint", () => {
     ]);
   });
 
-  it("are not asked for again at once where the endpoint fails otherwise", async () => {
+  it("are not requested again immediately after another endpoint error", async () => {
     const { status } = await run({}, { status: 500 });
     expect([status, openai.requests.length]).toEqual(["failed", 1]);
   });

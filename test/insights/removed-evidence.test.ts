@@ -35,8 +35,6 @@ function understanding(): Memory {
   });
   return db.memory({ model, config: { memories: { extract: true }, insights: { enabled: true } } });
 }
-
-/** The same fact learned in one conversation, another in another, and the two insights. */
 async function understood(memory: Memory): Promise<{ first: Address; second: Address }> {
   const first = newAddress();
   const second = { ...first, threadId: `${first.threadId} again` };
@@ -64,7 +62,7 @@ describe("an insight", () => {
   it.each<[string, (memory: Memory, thread: Address) => Promise<unknown>]>([
     ["somebody removes", async (memory, thread) => memory.memories.remove(await idOf(memory, thread, coffee), thread)],
     ["the user asks to forget", (memory, thread) => say(memory, thread, "Please forget that I drink no coffee.")],
-  ])("is hidden with what it rests on, which %s", async (_, remove) => {
+  ])("is hidden with its evidence, which %s", async (_, remove) => {
     const memory = understanding();
     const { first } = await understood(memory);
     const before = await memory.changes.since(0, { scope: first.scope });
@@ -85,7 +83,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
   });
 
-  it("is hidden also where what it rests on was made one with what is removed", async () => {
+  it("is hidden when its evidence was merged into a removed memory", async () => {
     const memory = understanding();
     const { first } = await understood(memory);
     const [other] = await memory.memories.add({ text: "Coffee is nothing for the user." }, first);
@@ -102,7 +100,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active]);
   });
 
-  it("stays where somebody pinned it, and where what it rests on changes", async () => {
+  it("stays when pinned, and when its evidence changes", async () => {
     const memory = understanding();
     const { first } = await understood(memory);
     await memory.memories.update(await idOf(memory, first, careful), { pinned: true }, first);
@@ -111,7 +109,7 @@ describe("an insight", () => {
     expect(await insightsOf(memory, first)).toEqual([active, careful]);
   });
 
-  it("goes with a conversation whose memories go, and stays where they stay", async () => {
+  it("is removed with a conversation's memories, and stays if they stay", async () => {
     const memory = understanding();
     const { first, second } = await understood(memory);
     await memory.threads.delete(first);

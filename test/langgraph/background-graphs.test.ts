@@ -50,7 +50,7 @@ it("extracts the facts of a thread by hand, once", async () => {
   expect([status, chosen.length, outcomes[0]?.outcome]).toEqual(["completed", 1, "created"]);
 });
 
-it("compresses what is due of a thread by hand, one episode a run", async () => {
+it("compresses the due turns of a thread by hand, one episode a run", async () => {
   const memory = db.memory({ model: new OfflineChatModel() });
   const thread = newAddress();
   const graph = memory.graphs().compression;

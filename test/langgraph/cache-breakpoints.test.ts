@@ -40,14 +40,12 @@ const schema = z.object({});
 const look = langchain.tool(() => "A cat.", { name: "look", description: "Looks.", schema });
 const cached = { cache_control: { type: "ephemeral" } };
 const instructions = (count: number) => ({
-  systemPrompt: new SystemMessage({
-    content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }),
-  }),
+  systemPrompt: new SystemMessage({ content: Array(count).fill({ type: "text", text: "Be kind.", ...cached }) }),
 });
 const markedIn = (body: Body | undefined) => JSON.stringify(body).match(/"cache_control"/g)?.length ?? 0;
 const blockIn = ({ system = [] }: Body) => system.find(({ text }) => text?.endsWith("</memory>"));
 
-/** What is sent in a turn with a tool call; nothing of it may be kept. */
+/** The requests of a turn with a tool call; no breakpoint may be stored. */
 async function sentBy(agentOptions: object, others: "before" | "after", other: object[] = [], options = {}) {
   bodies.length = 0;
   const memory = database.memory();
@@ -78,7 +76,7 @@ describe("prompt 7: breakpoints", () => {
     [" beside as many as are allowed", () => instructions(3), 4],
     [" of initChatModel", async () => ({ model: await langchain.initChatModel(`anthropic:${name}`, fields()) }), 2],
     [" bound to settings", () => ({ model: claude().withConfig({ tags: ["mine"] }) }), 2],
-  ])("prompt 7: Claude%s is told to cache the block and the last message", async (_, options, count) => {
+  ])("prompt 7: Claude%s caches the block and the last message", async (_, options, count) => {
     const [first, second] = await sentBy(await options(), "after");
     expect([markedIn(first), markedIn(second)]).toEqual([count, count]);
     expect([first, second].map((body) => body!.messages.at(-1)!.content.at(-1))).toEqual([
@@ -101,7 +99,7 @@ describe("prompt 7: breakpoints", () => {
     expect(markedIn(second)).toBe(2);
   });
 
-  it("prompt 7: a block in the user's message ends there, and the API marks a last part that is no text", async () => {
+  it("prompt 7: a block in the user's message has its own breakpoint, and the API marks a last part that is no text", async () => {
     const picture = { type: "image_url", image_url: { url: "https://example.com/cat.png" } };
     const said = [{ type: "text", text: "Look!" }, picture];
     const [first] = await sentBy({ said }, "after", [], { injectAs: "user" });
@@ -111,7 +109,7 @@ describe("prompt 7: breakpoints", () => {
     expect([first!.cache_control, markedIn(first)]).toEqual([cached.cache_control, 2]);
   });
 
-  it("prompt 7: other models get nothing, also where other middleware chose them after memory", async () => {
+  it("prompt 7: other models get none, even if later middleware chose them", async () => {
     const model = new ScriptedChatModel({ replies: () => "Seen." });
     const choose = langchain.createMiddleware({
       name: "choose",

@@ -4,7 +4,17 @@ import { describe, expect, it } from "vitest";
 import { consentNode, type Memory, type MemoryDraft, withMemory } from "../../src/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, agentWithMemory, answering, chatAgent, lines, newThread, say, streamed } from "./conversation.js";
+import {
+  addressOf,
+  agentWithMemory,
+  answering,
+  chatAgent,
+  lines,
+  newThread,
+  say,
+  streamed,
+  valuesOf,
+} from "./conversation.js";
 
 const database = useTestDatabase();
 const config = { consent: { ask: "interrupt" as const } };
@@ -20,8 +30,6 @@ async function propose(memory: Memory, thread: ReturnType<typeof newThread>, ...
   const outcomes = await memory.memories.add(drafts, { ...addressOf(thread), actor: "agent" });
   return outcomes.map(({ consentId }) => consentId!);
 }
-const known = async (memory: Memory, thread: ReturnType<typeof newThread>) =>
-  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value);
 
 interface Question {
   readonly proposals: { id: string; proposal: string; current: string | null }[];
@@ -30,8 +38,6 @@ interface Question {
 }
 const questionOf = (stopped: Record<string, unknown>) =>
   (stopped.__interrupt__ as { value: Question; response_schema: object }[])[0]!;
-
-/** A conversation that asks for consent. */
 function asking() {
   const { memory, model, graph, thread } = agentWithMemory(database.memory({ config }));
   const resume = (answer: unknown) => graph.invoke(new Command({ resume: answer }), thread);
@@ -39,7 +45,7 @@ function asking() {
 }
 
 describe("the consent node", () => {
-  it("asks before the agent's turn, in plain words and with a schema, and does as the answer says", async () => {
+  it("asks before the agent's turn, with a schema, and applies the answer", async () => {
     const { memory, model, graph, thread, resume } = asking();
     await memory.memories.add(slot("city", "Rome"), { ...addressOf(thread), consent: "given" });
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
@@ -60,13 +66,9 @@ describe("the consent node", () => {
     ];
     const done = await resume({ decisions });
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
-    // The agent's turn sees what was just agreed to.
     expect(model.calls[0]!.messages[0]!.text).toContain("city: Porto");
-    expect(await known(memory, thread)).toEqual(["Porto"]);
-    const decided = await memory.consents.list({
-      scope: addressOf(thread).scope,
-      status: ["approved", "refused"],
-    });
+    expect(await valuesOf(memory, thread)).toEqual(["Porto"]);
+    const decided = await memory.consents.list({ scope: addressOf(thread).scope, status: ["approved", "refused"] });
     expect(decided.map(({ id, status, decidedBy, decidedVia }) => [id, status, decidedBy, decidedVia])).toEqual([
       [they, "refused", thread.configurable.user_id, "interrupt"],
       [porto, "approved", thread.configurable.user_id, "interrupt"],
@@ -74,7 +76,7 @@ describe("the consent node", () => {
     expect(lines((await say(graph, "again", thread)).messages)).toHaveLength(4);
   });
 
-  it("asks again, naming the problem, until the answer can be used", async () => {
+  it("asks again, with the problem, until the answer is valid", async () => {
     const { memory, graph, thread, resume } = asking();
     const [id] = await propose(memory, thread, slot("city", "Porto"));
     await say(graph, "hello", thread);
@@ -106,13 +108,13 @@ describe("the consent node", () => {
       expect(value.problem).toContain(problem);
       expect(value.proposals).toMatchObject([{ id }]);
     }
-    expect(await known(memory, thread)).toEqual([]);
+    expect(await valuesOf(memory, thread)).toEqual([]);
     expect(await memory.consents.list({ scope: addressOf(other).scope })).toMatchObject([
       { id: foreign, status: "pending" },
     ]);
     const done = await resume(JSON.stringify({ decisions: [{ id, decision: "approve", value: "Faro" }] }));
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
-    expect(await known(memory, thread)).toEqual(["Faro"]);
+    expect(await valuesOf(memory, thread)).toEqual(["Faro"]);
   });
 
   it.each([
@@ -128,9 +130,7 @@ describe("the consent node", () => {
     ],
     [{ decisions: [{ type: "reject" }, { type: "approve" }] }, ["Porto"]],
     [
-      {
-        decisions: [{ type: "edit", editedAction: { name: "remember", args: { value: "she" } } }, { type: "ignore" }],
-      },
+      { decisions: [{ type: "edit", editedAction: { name: "remember", args: { value: "she" } } }, { type: "ignore" }] },
       ["she"],
     ],
     [
@@ -152,14 +152,11 @@ describe("the consent node", () => {
         { name: "remember", args: { value: "they" }, description: expect.stringContaining("pronouns: they") },
         { name: "remember", args: { value: "Porto" } },
       ],
-      reviewConfigs: Array(2).fill({
-        actionName: "remember",
-        allowedDecisions: ["approve", "edit", "reject"],
-      }),
+      reviewConfigs: Array(2).fill({ actionName: "remember", allowedDecisions: ["approve", "edit", "reject"] }),
     });
     const done = await resume(answer);
     expect(done).not.toHaveProperty("__interrupt__");
-    expect((await known(memory, thread)).toSorted()).toEqual(remembered);
+    expect((await valuesOf(memory, thread)).toSorted()).toEqual(remembered);
   });
 
   it.each([
@@ -180,7 +177,7 @@ describe("the consent node", () => {
     expect(delay.max / 1e6).toBeLessThan(3_000);
   });
 
-  it("lets what is put off or left out rest for a day", async () => {
+  it("asks again a day after a proposal was put off or left undecided", async () => {
     let now = new Date();
     const { memory, graph, thread } = agentWithMemory(database.memory({ config, clock: () => now }));
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
@@ -193,7 +190,7 @@ describe("the consent node", () => {
     expect(value.proposals.map(({ id }) => id)).toEqual([they, porto]);
   });
 
-  it("goes on when another was faster, or its time ran out", async () => {
+  it("continues when a proposal was decided elsewhere", async () => {
     const { memory, graph, thread, resume } = asking();
     const [porto, they] = await propose(memory, thread, slot("city", "Porto"), slot("pronouns", "they"));
     await say(graph, "hello", thread);
@@ -205,10 +202,10 @@ describe("the consent node", () => {
     ];
     const done = await resume({ decisions });
     expect(lines(done.messages)).toEqual(["human: hello", "ai: answer 1"]);
-    expect(await known(memory, thread)).toEqual(["they"]);
+    expect(await valuesOf(memory, thread)).toEqual(["they"]);
   });
 
-  it("asks nobody without a checkpointer, says why, and the turn goes on", async () => {
+  it("asks nobody without a checkpointer, logs why, and continues the turn", async () => {
     const logger = recordingLogger();
     const memory = database.memory({ config, logger });
     const graph = withMemory(chatAgent(answering()), memory).compile();
@@ -221,7 +218,7 @@ describe("the consent node", () => {
     await expect(say(strict, "hello", thread)).rejects.toMatchObject({ code: "CONSENT_REQUIRED" });
   });
 
-  it("can be placed by hand, and asks whose run it is, whatever the state says", async () => {
+  it("can be placed by hand, and asks the user of the run", async () => {
     const memory = database.memory();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("consent", consentNode(memory, { limit: 1 }))

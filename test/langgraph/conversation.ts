@@ -1,17 +1,27 @@
 import { randomUUID } from "node:crypto";
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
-import { MessagesAnnotation, START, StateGraph, type StateSnapshot, type StreamMode } from "@langchain/langgraph";
+import { type BaseMessage, HumanMessage, ToolMessage } from "@langchain/core/messages";
+import type { StructuredToolInterface } from "@langchain/core/tools";
+import {
+  type BaseCheckpointSaver,
+  MessagesAnnotation,
+  START,
+  StateGraph,
+  type StateSnapshot,
+  type StreamMode,
+} from "@langchain/langgraph";
 import { ToolNode, toolsCondition } from "@langchain/langgraph/prebuilt";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { type Memory, type MemoryDraft, type WithMemoryOptions, withMemory } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import type { TestDatabase } from "../support/test-database.js";
 
-/** What tests call on a compiled graph, whatever its state. */
+/** What tests call on a compiled graph of any state. */
 export interface AnyGraph {
   invoke(input: unknown, config: object): Promise<{ messages: BaseMessage[]; [key: string]: unknown }>;
   stream(input: unknown, config: object): Promise<AsyncIterable<unknown>>;
   getState(config: object, options?: { subgraphs: boolean }): Promise<StateSnapshot>;
+  getStateHistory(config: object): AsyncIterable<StateSnapshot>;
+  updateState(config: object, values: unknown, asNode?: string): Promise<object>;
 }
 
 /** The configuration of a new thread of a new user. */
@@ -24,7 +34,7 @@ export function addressOf({ configurable }: ReturnType<typeof newThread>) {
   return { scope: { userId: configurable.user_id }, threadId: configurable.thread_id };
 }
 
-/** What is known of the user of `knownThread`. */
+/** The memory of the user of `knownThread`. */
 export const favouriteDish: MemoryDraft = {
   category: "profile",
   key: "dish",
@@ -34,14 +44,14 @@ export const favouriteDish: MemoryDraft = {
   text: "The user's favourite dish is zanzibar.",
 };
 
-/** A new thread of a user of whom one thing is known: zanzibar. */
+/** A new thread of a user with one memory: zanzibar. */
 export async function knownThread(memory: Memory) {
   const thread = newThread();
   await memory.memories.add(favouriteDish, { scope: addressOf(thread).scope });
   return thread;
 }
 
-/** One round: the state after `text` was said and answered. */
+/** One turn: the state after `text` was said and answered. */
 export function say(graph: unknown, text: string, config: object) {
   return (graph as AnyGraph).invoke({ messages: [new HumanMessage(text)] }, config);
 }
@@ -56,7 +66,7 @@ export function lines(messages: readonly BaseMessage[]): string[] {
   });
 }
 
-/** What the tables hold of a thread, in order. */
+/** The recorded texts of a thread, in order. */
 export async function transcript({ pool, schema }: TestDatabase, { configurable }: ReturnType<typeof newThread>) {
   const { rows } = await pool.query<{ content: string }>(
     `select m.content from "${schema}".message m join "${schema}".thread t on t.id = m.thread_ref
@@ -66,7 +76,7 @@ export async function transcript({ pool, schema }: TestDatabase, { configurable 
   return rows.map((row) => row.content);
 }
 
-/** The memory block of a thread of which a summary is all that is known. */
+/** The memory block of a thread with a summary and no memories. */
 export function summaryBlock(rounds: string, text: string): string {
   return (
     `<memory>\n${memoryPreface}\n\n# Recent Conversation\n[Summary of Round ${rounds}]:\n${text}\n\n` +
@@ -74,7 +84,7 @@ export function summaryBlock(rounds: string, text: string): string {
   );
 }
 
-/** Everything a stream gives. */
+/** All chunks of a stream. */
 export async function streamed(
   graph: unknown,
   input: unknown,
@@ -97,7 +107,7 @@ export function summarizing(): ScriptedChatModel {
   });
 }
 
-/** Settings with which a summary's last messages are not shown beside it: only what it does not cover is. */
+/** Settings that show only unsummarised messages beside a summary. */
 export const summaryAlone = { summaries: { keepRecentMessages: 0 } };
 
 /** A compiled agent of one node, "chat". */
@@ -122,21 +132,61 @@ export function toolAgent(replies: readonly ScriptedReply[], tools: ConstructorP
   return { agent, model };
 }
 
-/** The lines of plain rounds: "human: question 1", "ai: answer 1", … */
+/** The lines of plain turns: "human: question 1", "ai: answer 1", … */
 export const rounds = (...numbers: number[]) =>
   numbers.flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
 
-/** What the transcript holds of them. */
+/** Their texts in the transcript. */
 export const recorded = (...numbers: number[]) => numbers.flatMap((round) => [`question ${round}`, `answer ${round}`]);
 
-/** The agent "chat", or another, with `memory` around it, its checkpoints kept there, its model, and a thread to talk in. */
+/** `agent` with `memory`, whose checkpointer it uses unless another is given. */
+export function checkpointed(
+  agent: unknown,
+  memory: Memory,
+  { checkpointer, ...options }: AgentOptions = {},
+): AnyGraph {
+  const graph = withMemory(agent as ReturnType<typeof chatAgent>, memory, { injectAs: "system", ...options });
+  return graph.compile({ checkpointer: checkpointer ?? memory.checkpointer() }) as unknown as AnyGraph;
+}
+type AgentOptions = WithMemoryOptions & { readonly checkpointer?: BaseCheckpointSaver };
+
+/** The agent "chat", or another, with `memory`, its model, and a new thread. */
 export function agentWithMemory(
   memory: Memory,
-  { build = chatAgent, injectAs = "system", ...options }: WithMemoryOptions & { build?: typeof chatAgent } = {},
+  { build = chatAgent, ...options }: AgentOptions & { build?: (model: ScriptedChatModel) => unknown } = {},
 ) {
   const model = answering();
-  const graph = withMemory(build(model), memory, { injectAs, ...options }).compile({
-    checkpointer: memory.checkpointer(),
-  });
-  return { memory, model, graph, thread: newThread() };
+  return { memory, model, graph: checkpointed(build(model), memory, options), thread: newThread() };
 }
+
+/** The checkpoints of a thread, newest first. */
+export async function historyOf(graph: unknown, config: object): Promise<StateSnapshot[]> {
+  const history: StateSnapshot[] = [];
+  for await (const snapshot of (graph as AnyGraph).getStateHistory(config)) history.push(snapshot);
+  return history;
+}
+
+/** The answer of `called` to `args` in a turn in which the user says `text`. */
+export async function toolAnswer(
+  memory: Memory,
+  called: StructuredToolInterface,
+  { thread, text, args, ...options }: { thread: object; text: string; args: object } & WithMemoryOptions,
+) {
+  const { agent } = toolAgent([{ toolCalls: [{ name: called.name, args }] } as ScriptedReply, "ok"], [called]);
+  const done = await say(withMemory(agent, memory, options).compile(), text, thread);
+  return done.messages.findLast((message) => ToolMessage.isInstance(message))!.text;
+}
+
+/** The values of a user's memories. */
+export const valuesOf = async (memory: Memory, thread: ReturnType<typeof newThread>) =>
+  (await memory.memories.list({ scope: addressOf(thread).scope })).map(({ value }) => value);
+
+export const aSummary = {
+  id: 1,
+  startSeq: 0,
+  endSeq: 1,
+  text: "they met",
+  endMessageId: "1",
+  startTurn: 1,
+  endTurn: 1,
+};

@@ -73,7 +73,7 @@ describe("a supervisor", () => {
     expect(tokens).toEqual({ executor: ["I", " did", " it."], supervisor: ["All", " is", " done."] });
   });
 
-  test("lets a subagent that keeps its own state remember its own tasks", async () => {
+  test("lets a stateful subagent remember its own tasks", async () => {
     const { config } = newThread();
     const [first, second] = [delegates(["planner", "first task"]), delegates(["planner", "second task"])];
     const model = scripted(first, "One.", second, "Two.");
@@ -87,7 +87,7 @@ describe("a supervisor", () => {
     expect(told(messages).at(-2)).toBe("tool: human: first task; ai: human: first task; human: second task");
   });
 
-  test("is told the error of a subagent that fails", async () => {
+  test("gets the error of a subagent that fails", async () => {
     const model = scripted(delegates(["executor", "Do."]), "Sorry.");
     const executor = { model: scripted(new Error("no such host")) };
     const graph = await supervise({ memory: db.memory(), model, executor });
@@ -136,10 +136,7 @@ test("a missing package is named with the command that installs it", () => {
         console.log(MemoryError.is(error, "PEER_MISSING"), error.message));`,
     );
 
-    const printed = execFileSync(process.execPath, ["main.js"], {
-      cwd: folder,
-      encoding: "utf8",
-    });
+    const printed = execFileSync(process.execPath, ["main.js"], { cwd: folder, encoding: "utf8" });
 
     expect(printed).toMatch(/^true .*run `npm install langchain`/);
   } finally {

@@ -6,11 +6,7 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const query = (args: Record<string, unknown>) => ({ toolCalls: [{ name: "memory_query", args }] });
-
-// The supervisor's without preferences.
 const allowlists = { supervisor: ["profile", "goals", "tasks"], planner: ["goals", "tasks", "projects"] };
-
-/** Another person each time, about whom three things are known. */
 async function known(memory: Memory) {
   const { config, address } = newThread();
   await memory.memories.add(
@@ -26,7 +22,7 @@ async function known(memory: Memory) {
 
 describe("memory of a supervisor", () => {
   test.each(["configurable", "context"])(
-    "each asks in its own name, about the user that the run's %s names",
+    "each agent queries with its own allowlist, for the user of the run's %s",
     async (where) => {
       const memory = db.memory({ config: { allowlists } });
       const { configurable } = await known(memory);
@@ -57,7 +53,7 @@ describe("memory of a supervisor", () => {
     },
   );
 
-  test("users low: only the supervisor is told to ask the user, whom a subagent cannot ask", async () => {
+  test("users low: only the supervisor, not a subagent, is advised to ask the user", async () => {
     const { config } = newThread();
     const none = query({ query: "the weather on Mars" });
     const planner = scripted(none, "the plan");
@@ -68,7 +64,7 @@ describe("memory of a supervisor", () => {
     expect(shown(planner.calls[1])).toContain("tool: No memory fits.");
   });
 
-  test("the supervisor is shown the categories of its allowlist, all when there are none", async () => {
+  test("the supervisor is shown the categories of its allowlist, or all without one", async () => {
     const blockOf = async (memory: Memory) => {
       const config = await known(memory);
       const model = scripted("Ok.");

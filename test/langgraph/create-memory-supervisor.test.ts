@@ -58,7 +58,7 @@ describe("a supervisor", () => {
     expect(JSON.stringify((await memory.recall(address)).gap)).not.toMatch(/private thought|secret rows/);
   });
 
-  test("makes a planner and an executor of its model and its tools where none is given", async () => {
+  test("makes a default planner and executor from its model and tools", async () => {
     const model = scripted(
       ...[delegates(["planner", "Plan a shop."]), "1. a table", delegates(["executor", "Create the table."])],
       ...[{ toolCalls: [{ name: "run_sql", args: {} }] }, "Table created.", "The shop is ready."],
@@ -78,7 +78,7 @@ describe("a supervisor", () => {
     ]);
   });
 
-  test("is shown the summary and what came after it; its subagents are not", async () => {
+  test("is shown the summary and later messages; its subagents are not", async () => {
     const summary = { structured: { reasoning: "new", summary: "Ana wants a shop." } };
     const memory = db.memory({
       model: scripted(summary, new Error("overloaded")),
@@ -100,7 +100,7 @@ describe("a supervisor", () => {
     expect(executor.calls.map(shown)).toEqual([["human: Paint it blue."]]);
   });
 
-  test("answers every tool call of a message once, whatever it calls", async () => {
+  test("answers every tool call of a message once", async () => {
     const { toolCalls } = delegates(["planner", "Plan."], ["executor", "First."], ["executor", "Second."]);
     const model = scripted({ toolCalls: [...toolCalls, { name: "clock", args: {} }] }, "All done.");
     const executor = new ScriptedChatModel({ replies: ([task]) => `${task?.text} Finished.` });
@@ -126,7 +126,7 @@ describe("a supervisor", () => {
     expect(shown(model.calls[1])).toHaveLength(1 + 1 + 1 + 4);
   });
 
-  test("is told of a call without a task, and no subagent runs for it", async () => {
+  test("gets an error for a call without a task, and no subagent runs", async () => {
     const noTask = { toolCalls: [{ name: "planner", args: {} }] };
     const model = scripted(noTask, delegates(["planner", "Plan it."]), "Planned.");
     const planner = scripted("the plan");
@@ -144,10 +144,7 @@ describe("a supervisor", () => {
       { ...delegates(["planner", "Plan."]), text: "One moment." },
       ...[delegates(["executor", "Do."]), "Here it is.", "Bye."],
     );
-    const subagents = {
-      planner: { model: scripted("the plan") },
-      executor: { model: scripted("the work") },
-    };
+    const subagents = { planner: { model: scripted("the plan") }, executor: { model: scripted("the work") } };
     const graph = await supervise({ memory, model, delegations: "hidden", ...subagents });
     await graph.invoke(says("Go."), config);
     expect(shown(model.calls[2])).toEqual(expect.arrayContaining(["tool: the plan", "tool: the work"]));
@@ -159,13 +156,11 @@ describe("a supervisor", () => {
     expect(shown(model.calls[3])).toEqual(["system: Lead.", ...conversation.slice(0, 3)]);
   });
 
-  test("takes compiled graphs, results of createAgent, and agents of any name", async () => {
+  test("accepts compiled graphs, results of createAgent, and agents of any name", async () => {
     const names = ["planner", "executor", "Proof_reader-2"];
     const model = scripted(...names.map((name) => delegates([name, "a task"])), "Done.");
     const planner = new StateGraph(MessagesAnnotation)
-      .addNode("plan", ({ messages }) => ({
-        messages: [{ role: "ai", content: `plan of ${messages[0]?.text}` }],
-      }))
+      .addNode("plan", ({ messages }) => ({ messages: [{ role: "ai", content: `plan of ${messages[0]?.text}` }] }))
       .addEdge(START, "plan")
       .compile();
     const executor = createAgent({ model: scripted("  executed it \n"), tools: [] });

@@ -16,14 +16,14 @@ import { useTestDatabase } from "../support/test-database.js";
 import { answering, chatAgent, favouriteDish, say, toolAgent, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
-function studio(defaultScope: Scope = { appId: `studio ${crypto.randomUUID()}` }) {
+function withDefault(defaultScope: Scope = { appId: `studio ${crypto.randomUUID()}` }) {
   return { memory: database.memory({ defaultScope }), defaultScope };
 }
 
 it.each(["memory.checkpointer()", "a saver of the server"])(
-  "is whose memory a run has that names nobody (%s)",
+  "the default scope applies to a run without ids (%s)",
   async (saver) => {
-    const { memory, defaultScope } = studio();
+    const { memory, defaultScope } = withDefault();
     await memory.memories.add(favouriteDish, { scope: defaultScope });
     const asks = { toolCalls: [{ name: "memory_query", args: { query: "dish" } }] };
     const { agent, model } = toolAgent([asks, "Zanzibar."], [memoryQueryTool(memory)]);
@@ -41,8 +41,8 @@ it.each(["memory.checkpointer()", "a saver of the server"])(
   },
 );
 
-it("is that of middleware as well", async () => {
-  const { memory, defaultScope } = studio();
+it("the default scope also applies to middleware", async () => {
+  const { memory, defaultScope } = withDefault();
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = new ScriptedChatModel({ replies: ["hello"] });
   const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)] });
@@ -50,8 +50,8 @@ it("is that of middleware as well", async () => {
   expect(model.calls[0]?.messages[0]?.text).toContain("zanzibar");
 });
 
-it("is not that of a run that names a user, a tenant, or was authenticated", async () => {
-  const { memory, defaultScope } = studio({ userId: "owner" });
+it("the default scope does not apply to a run with a user, a tenant or an authenticated user", async () => {
+  const { memory, defaultScope } = withDefault({ userId: "owner" });
   await memory.memories.add(favouriteDish, { scope: defaultScope });
   const model = answering();
   const graph = withMemory(chatAgent(model), memory).compile({ checkpointer: memory.checkpointer() });
@@ -63,14 +63,13 @@ it("is not that of a run that names a user, a tenant, or was authenticated", asy
     const refused = say(graph, "hi", { configurable: { thread_id: crypto.randomUUID(), ...ids } });
     await expect(refused).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
   }
-  // The default's own thread is not a stranger's, and a stranger's not the default's.
   await expect(say(graph, "hi", { configurable: { thread_id: ana.thread_id } })).rejects.toMatchObject({
     code: "THREAD_FORBIDDEN",
   });
   expect(model.calls).toHaveLength(1);
 });
 
-it("is refused where it is none, and beside row-level security", () => {
+it("an invalid default scope is refused, and any beside row-level security", () => {
   const coded = (code: string) => expect.objectContaining({ code });
   for (const defaultScope of [{}, { tenantId: "acme" }, { userId: " " }, { userId: undefined }, "ana"]) {
     expect(() => createMemory({ defaultScope: defaultScope as never })).toThrow(coded("SCOPE_REQUIRED"));
@@ -79,7 +78,7 @@ it("is refused where it is none, and beside row-level security", () => {
   expect(internalApi(database.memory()).defaultScope()).toBeNull();
 });
 
-it("is named where a run is refused that names nobody", async () => {
+it("the error of a run without a scope names defaultScope", async () => {
   const graph = withMemory(chatAgent(answering()), database.memory()).compile();
   const failed = await say(graph, "hi", { configurable: { thread_id: "t" } }).catch((error: unknown) => error);
   expect(MemoryError.is(failed, "SCOPE_REQUIRED")).toBe(true);

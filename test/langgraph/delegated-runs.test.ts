@@ -16,7 +16,7 @@ import { agentIn, ways } from "./ways.js";
 const db = useTestDatabase();
 const task = "Find restaurants in Lisbon. The user is vegan.";
 
-/** A memory whose model takes any message that says so for the vegan's. */
+/** A memory whose model extracts the vegan's fact from any message with it. */
 function learning() {
   const said = (prompt: string) => prompt.includes("The user is vegan.");
   const model = taskModel({
@@ -27,10 +27,10 @@ function learning() {
   return db.memory({ model, config });
 }
 
-/** A tool that gives `agent` its argument as the user's message. */
-function askTool(agent: AnyGraph, ids?: object) {
+/** A tool that calls `agent` with its argument as a user message. */
+function askTool(agent: unknown) {
   const ask = async ({ task }: { task: string }) =>
-    (await agent.invoke({ messages: [{ role: "user", content: task }] }, ids ?? {})).messages.at(-1)!.text;
+    (await (agent as AnyGraph).invoke({ messages: [{ role: "user", content: task }] }, {})).messages.at(-1)!.text;
   return tool(ask, { name: "ask", description: "Asks.", schema: z.object({ task: z.string() }) });
 }
 
@@ -54,7 +54,7 @@ async function delegated(thread: ReturnType<typeof newThread>) {
 
 describe("users H3: an agent in a tool of an agent", () => {
   it.each([...ways, "no memory"] as const)(
-    "users H3: recalls, and its task is no word of the user (%s)",
+    "users H3: recalls, and its task is not recorded as the user's (%s)",
     async (way) => {
       const memory = learning();
       const thread = await knownThread(memory);
@@ -63,7 +63,7 @@ describe("users H3: an agent in a tool of an agent", () => {
       const model = new ScriptedChatModel({
         replies: [asksFor(task), "At Place A.", asksFor("Another in Lisbon."), "At Place B."],
       });
-      const tools = [askTool(subagent as unknown as AnyGraph)];
+      const tools = [askTool(subagent)];
       const main = way === "no memory" ? createAgent({ model, tools }) : await agentIn(way, { memory, model, tools });
       for (const question of ["Restaurants in Lisbon please", "And another?"]) await say(main, question, thread);
 
@@ -88,7 +88,7 @@ describe("users H3: an agent in a tool of an agent", () => {
     },
   );
 
-  it("users H3: takes no task for the user's request, with memory's tool and without its middleware", async () => {
+  it("users H3: does not treat its task as the user's request, with memory's tool and no middleware", async () => {
     const memory = db.memory();
     const thread = newThread();
     const text = "The user is vegan.";
@@ -101,19 +101,19 @@ describe("users H3: an agent in a tool of an agent", () => {
     });
     const subagent = createAgent({ model: sub, tools: [memoryManageTool(memory)] });
     const model = new ScriptedChatModel({ replies: [asksFor(task), "Done."] });
-    const tools = [askTool(subagent as unknown as AnyGraph)];
+    const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Restaurants please", thread);
     expect(await memory.memories.list({ scope: addressOf(thread).scope })).toEqual([]);
     expect(sub.calls[1]!.messages.at(-1)!.text).toMatch(/^Refused: The user's latest message does not say/);
   });
 
-  it("users H3: goes with the conversation when that is deleted, and with the user when moved", async () => {
+  it("users H3: is deleted with the conversation, and exported with the user", async () => {
     const memory = learning();
     const thread = newThread();
     const word = randomUUID();
     const subagent = createAgent({ model: answering(), tools: [], middleware: [memoryMiddleware(memory)] });
     const model = new ScriptedChatModel({ replies: [asksFor(`Find ${word}.`), "Found."] });
-    const tools = [askTool(subagent as unknown as AnyGraph)];
+    const tools = [askTool(subagent)];
     await say(await agentIn("middleware", { memory, model, tools }), "Find it", thread);
     const exported = [];
     for await (const line of memory.export(addressOf(thread).scope)) exported.push(line);
@@ -128,7 +128,7 @@ describe("users H3: an agent in a tool of an agent", () => {
 });
 
 describe("users H3: a graph with memory in another's node", () => {
-  it("users H3: is given a task by a message of that graph's own", async () => {
+  it("users H3: gets a task in a message of that graph", async () => {
     const memory = learning();
     const thread = await knownThread(memory);
     const [worker, model] = [answering(), answering()];
@@ -150,7 +150,7 @@ describe("users H3: a graph with memory in another's node", () => {
     expect(await delegated(thread)).toContain(`other: ${task}`);
   });
 
-  it("users H3: takes part in the conversation where it shares the user's messages", async () => {
+  it("users H3: joins the conversation if it shares the user's messages", async () => {
     const memory = learning();
     const thread = newThread();
     const inner = withMemory(chatAgent(answering()), memory).compile();

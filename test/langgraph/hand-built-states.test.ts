@@ -35,6 +35,10 @@ import { useTestDatabase } from "../support/test-database.js";
 import { type AnyGraph, answering, knownThread, lines, newThread, say, streamed, transcript } from "./conversation.js";
 
 const database = useTestDatabase();
+async function start() {
+  const memory = database.memory();
+  return { memory, thread: await knownThread(memory), model: answering() };
+}
 
 interface Seen {
   readonly messages: BaseMessage[];
@@ -52,10 +56,7 @@ const states = {
   Annotation: Annotation.Root({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec }),
   StateSchema: new StateSchema({ messages: MessagesValue, ...memoryStateFields }),
   "MessagesZodState.extend(memoryFields)": MessagesZodState.extend(memoryFields),
-  "MessagesZodState with fields of zod 3": MessagesZodState.extend({
-    ...memoryFields,
-    topic: z3.string().optional(),
-  }),
+  "MessagesZodState with fields of zod 3": MessagesZodState.extend({ ...memoryFields, topic: z3.string().optional() }),
   "an object of zod 4": z.object({
     messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
     topic: z.string().optional(),
@@ -75,9 +76,7 @@ function graphOf(state: object, memory: Memory, model: ScriptedChatModel, pause 
 
 describe.each(Object.entries(states))("a state of %s", (_, state) => {
   it("shows memory, records, and gives none of it to streams, outputs or checkpoints", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const saver = new MemorySaver();
     const graph = graphOf(state, memory, model).compile({ checkpointer: saver });
     const input = { messages: [new HumanMessage("What do I like?")] };
@@ -96,10 +95,8 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
     expect(kept).not.toContain("zanzibar");
   });
 
-  it("goes on after an interrupt, where what was recalled is gone", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+  it("resumes after an interrupt without the recalled messages", async () => {
+    const { memory, thread, model } = await start();
     const graph = graphOf(state, memory, model, true).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "question 1", thread);
     const { messages } = await (graph as unknown as AnyGraph).invoke(new Command({ resume: "go" }), thread);
@@ -109,7 +106,7 @@ describe.each(Object.entries(states))("a state of %s", (_, state) => {
   });
 });
 
-describe("a state without the key of memory", () => {
+describe("a state without memory's key", () => {
   const bare: Record<string, object> = {
     Annotation: MessagesAnnotation,
     StateSchema: new StateSchema({ messages: MessagesValue }),
@@ -130,9 +127,7 @@ describe("a state without the key of memory", () => {
   it("does not compile", () => {
     const memory = database.memory();
     const recall = () => recallNode(memory);
-    const zod = z.object({
-      messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never),
-    });
+    const zod = z.object({ messages: z.custom<BaseMessage[]>().register(registry, MessagesZodMeta as never) });
     void (() => {
       // @ts-expect-error: the state lacks memory's key
       new StateGraph(MessagesAnnotation).addNode("recall", recall());
@@ -164,10 +159,8 @@ describe("a state without the key of memory", () => {
     });
   });
 
-  it("is fine where the node is called by hand in a functional workflow", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+  it("is accepted when the node is called by hand in a functional workflow", async () => {
+    const { memory, thread, model } = await start();
     const workflow = entrypoint("chat", async (text: string, config) => {
       const messages = [new HumanMessage(text)];
       const { mnemograph } = await recallNode(memory)({ messages }, config);
@@ -185,14 +178,10 @@ describe("messages under another key", () => {
   const talkSpec = { talk: Annotation<BaseMessage[]>({ reducer: messagesStateReducer, default: () => [] }) };
 
   it("are named to the nodes", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const graph = new StateGraph(Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec }))
       .addNode("recall", recallNode(memory, { messagesKey: "talk" }))
-      .addNode("chat", async ({ talk, mnemograph }) => ({
-        talk: [await model.invoke(modelView(talk, mnemograph))],
-      }))
+      .addNode("chat", async ({ talk, mnemograph }) => ({ talk: [await model.invoke(modelView(talk, mnemograph))] }))
       .addNode("remember", rememberNode(memory, { messagesKey: "talk" }))
       .addEdge(START, "recall")
       .addEdge("recall", "chat")
@@ -205,16 +194,12 @@ describe("messages under another key", () => {
   });
 
   it("are named to withMemory", async () => {
-    const memory = database.memory();
-    const thread = await knownThread(memory);
-    const model = answering();
+    const { memory, thread, model } = await start();
     const agent = new StateGraph(Annotation.Root(talkSpec))
       .addNode("chat", async ({ talk }) => ({ talk: [await model.invoke(talk)] }))
       .addEdge(START, "chat")
       .compile();
-    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { messagesKey: "talk" }).compile({ checkpointer: memory.checkpointer() });
     for (const round of [1, 2]) {
       const { talk } = await graph.invoke({ talk: [new HumanMessage(`question ${round}`)] }, thread);
       expect(talk).toHaveLength(round * 2);
@@ -224,7 +209,7 @@ describe("messages under another key", () => {
     expect(() => withMemory(agent, memory)).toThrow(/`messages`.*messagesKey.*It has talk/s);
   });
 
-  it("are asked for where the graph has none of the name", async () => {
+  it("are required by the nodes under the given name", async () => {
     const memory = database.memory();
     const state = Annotation.Root({ ...talkSpec, ...memoryAnnotation.spec });
     for (const node of [recallNode(memory), rememberNode(memory)]) {

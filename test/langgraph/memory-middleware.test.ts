@@ -20,7 +20,7 @@ function agentWith(options: Partial<Parameters<typeof createAgent>[0]> = {}) {
 }
 
 describe("memoryMiddleware", () => {
-  it("puts its block behind the agent's system message, whose parts stay, and needs none", async () => {
+  it("puts its block after the agent's system message, if any, and keeps its parts", async () => {
     const block = expect.stringContaining("# Recent Conversation");
     const cached = { type: "text" as const, text: "Be kind.", cache_control: { type: "ephemeral" } };
     for (const [systemPrompt, shown] of [
@@ -67,7 +67,7 @@ describe("memoryMiddleware", () => {
     );
   });
 
-  it("prompt 6: leaves clients the description of the agent's messages", () => {
+  it("prompt 6: keeps the JSON schema of the agent's messages", () => {
     const descriptions = [agentWith(), agentWith({ middleware: [] })].map(({ agent }) => {
       const { _inputRuntimeDefinition, _outputRuntimeDefinition } = (
         agent.graph as never as { builder: Record<string, unknown> }
@@ -78,13 +78,10 @@ describe("memoryMiddleware", () => {
     expect(descriptions[0]).toMatchObject(descriptions[1]!);
   });
 
-  it.each(["in many runs", "within one run"])("keeps threads apart that are talked in at once %s", async (how) => {
+  it.each(["in many runs", "within one run"])("keeps concurrent threads apart %s", async (how) => {
     const model = new ScriptedChatModel({ replies: (messages) => `you said ${messages.at(-1)!.text}` });
     const { agent, memory } = agentWith({ model });
-    const threads = Array.from({ length: 6 }, (_, index) => ({
-      name: `name-${index}`,
-      thread: newThread(),
-    }));
+    const threads = Array.from({ length: 6 }, (_, index) => ({ name: `name-${index}`, thread: newThread() }));
     await Promise.all(threads.map(({ name, thread }) => say(agent, name, thread)));
     const before = await Promise.all(threads.map(({ thread }) => memory.recall(addressOf(thread))));
     const again = () => Promise.all(threads.map(({ name, thread }) => say(agent, `again ${name}`, thread)));

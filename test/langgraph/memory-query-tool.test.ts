@@ -8,7 +8,6 @@ import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
-// As a team would write it.
 const seedYaml = `
 categories:
   system:
@@ -57,28 +56,26 @@ afterAll(() => rmSync(folder, { recursive: true, force: true }));
 const ask = async (agent: string, input: Record<string, unknown>): Promise<string> =>
   memoryQueryTool(memory, { agent }).invoke({ query: "deployment plan", ...input }, run);
 
-describe("an agent without an allowlist", () => {
-  it("users names: is warned of once, by name, with the name that is near", async () => {
-    const logger = recordingLogger();
-    const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
-    const memory = db.memory({ config: { allowlists }, logger });
-    const warnings = () => logger.lines.filter((line) => line.startsWith("warn"));
-    for (const agent of ["planner", "cook", "supervisor", "executor"]) {
-      memoryQueryTool(memory, { agent });
-      await memory.recall({ scope, threadId: "names", agent });
-    }
-    expect(warnings()).toEqual([]);
-    for (let turn = 0; turn < 2; turn++) await memory.recall({ scope, threadId: "names", agent: "planer" });
-    expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
-    memoryManageTool(memory, { agent: "clerk" });
-    expect(warnings()).toEqual([
-      expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
-      expect.stringMatching(/"clerk" has no allowlist\./),
-    ]);
-    const unlimited = db.memory({ logger });
-    await unlimited.recall({ scope, threadId: "names", agent: "planer" });
-    expect(warnings()).toHaveLength(2);
-  });
+it("users names: an agent without an allowlist is logged once, with the nearest name", async () => {
+  const logger = recordingLogger();
+  const allowlists = { planner: ["tasks", "constraints"], cook: ["constraints"] };
+  const memory = db.memory({ config: { allowlists }, logger });
+  const warnings = () => logger.lines.filter((line) => line.startsWith("warn"));
+  for (const agent of ["planner", "cook", "supervisor", "executor"]) {
+    memoryQueryTool(memory, { agent });
+    await memory.recall({ scope, threadId: "names", agent });
+  }
+  expect(warnings()).toEqual([]);
+  for (let turn = 0; turn < 2; turn++) await memory.recall({ scope, threadId: "names", agent: "planer" });
+  expect(await memory.query({ scope, query: "plan", agent: "planer" })).toEqual([]);
+  memoryManageTool(memory, { agent: "clerk" });
+  expect(warnings()).toEqual([
+    expect.stringMatching(/"planer" has no allowlist: did you mean "planner"\?/),
+    expect.stringMatching(/"clerk" has no allowlist\./),
+  ]);
+  const unlimited = db.memory({ logger });
+  await unlimited.recall({ scope, threadId: "names", agent: "planer" });
+  expect(warnings()).toHaveLength(2);
 });
 
 describe("memory.query", () => {
@@ -94,7 +91,7 @@ describe("memory.query", () => {
     expect(hits.map((hit: { category: string }) => hit.category)).not.toContain("preferences");
   });
 
-  it("refuses a category outside the allowlist with a message a model can act on, and keeps an event", async () => {
+  it("refuses a category outside the allowlist with a message for the model, and records an event", async () => {
     const answer = await ask("planner", { categories: ["preferences"] });
     expect(answer).toBe(
       'Refused: Agent "planner" may not read preferences. It may read: goals, tasks, projects, ' +
@@ -106,7 +103,7 @@ describe("memory.query", () => {
     expect(rows).toContainEqual({ status: "error", detail: "CATEGORY_DENIED" });
   });
 
-  it("lets an agent without an allowlist read nothing, once there are any", async () => {
+  it("lets an agent without an allowlist read nothing when others have one", async () => {
     expect(await ask("stranger", { categories: ["tasks"] })).toContain(
       "It may read: instructions, app_notes, procedural",
     );
@@ -136,7 +133,7 @@ describe("memory.query", () => {
     expect(answer).toMatch(reason);
   });
 
-  it("takes the request as it was specified, and null for what is not set", async () => {
+  it("accepts every field of a request, and null for unset ones", async () => {
     const request = {
       agent: "planner",
       query: "deployment plan context",
@@ -158,17 +155,11 @@ describe("memory.query", () => {
       budget_tokens: 512,
     };
     expect(JSON.parse(await ask("planner", request))).toMatchObject([{ text: expect.stringContaining("Phoenix") }]);
-    const unset = {
-      agent: null,
-      categories: null,
-      top_k: null,
-      return: null,
-      threshold: null,
-    };
+    const unset = { agent: null, categories: null, top_k: null, return: null, threshold: null };
     expect(JSON.parse(await ask("planner", unset)).length).toBeGreaterThan(0);
   });
 
-  it("filters in the database and fills up from what is left", async () => {
+  it("filters before it takes the top results", async () => {
     const hits = JSON.parse(await ask("planner", { filters: { agent_id: "planner" }, top_k: 1 }));
     expect(hits).toHaveLength(1);
     expect(hits[0].text).toContain("Phoenix");
@@ -176,13 +167,12 @@ describe("memory.query", () => {
     expect(important).toHaveLength(1);
   });
 
-  it("returns metadata on request, and stays within the token budget", async () => {
+  it("returns metadata on request", async () => {
     const [hit] = JSON.parse(await ask("planner", { return: "full", top_k: 1 }));
     expect(hit).toMatchObject({
       text: "The deployment plan for Phoenix is due on Friday.",
       metadata: { kind: "fact", importance: 3, agentId: "planner" },
     });
-    expect(JSON.parse(await ask("planner", { budget_tokens: 16 }))).toHaveLength(1);
   });
 
   it("takes the scope from the run, never from the model, and never another tenant's", async () => {
@@ -190,12 +180,12 @@ describe("memory.query", () => {
     await expect(memoryQueryTool(memory).invoke({ query: "plan" }, {})).rejects.toThrow(/does not say whose memory/);
   });
 
-  it("refuses a wire name that providers refuse", () => {
+  it("refuses a tool name that providers refuse", () => {
     expect(() => memoryQueryTool(memory, { name: "memory.query" })).toThrow(/cannot be a tool's name/);
     expect(memoryQueryTool(memory).name).toBe("memory_query");
   });
 
-  it("has a JSON schema, which models are given, that demands the question alone", () => {
+  it("has a JSON schema in which only the query is required", () => {
     const { parameters } = convertToOpenAITool(memoryQueryTool(memory)).function;
     expect(parameters).toMatchObject({ required: ["query"], additionalProperties: false });
     expect(parameters).toHaveProperty("properties.filters.properties.updated_after");
@@ -222,7 +212,7 @@ describe("a token budget of", () => {
       [budget, "bullets"] as const,
       [budget, "full"] as const,
     ]),
-  )("%i holds for %s, whatever is found: the first result is cut to fit", async (budget, how) => {
+  )("%i holds for %s: the first result is cut to fit", async (budget, how) => {
     const tool = memoryQueryTool(memory, { scope: wide });
     const input = { query: "robots", top_k: 5, return: how, budget_tokens: budget };
     const answer: string = await tool.invoke(input, run);

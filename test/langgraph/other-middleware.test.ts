@@ -34,48 +34,43 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
   it.each([
     ["before", true],
     ["after", false],
-  ])("users M3: its summary is shown as it is, listed %s memory, and memory summarises no more", async (_, first) => {
-    const { memory, model: worker } = learning();
-    const model = answering();
-    const both = [summarization(), memoryMiddleware(memory)] as const;
-    const middleware = first ? both : both.toReversed();
-    const agent = createAgent({
-      model,
-      tools: [],
-      middleware,
-      checkpointer: memory.checkpointer(),
-    } as never);
-    const thread = newThread();
-    for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
+  ])(
+    "users M3: its summary is shown unchanged, listed %s memory, and memory makes no more summaries",
+    async (_, first) => {
+      const { memory, model: worker } = learning();
+      const model = answering();
+      const both = [summarization(), memoryMiddleware(memory)] as const;
+      const middleware = first ? both : both.toReversed();
+      const agent = createAgent({ model, tools: [], middleware, checkpointer: memory.checkpointer() } as never);
+      const thread = newThread();
+      for (let round = 1; round <= 6; round++) await say(agent, `question ${round}`, thread);
 
-    const prompts = model.calls.map(({ messages }) => lines(messages).filter((line) => !line.startsWith("system")));
-    expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
-    expect(prompts[5]).toContain(fromSummary);
-    expect(prompts[5]!.at(-1)).toBe("human: question 6");
-    expect(model.calls.filter(startsWithAnswer)).toEqual([]);
-    const { scope, threadId } = addressOf(thread);
-    const messages = await memory.threads.messages({ scope, threadId });
-    expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
-      [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
-    );
-    expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([fromSummary]);
-    expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
-    // Of the two turns before LangChain's summary.
-    expect(worker.prompts("conversation_summary")).toHaveLength(2);
-    const told = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
-    expect(told).toEqual(["create skipped others_summary"]);
-  });
+      const prompts = model.calls.map(({ messages }) => lines(messages).filter((line) => !line.startsWith("system")));
+      expect(prompts[2]).toEqual([fromSummary, "ai: answer 2", "human: question 3"]);
+      expect(prompts[5]).toContain(fromSummary);
+      expect(prompts[5]!.at(-1)).toBe("human: question 6");
+      expect(model.calls.filter(startsWithAnswer)).toEqual([]);
+      const { scope, threadId } = addressOf(thread);
+      const messages = await memory.threads.messages({ scope, threadId });
+      expect(messages.filter(({ role }) => role === "user").map(({ text }) => text)).toEqual(
+        [1, 2, 3, 4, 5, 6].map((round) => `question ${round}`),
+      );
+      expect(messages.filter(({ role }) => role === "other").map(({ text }) => `human: ${text}`)).toEqual([
+        fromSummary,
+      ]);
+      expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
+      // Of the two turns before LangChain's summary.
+      expect(worker.prompts("conversation_summary")).toHaveLength(2);
+      const events = (await eventsOf(db, { scope, threadId }, "summarize")).filter((event) => event.includes("others"));
+      expect(events).toEqual(["create skipped others_summary"]);
+    },
+  );
 
-  it("users M2: a thread that it summarised before memory came is shown so, and its summary is no user's word", async () => {
+  it("users M2: its summary of a thread from before memory is shown, and not recorded as the user's", async () => {
     const { memory, model: worker } = learning();
     const checkpointer = memory.checkpointer();
     const thread = newThread();
-    const before = createAgent({
-      model: answering(),
-      tools: [],
-      middleware: [summarization()],
-      checkpointer,
-    } as never);
+    const before = createAgent({ model: answering(), tools: [], middleware: [summarization()], checkpointer } as never);
     for (let round = 1; round <= 3; round++) await say(before, `question ${round}`, thread);
     const model = answering();
     const agent = createAgent({ model, tools: [], middleware: [memoryMiddleware(memory)], checkpointer });
@@ -88,7 +83,6 @@ describe("users M3: LangChain's summarizationMiddleware", () => {
     expect(others.map(({ role }) => role)).not.toContain("other");
     expect(await memory.memories.list({ scope, kinds: ["fact"] })).toEqual([]);
     expect(worker.prompts("conversation_summary")).toEqual([]);
-    // Also where only what is new is recorded.
     const messages = [new HumanMessage("question 7"), new AIMessage("answer 7")];
     const { summary: state } = await memory.remember({ scope, threadId, messages });
     expect(state).toEqual({ started: false, reason: "others_summary" });
@@ -122,7 +116,7 @@ describe("users M2: what other middleware wrote", () => {
     expect(await memory.memories.list({ scope, kinds: ["fact"] })).toHaveLength(learned);
   });
 
-  it("users M2: recall asks with the user's words, and memory stands in front of them", async () => {
+  it("users M2: recall queries with the user's message, and memory is put before it", async () => {
     const memory = db.memory();
     const model = answering();
     const adds = createMiddleware({

@@ -4,7 +4,16 @@ import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { type Memory, withMemory } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addressOf, answering, chatAgent, knownThread, lines, say, summarizing, toolAgent } from "./conversation.js";
+import {
+  addressOf,
+  agentWithMemory,
+  answering,
+  knownThread,
+  lines,
+  say,
+  summarizing,
+  toolAgent,
+} from "./conversation.js";
 import { agentIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
@@ -15,7 +24,7 @@ describe.each(ways)("passive memory by %s", (way) => {
     return { model, graph: await agentIn(way, { memory, model, memoryMode: "passive" }) };
   };
 
-  it("writes and does not recall, and what changed is told by the first turn that is active", async () => {
+  it("records and does not recall; the first active turn reports the changes", async () => {
     const memory = database.memory();
     const thread = await knownThread(memory);
     const { graph, model } = await start(memory);
@@ -28,12 +37,12 @@ describe.each(ways)("passive memory by %s", (way) => {
 
     const active = { configurable: { ...thread.configurable, memory_mode: "active" } };
     await say(graph, "And now?", active);
-    const told = lines(model.calls[2]!.messages).join();
-    expect(told).toContain("- dish: zanzibar");
-    expect(told).toMatch(/Memory updates since rev \d+:\n- \+created: \[Knowledge\] The user sold a viola/);
+    const shown = lines(model.calls[2]!.messages).join();
+    expect(shown).toContain("- dish: zanzibar");
+    expect(shown).toMatch(/Memory updates since rev \d+:\n- \+created: \[Knowledge\] The user sold a viola/);
   });
 
-  it("is what a way in or a run says, the run first", async () => {
+  it("is set by the graph or the run, which takes precedence", async () => {
     const memory = database.memory();
     const thread = await knownThread(memory);
     const { graph, model } = await start(memory);
@@ -48,17 +57,11 @@ describe.each(ways)("passive memory by %s", (way) => {
 });
 
 describe("a passive turn", () => {
-  it("is shown its conversation and counts no search", async () => {
-    const memory = database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1 } } });
+  it("is shown its conversation and records no search", async () => {
+    const config = { summaries: { afterSeq: 1 } };
+    const options = { memoryMode: "passive", session: "bounded" } as const;
+    const { memory, model, graph } = agentWithMemory(database.memory({ model: summarizing(), config }), options);
     const thread = await knownThread(memory);
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, {
-      memoryMode: "passive",
-      session: "bounded",
-      injectAs: "system",
-    }).compile({
-      checkpointer: memory.checkpointer(),
-    });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const shown = lines(model.calls[2]!.messages);
     expect(shown[0]).toMatch(/summary \d/);
@@ -86,9 +89,7 @@ describe("a passive turn", () => {
     const thread = await knownThread(memory);
     const asks = tool(() => interrupt<string, string>("Which?"), { name: "ask", schema: z.object({}) });
     const { agent, model } = toolAgent([{ toolCalls: [{ name: "ask", args: {} }] }, "Thanks."], [asks]);
-    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(agent, memory, { memoryMode: "passive" }).compile({ checkpointer: memory.checkpointer() });
     await say(graph, "What do I like?", thread);
     const resumed = await graph.invoke(new Command({ resume: "this one" }), thread);
     expect(lines(resumed.messages).at(-1)).toBe("ai: Thanks.");

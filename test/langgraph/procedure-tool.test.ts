@@ -9,8 +9,6 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const steps = (...list: string[]) => ({ structured: { reasoning: "", title: "Deploy", steps: list } });
-
-/** An agent that keeps what it did, then answers. */
 function keeper(args: Record<string, unknown>) {
   return new ScriptedChatModel({
     replies: (messages) =>
@@ -21,7 +19,7 @@ function keeper(args: Record<string, unknown>) {
 }
 
 describe("an agent that keeps a procedure", () => {
-  it("has the steps of its own turn kept, and finds them by their category only", async () => {
+  it("stores the steps of its own turn, and finds them only by category", async () => {
     const model = taskModel({ procedure_steps: () => steps("Build.", "Push.", "Restart.") });
     const memory = db.memory({ model });
     const { scope, threadId } = newAddress();
@@ -47,7 +45,7 @@ describe("an agent that keeps a procedure", () => {
     expect(await find.invoke({ query: "deploy", categories: ["procedural"] }, run)).toContain("1. Build.");
   });
 
-  it("is told when there is nothing to keep, and when it did not work", async () => {
+  it("learns when there is nothing to keep, and when it failed", async () => {
     const { scope, threadId } = newAddress();
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
     const invoke = async (memory: ReturnType<typeof db.memory>) =>

@@ -102,8 +102,6 @@ function copying({ memory, checkpointer, injectAs }: Build) {
   const graph = withMemory(agent, memory, { injectAs }).compile({ checkpointer: checkpointer! });
   return { model, graph: graph as unknown as AnyGraph };
 }
-
-/** Agents that stop in the middle, with the model that they ask. */
 async function stopping(kind: Way | "copies", build: Omit<Build, "model">) {
   const model = new ScriptedChatModel({ replies: twoSteps });
   if (kind === "copies") return copying({ ...build, model });
@@ -146,17 +144,15 @@ describe.each(Object.keys(savers))("with %s", (saverName) => {
   });
 });
 
-describe("an agent whose checkpoints hold nothing recalled", () => {
-  it("streams nothing recalled, and goes back to where it was", async () => {
+describe("an agent with memory", () => {
+  it("streams nothing recalled, and can go back to its pause", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const checkpointer = memory.checkpointer();
     const model = new ScriptedChatModel({
       replies: (_, index) => (index % 2 === 0 ? { toolCalls: [{ name: "ask", args: {} }] } : `done ${index}`),
     });
-    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({
-      checkpointer,
-    });
+    const graph = withMemory(createAgent({ model, tools: [asks] }) as never, memory).compile({ checkpointer });
     const chunks = await streamed(
       graph,
       { messages: [new HumanMessage("Where do I live?")] },
@@ -201,7 +197,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     expect(lines(done.messages)).toEqual([...turns, "ai: done"]);
   });
 
-  it("is not shown what was forgotten while it waited", async () => {
+  it("is not shown what was forgotten during its interrupt", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const { agent, model } = toolAgent(twoSteps, [asks]);
@@ -215,7 +211,7 @@ describe("an agent whose checkpoints hold nothing recalled", () => {
     expect(after).toContain(saidEarlier);
   });
 
-  it("keeps its own saver free of it too", async () => {
+  it("keeps nothing recalled in its own saver", async () => {
     const memory = database.memory();
     const thread = await resumedThread(memory);
     const checkpointer = new MemorySaver();

@@ -3,14 +3,14 @@ import { tool } from "@langchain/core/tools";
 import { MemorySaver } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
-import { modelView, withMemory } from "../../src/index.js";
+import { modelView } from "../../src/index.js";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
-  type AnyGraph,
   addressOf,
-  answering,
-  chatAgent,
+  agentWithMemory,
+  checkpointed,
+  historyOf,
   lines,
   newThread,
   rounds,
@@ -25,7 +25,6 @@ const summary = (number: number) => expect.stringContaining(`summary ${number}`)
 
 const code = "function one() {}\nfunction two() { return 2 }";
 
-/** The ways to give an agent memory, and what may be different in them. */
 const cases: [Way, Partial<Build>][] = [
   ...ways.map((way) => [way, {}] satisfies [Way, object]),
   ["withMemory", { session: "bounded" }],
@@ -70,20 +69,10 @@ describe("“change the second function you just wrote”, once the summary has 
 });
 
 describe("recent messages", () => {
-  async function lastPrompt(
-    config: object,
-    numbers: readonly number[],
-    options: { session?: "bounded"; saver?: MemorySaver } = {},
-  ) {
-    const { saver, ...session } = options;
-    const memory = database.memory({ model: summarizing(), config });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { injectAs: "system", ...session }).compile({
-      checkpointer: saver ?? memory.checkpointer(),
-    }) as unknown as AnyGraph;
-    const thread = newThread();
-    for (const round of numbers) await say(graph, `question ${round}`, thread);
-    return { prompt: model.calls.at(-1)!.messages, graph, thread, memory, model };
+  async function lastPrompt(config: object, numbers: number[], options: Parameters<typeof agentWithMemory>[1] = {}) {
+    const conversation = agentWithMemory(database.memory({ model: summarizing(), config }), options);
+    for (const round of numbers) await say(conversation.graph, `question ${round}`, conversation.thread);
+    return { ...conversation, prompt: conversation.model.calls.at(-1)!.messages };
   }
   const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
 
@@ -93,7 +82,7 @@ describe("recent messages", () => {
     [2, [5]],
     [3, [4, 5]],
     [100, [1, 2, 3, 4, 5]],
-  ])("are %i or more, from the start of a round", async (keepRecentMessages, shown) => {
+  ])("are %i or more, from the start of a turn", async (keepRecentMessages, shown) => {
     const { prompt } = await lastPrompt({ summaries: { keepRecentMessages } }, upTo(6));
     expect(lines(prompt)).toEqual([summary(3), ...rounds(...shown), "human: question 6"]);
   });
@@ -112,12 +101,11 @@ describe("recent messages", () => {
     expect(lengths.slice(4)).toEqual(Array<number>(26).fill(8));
   });
 
-  it("are what the state says of them, where that was changed", async () => {
-    const { graph, thread, model } = await lastPrompt({}, upTo(6), {});
+  it("have the text of an edited state", async () => {
+    const { graph, thread, model } = await lastPrompt({}, upTo(6));
     const state = (await graph.getState(thread)).values.messages as BaseMessage[];
-    const updates = graph as unknown as { updateState(config: object, values: object): Promise<unknown> };
     const changed = new AIMessage({ id: state.at(-1)!.id!, content: "better answer" });
-    await updates.updateState(thread, { messages: [changed] });
+    await graph.updateState(thread, { messages: [changed] });
     await say(graph, "question 7", thread);
     expect(lines(model.calls.at(-1)!.messages).slice(-3)).toEqual([
       "human: question 6",
@@ -129,12 +117,9 @@ describe("recent messages", () => {
   it.each([{}, { session: "bounded" as const }])(
     "of another branch are not shown after time travel, nor later: %j",
     async (options) => {
-      const saver = new MemorySaver();
-      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, saver });
-      const history: { next: string[]; config: { configurable: object } }[] = [];
-      const past = graph as unknown as { getStateHistory(config: object): AsyncIterable<never> };
-      for await (const snapshot of past.getStateHistory(thread)) history.unshift(snapshot);
-      const ended = history.filter(({ next }) => next.length === 0);
+      const checkpointer = new MemorySaver();
+      const { graph, thread, model } = await lastPrompt({}, upTo(6), { ...options, checkpointer });
+      const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
       const fork = { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } };
       await say(graph, "another way", fork);
       for (const text of ["and on", "further", "and further"]) await say(graph, text, thread);
@@ -155,15 +140,10 @@ describe("recent messages with tools", () => {
   const calls = (what: string): ScriptedReply => ({ toolCalls: [{ name: "look", args: { what } }] }) as never;
 
   it("never part a call from its result, and stay within their tokens", async () => {
-    const memory = database.memory({
-      model: summarizing(),
-      config: { summaries: { keepRecentTokens: 700 } },
-    });
+    const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentTokens: 700 } } });
     const replies = [1, 2, 3, 4].flatMap((round) => [calls(`${round}a`), calls(`${round}b`), `answer ${round}`]);
     const { agent, model } = toolAgent([...replies, "last"], [look]);
-    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = checkpointed(agent, memory);
     const thread = newThread();
     for (const round of [1, 2, 3, 4]) await say(graph, `question ${round}`, thread);
     await say(graph, "and now?", thread);

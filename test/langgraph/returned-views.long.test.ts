@@ -7,12 +7,14 @@ import {
 } from "@langchain/core/messages";
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
-import { type Memory, memoryAnnotation, modelView, recallNode, rememberNode, withMemory } from "../../src/index.js";
+import { type Memory, memoryAnnotation, modelView, recallNode, rememberNode } from "../../src/index.js";
 import type { InjectAs } from "../../src/langgraph/run/node-options.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   knownThread,
   lines,
@@ -31,7 +33,7 @@ const plain = (message: BaseMessage, ...keys: ("content" | "id")[]) => ({
   ...Object.fromEntries(keys.map((key) => [key, message[key]])),
 });
 
-/** What a node may give back of the view it was shown. */
+/** What a node may return of its view. */
 const returns: Record<string, (view: BaseMessage[]) => unknown[]> = {
   whole: (view) => view,
   "the block alone": (view) => view.slice(0, 1),
@@ -42,7 +44,7 @@ const returns: Record<string, (view: BaseMessage[]) => unknown[]> = {
     view.filter((message) => message.getType() === "system").map((message) => plain(message, "content")),
 };
 
-/** A graph by hand whose node returns what it was shown, or a part of it, beside its answer. */
+/** A hand-built graph whose node returns its view, or a part of it, with its answer. */
 function byHand(memory: Memory, give: (view: BaseMessage[]) => unknown[], injectAs: InjectAs) {
   const model = answering();
   const graph = new StateGraph({ ...MessagesAnnotation.spec, ...memoryAnnotation.spec })
@@ -62,22 +64,17 @@ function byHand(memory: Memory, give: (view: BaseMessage[]) => unknown[], inject
     .compile({ checkpointer: memory.checkpointer() });
   return { graph, model };
 }
-
-/** The same within `withMemory`. */
 function wrapped(memory: Memory, give: (view: BaseMessage[]) => unknown[], injectAs: InjectAs) {
-  const model = answering();
-  const agent = new StateGraph(MessagesAnnotation)
-    .addNode("chat", async ({ messages }) => ({
-      messages: [...give(messages), await model.invoke(messages)] as BaseMessage[],
-    }))
-    .addNode("check", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
-    .addEdge(START, "chat")
-    .addEdge("chat", "check")
-    .compile();
-  return {
-    graph: withMemory(agent, memory, { injectAs }).compile({ checkpointer: memory.checkpointer() }),
-    model,
-  };
+  const build = (model: ScriptedChatModel) =>
+    new StateGraph(MessagesAnnotation)
+      .addNode("chat", async ({ messages }) => ({
+        messages: [...give(messages), await model.invoke(messages)] as BaseMessage[],
+      }))
+      .addNode("check", async ({ messages }) => ({ messages: [await model.invoke(messages)] }))
+      .addEdge(START, "chat")
+      .addEdge("chat", "check")
+      .compile();
+  return agentWithMemory(memory, { injectAs, build });
 }
 
 const cases = Object.keys(returns).flatMap((give) =>
@@ -119,7 +116,7 @@ describe("a node that returns its view", () => {
     },
   );
 
-  it("and gives it to `remember` has the conversation recorded and nothing else", async () => {
+  it("and passes it to `remember` has only the conversation recorded", async () => {
     for (const injectAs of ["system", "user"] as const) {
       const memory = database.memory();
       const thread = newThread();
@@ -147,7 +144,7 @@ describe("a node that returns its view", () => {
     }
   });
 
-  it("has none of it summarised, where an assistant repeated it either", async () => {
+  it("has no memory block summarised, not even one that an assistant repeated", async () => {
     const model = summarizing();
     const memory = database.memory({ model, config: { summaries: { afterSeq: 1 } } });
     const address = addressOf(newThread());

@@ -7,17 +7,10 @@ import { runIdentity, runScope } from "../../src/langgraph/run/run-identity.js";
 
 type Values = Record<string, unknown>;
 
-/** Where an id can stand: its key, and the config that names `value` there. */
+/** A place for an id: its path in a run's config. */
 interface Place {
   readonly key: string;
   readonly id: "userId" | "tenantId" | "appId";
-  readonly put: (config: Config, value: unknown) => void;
-}
-
-interface Config {
-  configurable: Values;
-  context: Values;
-  serverInfo: { user: Values };
 }
 
 const spellings = { userId: "user_id", tenantId: "tenant_id", appId: "app_id" } as const;
@@ -25,53 +18,31 @@ const ids = ["userId", "tenantId", "appId"] as const;
 
 const client: Place[] = ids.flatMap((id) =>
   [id, spellings[id]].flatMap((name) =>
-    (["context", "configurable"] as const).map((source): Place => {
-      return {
-        key: `${source}.${name}`,
-        id,
-        put: (config, value) => (config[source][name] = value),
-      };
-    }),
+    ["context", "configurable"].map((source) => ({ key: `${source}.${name}`, id })),
   ),
 );
-const authUser = ({ configurable }: Config) => {
-  configurable.langgraph_auth_user ??= {};
-  return configurable.langgraph_auth_user as Values;
-};
 const server: Place[] = [
   ...["tenantId", "tenant_id"].flatMap((name): Place[] => [
-    {
-      key: `serverInfo.user.${name}`,
-      id: "tenantId",
-      put: ({ serverInfo }, value) => (serverInfo.user[name] = value),
-    },
-    {
-      key: `configurable.langgraph_auth_user.${name}`,
-      id: "tenantId",
-      put: (config, value) => (authUser(config)[name] = value),
-    },
+    { key: `serverInfo.user.${name}`, id: "tenantId" },
+    { key: `configurable.langgraph_auth_user.${name}`, id: "tenantId" },
   ]),
-  {
-    key: "serverInfo.user.identity",
-    id: "userId",
-    put: ({ serverInfo }, value) => (serverInfo.user.identity = value),
-  },
-  {
-    key: "configurable.langgraph_auth_user.identity",
-    id: "userId",
-    put: (config, value) => (authUser(config).identity = value),
-  },
-  {
-    key: "configurable.langgraph_auth_user_id",
-    id: "userId",
-    put: ({ configurable }, value) => (configurable.langgraph_auth_user_id = value),
-  },
+  { key: "serverInfo.user.identity", id: "userId" },
+  { key: "configurable.langgraph_auth_user.identity", id: "userId" },
+  { key: "configurable.langgraph_auth_user_id", id: "userId" },
 ];
 const places = [...client, ...server];
 
 function configOf(named: readonly { place: Place; value: unknown }[]): LangGraphRunnableConfig {
-  const config: Config = { configurable: { thread_id: "t" }, context: {}, serverInfo: { user: {} } };
-  for (const { place, value } of named) place.put(config, value);
+  const config: Values = { configurable: { thread_id: "t" }, context: {}, serverInfo: { user: {} } };
+  for (const { place, value } of named) {
+    const names = place.key.split(".");
+    let parent = config;
+    for (const name of names.slice(0, -1)) {
+      parent[name] ??= {};
+      parent = parent[name] as Values;
+    }
+    parent[names.at(-1)!] = value;
+  }
   return config as unknown as LangGraphRunnableConfig;
 }
 
@@ -85,7 +56,7 @@ const refused = (config: LangGraphRunnableConfig): string => {
   throw new Error(`not refused: ${JSON.stringify(config)}`);
 };
 
-/** Where an authenticated user stands, the first of these being believed, and where its tenant then stands. */
+/** The places of an authenticated user in order of precedence, and the places of its tenant. */
 const believed = [
   ["serverInfo.user.identity", ["serverInfo.user.tenantId", "serverInfo.user.tenant_id"]],
   [
@@ -105,7 +76,7 @@ const scopedBy = (defaultScope: Scope | null) =>
 const withoutDefault = scopedBy(null);
 const withDefault = scopedBy({ appId: "studio" });
 
-/** Null and undefined name nothing, but whom a server has authenticated is somebody. */
+/** The default applies to configs without ids and without an authenticated user. */
 function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): void {
   const { langgraph_auth_user: user, langgraph_auth_user_id: id } = config.configurable ?? {};
   const isAuthenticated = [user, id, config.serverInfo?.user].some((who) => who !== undefined && who !== null);
@@ -116,8 +87,8 @@ function expectDefault(config: LangGraphRunnableConfig, namesNobody: boolean): v
   }
 }
 
-describe("whose run it is", () => {
-  it("is what every place names alike; two different values of one id are refused, never chosen from", () => {
+describe("the scope of a run", () => {
+  it("is what all places agree on; two different values of one id are refused", () => {
     fc.assert(
       fc.property(naming, (named) => {
         const config = configOf(named);
@@ -170,17 +141,18 @@ describe("whose run it is", () => {
     }
   });
 
-  it.each(places.map((place) => [place.key, place] as const))("is no number, list or object in %s", (_, place) => {
-    const whose = {
-      place: client.find(({ id }) => id === "userId" && place.id !== "userId"),
-      value: "ana",
-    };
-    for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
-      refused(configOf([...(whose.place ? [{ place: whose.place, value: "ana" }] : []), { place, value }]));
-    }
-  });
+  it.each(places.map((place) => [place.key, place] as const))(
+    "is refused for a value that is no id in %s",
+    (_, place) => {
+      const user = client.filter(({ id }) => id === "userId" && place.id !== "userId").slice(0, 1);
+      const named = user.map((each) => ({ place: each, value: "ana" }));
+      for (const value of [7, Number.NaN, true, ["ana"], { id: "ana" }, "", " \n", "a\u0000"]) {
+        refused(configOf([...named, { place, value }]));
+      }
+    },
+  );
 
-  it("with an authenticated user is that user in the tenant the server gave, or in none", () => {
+  it("of an authenticated user has the server's tenant, or none", () => {
     const langgraph_auth_user = { identity: "ana", tenant_id: "acme" };
     const asServed = { configurable: { langgraph_auth_user, langgraph_auth_user_id: "ana", user_id: "ana" } };
     expect(runScope(asServed, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme" });
@@ -190,7 +162,7 @@ describe("whose run it is", () => {
     expect(runScope(app, withoutDefault)).toEqual({ userId: "ana", tenantId: "acme", appId: "notes" });
   });
 
-  it("is not granted by a user that a client says was authenticated", () => {
+  it("does not come from a user that a client calls authenticated", () => {
     const configurable = { user_id: "eve", langgraph_auth_user: { identity: "ana" } };
     expect(refused({ configurable })).toMatch(/ambiguous/);
     const serverInfo = { assistantId: "", graphId: "", user: { identity: "ana" } };
@@ -198,7 +170,7 @@ describe("whose run it is", () => {
     expect(refused({ serverInfo, configurable: forged } as LangGraphRunnableConfig)).toMatch(/ambiguous/);
   });
 
-  it("is read from what checkpoint savers are given, and of no config at all it is refused", () => {
+  it("is read from the config of checkpoint savers, and refused without one", () => {
     const configurable = { thread_id: "t", checkpoint_ns: "", __pregel_read: () => {}, user_id: "ana" };
     expect(runScope({ configurable }, withoutDefault)).toEqual({ userId: "ana" });
     expect(refused({})).toMatch(/Name its user/);

@@ -42,8 +42,6 @@ async function throughProxy() {
   });
   return { proxy, memory, logger };
 }
-
-/** What `work` gives, and how long it took. */
 async function timed<Result>(work: () => Promise<Result>) {
   const begin = performance.now();
   const result = await work().catch((error: unknown) => ({ error }));
@@ -54,12 +52,10 @@ async function silence(proxy: SilentProxy, memory: Memory) {
   proxy.silent = true;
   while (memory.databaseStatus().state === "up") await memory.threads.list({ scope: { userId: "x" } }).catch(() => {});
 }
-
-/** Until it is probed, and has answered. */
 const back = (memory: Memory) => expect.poll(() => memory.databaseStatus().state, { timeout: 10_000 }).toBe("up");
 
 describe.skipIf(!onServer())("a database that swallows packets (server only)", () => {
-  it("stalls three turns at most by their deadlines; then turns go on at once, and with memory again after the pause", async () => {
+  it("stalls at most three turns up to their deadlines; later turns go on without memory until it answers", async () => {
     const { proxy, memory, logger } = await throughProxy();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile({
@@ -99,15 +95,11 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
     await expect
       .poll(() => memory.events.list({ step: "database" }))
       .toContainEqual(
-        expect.objectContaining({
-          op: "resume",
-          status: "ok",
-          detail: expect.stringMatching(/calls refused/),
-        }),
+        expect.objectContaining({ op: "resume", status: "ok", detail: expect.stringMatching(/calls refused/) }),
       );
   });
 
-  it("fails turns at once where failures are to end them, and those of memory's own checkpointer", async () => {
+  it("fails turns immediately with onError `throw` or memory's checkpointer", async () => {
     const { proxy, memory } = await throughProxy();
     const throwing = withMemory(chatAgent(answering()), memory, { onError: "throw" }).compile();
     const own = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
@@ -127,20 +119,16 @@ describe.skipIf(!onServer())("a database that swallows packets (server only)", (
 
   it("does not hold the checkpointer's statements for longer than their deadlines", async () => {
     const { proxy, memory } = await throughProxy();
-    const graph = withMemory(chatAgent(answering()), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     const thread = newThread();
     await say(graph, "hello", thread);
     proxy.silent = true;
     const { result, ms } = await timed(() => graph.getState(thread));
     expect(ms).toBeLessThan(turnMs);
-    expect(result).toMatchObject({
-      error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) },
-    });
+    expect(result).toMatchObject({ error: { code: expect.stringMatching(/^DATABASE_(UNAVAILABLE|TIMEOUT)$/) } });
   });
 
-  it("refuses runs that name nobody, also while nothing is tried, and what a stranger brings when it is back", async () => {
+  it("refuses runs without a user while it is paused, and a stranger's run when it is back", async () => {
     const { proxy, memory } = await throughProxy();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: new MemorySaver() });
     const thread = newThread();

@@ -19,7 +19,7 @@ const readPart = tool(({ part }) => resultOf(part), {
   schema: z.object({ part: z.number() }),
 });
 
-/** Asked to read, its agent calls its tool twenty times before it answers, so many at once. */
+/** Asked to read, its agent calls its tool twenty times, `atOnce` in parallel. */
 function reader(middleware: readonly unknown[], memory: ReturnType<typeof database.memory>, atOnce = 1) {
   const model = new ScriptedChatModel({
     replies: (messages) => {
@@ -81,7 +81,7 @@ describe("prompt 6: tool loops", () => {
     },
   );
 
-  it("prompt 6: what is replaced stays so, prompts keep their prefix between steps, and results have a bound", () => {
+  it("prompt 6: replaced results stay replaced, prompts keep their prefix, and results are bounded", () => {
     const calls = fc.array(fc.integer({ min: 0, max: 3_000 }), { minLength: 1, maxLength: 4 });
     const anyCalls = fc.array(calls, { minLength: 1, maxLength: 30 });
     fc.assert(

@@ -1,25 +1,24 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
-import { type Memory, transcriptSearchTool, withMemory } from "../../src/index.js";
+import { type Memory, transcriptSearchTool } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { type Address, newAddress, say } from "../support/thread-facts.js";
+import { checkpointed } from "./conversation.js";
 
 const db = useTestDatabase();
 
-const runOf = ({ scope, threadId }: Address) => ({
-  configurable: { user_id: scope.userId, thread_id: threadId },
-});
+const runOf = ({ scope, threadId }: Address) => ({ configurable: { user_id: scope.userId, thread_id: threadId } });
 const search = async (memory: Memory, thread: Address, args: object) => {
   const answer: string = await transcriptSearchTool(memory).invoke(args as never, runOf(thread));
   return answer.startsWith("[") ? (JSON.parse(answer) as Record<string, string>[]) : answer;
 };
 
-describe("a tool that searches what was said", () => {
-  it("finds what neither the summary nor an episode has any more, in a long conversation", async () => {
+describe("the transcript search tool", () => {
+  it("finds a message that is in no summary or episode, in a long conversation", async () => {
     const memory = db.memory({
       model: taskModel({
         conversation_summary: () => ({ structured: { reasoning: "", summary: "The user asks of boats." } }),
@@ -33,15 +32,11 @@ describe("a tool that searches what was said", () => {
         if (last?.getType() === "tool") return `You said: ${last.text}`;
         if (!last?.text.startsWith("Which")) return "Noted.";
         asked.push(messages.map(({ text }) => text).join("\n"));
-        return {
-          toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }],
-        };
+        return { toolCalls: [{ name: "transcript_search", args: { query: "mooring", this_conversation: true } }] };
       },
     });
     const agent = createAgent({ model, tools: [transcriptSearchTool(memory)] });
-    const graph = withMemory(agent as never, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = checkpointed(agent, memory);
     const thread = newAddress();
     const turn = (text: string) => graph.invoke({ messages: [new HumanMessage(text)] }, runOf(thread));
     await turn("The mooring of the boat is number 4711.");
@@ -58,7 +53,7 @@ describe("a tool that searches what was said", () => {
     }
   });
 
-  it("searches all conversations of the user and nobody else's, or this one alone", async () => {
+  it("searches all conversations of the user, or this one alone", async () => {
     const memory = db.memory();
     const [here, other] = [newAddress(), newAddress()];
     const there = { ...newAddress(), scope: here.scope };
@@ -92,7 +87,7 @@ describe("a tool that searches what was said", () => {
     });
   });
 
-  it("keeps to its budget, and cuts what is long", async () => {
+  it("keeps to its budget, and cuts long messages", async () => {
     const memory = db.memory();
     const thread = newAddress();
     for (const day of ["Monday", "Tuesday"]) await say(memory, thread, `${day}: ${"the tide is high. ".repeat(200)}`);

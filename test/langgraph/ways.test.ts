@@ -11,9 +11,7 @@ import { agentIn, shownIn, ways } from "./ways.js";
 
 const database = useTestDatabase();
 const look = tool(({ at }) => `saw ${at}`, { name: "look", schema: z.object({ at: z.string() }) });
-const looks = (...places: string[]) => ({
-  toolCalls: places.map((at) => ({ name: "look", args: { at } })),
-});
+const looks = (...places: string[]) => ({ toolCalls: places.map((at) => ({ name: "look", args: { at } })) });
 
 const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
   full: {},
@@ -23,7 +21,7 @@ const sessions: Record<string, TurnOptions & { checkpointer?: null }> = {
 
 describe.each(ways)("an agent that has memory by %s", (way) => {
   it.each(Object.keys(sessions))(
-    "is shown the summary and what came after it in a %s session; the transcript has all",
+    "is shown the summary and later messages in a %s session; the transcript has all",
     async (session) => {
       const config = { summaries: { keepRecentMessages: 0 } };
       const memory = database.memory({ model: summarizing(), config });
@@ -31,14 +29,14 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       const graph = await agentIn(way, { memory, model, ...sessions[session] });
       const thread = newThread();
       for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
-      const { messages, ...rest } = await say(graph, "question 4", thread);
+      const { messages, ...others } = await say(graph, "question 4", thread);
       const earlier = [1, 2].flatMap((round) => [`human: question ${round}`, `ai: answer ${round}`]);
       expect(shownIn(model.calls[2])).toEqual([...earlier, "human: question 3"]);
       const summary = expect.stringContaining("summary 1");
       expect(shownIn(model.calls[3])).toEqual([summary, "human: question 4"]);
       expect(lines(messages.slice(-2))).toEqual(["human: question 4", "ai: answer 4"]);
       expect(messages).toHaveLength(session === "full" ? 8 : 2);
-      expect(JSON.stringify(rest)).toBe("{}");
+      expect(JSON.stringify(others)).toBe("{}");
       expect(await transcript(database, thread)).toHaveLength(8);
       if (session === "stateless") return;
       const { values } = await graph.getState(thread);
@@ -99,7 +97,6 @@ describe.each(ways)("an agent that has memory by %s", (way) => {
       expect(shownIn(model.calls[2])).toEqual(round.slice(0, -2));
       const { messages } = await say(graph, "question 3", thread);
       expect(shownIn(model.calls[4]).join()).toMatch(/summary 2.*question 3/s);
-      // The state's own message is as it was said.
       expect(messages[2]).toMatchObject({ content: "question 2", response_metadata: {} });
       expect(await transcript(database, thread)).toHaveLength(11);
     },

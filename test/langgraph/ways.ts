@@ -62,19 +62,12 @@ const builders = {
   },
   async supervisor(build: Build) {
     const { checkpointer: _, ...options } = build;
-    const supervisor = await createMemorySupervisor({
-      planner: {},
-      executor: {},
-      prompt: "Lead.",
-      ...options,
-    });
+    const supervisor = await createMemorySupervisor({ planner: {}, executor: {}, prompt: "Lead.", ...options });
     return supervisor.compile(saverOf(build));
   },
 };
 
 export type Way = keyof typeof builders;
-
-/** The ways to give an agent memory. */
 export const ways = Object.keys(builders) as Way[];
 
 /** The agent that asks `model` and calls `tools`, with memory given to it in `way`. */

@@ -5,15 +5,14 @@ import { createAgent, createMiddleware, modelCallLimitMiddleware } from "langcha
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { memoryStateFields, withMemory } from "../../src/index.js";
+import type { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { answering, chatAgent, lines, newThread, rounds, say } from "./conversation.js";
+import { agentWithMemory, answering, chatAgent, lines, newThread, rounds, say } from "./conversation.js";
 
 const database = useTestDatabase();
 
-describe("agents of all kinds", () => {
+describe("agents", () => {
   it("made by createAgent keep the private state of their middleware", async () => {
-    const memory = database.memory();
-    const model = answering();
     const counter = createMiddleware({
       name: "counter",
       stateSchema: z.object({ _calls: z.number().default(0) }),
@@ -21,13 +20,9 @@ describe("agents of all kinds", () => {
       wrapModelCall: (request, handler) => handler({ ...request, systemPrompt: `call ${request.state._calls}` }),
     });
     const limit = modelCallLimitMiddleware({ threadLimit: 2, exitBehavior: "error" } as never);
-    const agent = createAgent({
-      model,
-      tools: [],
-      middleware: [counter, limit as unknown as typeof counter],
-    });
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const middleware = [counter, limit as unknown as typeof counter];
+    const build = (model: ScriptedChatModel) => createAgent({ model, tools: [], middleware });
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
     expect(model.calls.map(({ messages }) => messages[0]!.text)).toEqual(["call 1", "call 2"]);
     await expect(say(graph, "question 3", thread)).rejects.toThrow(/limit/i);
@@ -35,11 +30,8 @@ describe("agents of all kinds", () => {
   });
 
   it("made by createReactAgent are accepted", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const agent = createReactAgent({ llm: model, tools: [], prompt: "Be brief." });
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const build = (llm: ScriptedChatModel) => createReactAgent({ llm, tools: [], prompt: "Be brief." });
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2]) await say(graph, `question ${round}`, thread);
     const earlier = ["human: question 1", "ai: answer 1", "human: question 2"];
     expect(lines(model.calls[1]!.messages)).toEqual(["system: Be brief.", ...earlier]);
@@ -79,18 +71,14 @@ describe("agents of all kinds", () => {
   });
 
   it("compiled with a checkpointer of their own share the outer one", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const agent = chatAgent(model);
-    Object.assign(agent, { checkpointer: true });
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const build = (model: ScriptedChatModel) => Object.assign(chatAgent(model), { checkpointer: true });
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
   });
 });
 
-describe("what cannot be wrapped is refused with the reason", () => {
+describe("withMemory refuses, with the reason,", () => {
   const wrap = (agent: unknown, options = {}) => withMemory(agent as never, database.memory(), options);
   const idle = (state: object) =>
     new StateGraph(state as typeof MessagesAnnotation)
@@ -135,7 +123,7 @@ describe("what cannot be wrapped is refused with the reason", () => {
     expect(() => wrap(chatAgent(answering()), { agentNode })).toThrow(refused(/choose another name/));
   });
 
-  it("but another name is taken as it is", () => {
+  it("no other node name", () => {
     expect(Object.keys(wrap(chatAgent(answering()), { agentNode: "assistant" }).nodes)).toContain("assistant");
   });
 });

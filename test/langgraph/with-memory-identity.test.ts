@@ -8,10 +8,10 @@ import { agentIn, ways } from "./ways.js";
 const database = useTestDatabase();
 
 describe.each(ways)("a run by %s", (way) => {
-  const start = async () => {
+  const start = async (options: { checkpointer?: null } = {}) => {
     const memory = database.memory();
     const model = answering();
-    return { memory, model, graph: await agentIn(way, { memory, model }) };
+    return { memory, model, graph: await agentIn(way, { memory, model, ...options }) };
   };
   const run = (graph: AnyGraph, config: object) => say(graph, "hello", config);
 
@@ -19,14 +19,15 @@ describe.each(ways)("a run by %s", (way) => {
     ["without a scope", { thread_id: "t" }, "SCOPE_REQUIRED"],
     ["with a blank user", { thread_id: "t", user_id: "  " }, "SCOPE_REQUIRED"],
     ["with a blank app beside a user", { thread_id: "t", user_id: "ana", app_id: "" }, "SCOPE_REQUIRED"],
+    ["without a thread", { user_id: "ana" }, "INVALID_INPUT"],
     ["with a blank thread", { thread_id: " ", user_id: "ana" }, "INVALID_INPUT"],
   ])("%s is refused before any model call", async (__, configurable, code) => {
-    const { model, graph } = await start();
+    const { model, graph } = await start("thread_id" in configurable ? {} : { checkpointer: null });
     await expect(run(graph, { configurable })).rejects.toMatchObject({ name: "MemoryError", code });
     expect(model.calls).toHaveLength(0);
   });
 
-  it("is told by context and configurable together, by ids in either spelling", async () => {
+  it("is identified by context and configurable together, in either spelling", async () => {
     const { graph, memory } = await start();
     const [ana, thread] = [randomUUID(), randomUUID()];
     await graph.invoke(
@@ -48,10 +49,7 @@ describe.each(ways)("a run by %s", (way) => {
   ])("whose client adds a user by %s is refused before any model call", async (__, added) => {
     const { model, graph } = await start();
     const { configurable, ...rest } = added as { configurable?: object };
-    const config = {
-      configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable },
-      ...rest,
-    };
+    const config = { configurable: { thread_id: randomUUID(), user_id: "attacker", ...configurable }, ...rest };
     await expect(run(graph, config)).rejects.toMatchObject({ name: "MemoryError", code: "SCOPE_REQUIRED" });
     await expect(run(graph, config)).rejects.toThrow(/ambiguous/);
     expect(model.calls).toHaveLength(0);
@@ -72,18 +70,5 @@ describe.each(ways)("a run by %s", (way) => {
     expect(await memory.threads.list({ scope: { userId: ana, tenantId: "acme" } })).toMatchObject([
       { threadId: thread },
     ]);
-  });
-});
-
-describe("a run without a thread", () => {
-  it.each(ways)("is refused before any model call (%s)", async (way) => {
-    const memory = database.memory();
-    const model = answering();
-    const graph = await agentIn(way, { memory, model, checkpointer: null });
-    await expect(say(graph, "hello", { configurable: { user_id: "ana" } })).rejects.toMatchObject({
-      name: "MemoryError",
-      code: "INVALID_INPUT",
-    });
-    expect(model.calls).toHaveLength(0);
   });
 });

@@ -7,6 +7,7 @@ import {
   addressOf,
   answering,
   chatAgent,
+  checkpointed,
   lines,
   newThread,
   recorded,
@@ -47,9 +48,7 @@ describe("an interrupt in the agent", () => {
   it("surfaces, resumes where it stopped, and the turn is recorded once", async () => {
     const memory = database.memory({ model: summarizing() });
     const { agent, model, runs } = asking();
-    const graph = withMemory(agent, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = checkpointed(agent, memory);
     const thread = newThread();
 
     const stopped = await say(graph, "question 1", thread);
@@ -67,7 +66,7 @@ describe("an interrupt in the agent", () => {
     expect(lines(gap)).toEqual(lines(done.messages));
   });
 
-  it("resumes in another process, after what it was shown became a summary", async () => {
+  it("resumes in another process, after its messages were summarised", async () => {
     const unsummarised = database.memory();
     const thread = newThread();
     const stateless = withMemory(chatAgent(answering()), unsummarised).compile();
@@ -80,11 +79,9 @@ describe("an interrupt in the agent", () => {
     const memory = database.memory({ model: summarizing(), config });
     await memory.graphs().summarization.invoke(addressOf(thread));
     expect((await memory.recall(addressOf(thread))).summary).toMatchObject({ endSeq: 3, text: "summary 1" });
-    const resumed = withMemory(agent, memory, { injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const resumed = checkpointed(agent, memory);
     const done = await resumed.invoke(new Command({ resume: "yes" }), thread);
-    // What was shown at first is in no checkpoint: the summary stands for it by now.
+    // The messages shown first are in no checkpoint; the summary has them by now.
     expect(lines(model.calls[0]!.messages)).toEqual([
       expect.stringContaining("summary 1"),
       "human: question 3",
@@ -94,7 +91,7 @@ describe("an interrupt in the agent", () => {
     expect(await transcript(database, thread)).toEqual([...recorded(1, 2), "question 3", "[yes]", "answer 1"]);
   });
 
-  it.each(["full", "bounded"] as const)("leaves a %s session's state as a turn without one does", async (session) => {
+  it.each(["full", "bounded"] as const)("leaves a %s session's state like a turn without one", async (session) => {
     const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const checkpointer = memory.checkpointer();
     const thread = newThread();

@@ -23,61 +23,57 @@ import {
 const database = useTestDatabase();
 const everyRound = { summaries: { afterSeq: 1, keepRecentMessages: 0 } };
 
-describe("tool messages", () => {
-  it("stay in the outer state, parallel calls and errors too, and are recorded", async () => {
-    const memory = database.memory();
-    const weather = tool(({ city }) => `sun in ${city}`, {
-      name: "weather",
-      schema: z.object({ city: z.string() }),
-    });
-    const broken = tool(
-      () => {
-        throw new Error("out of order");
+it("tool messages stay in the outer state, parallel calls and errors too, and are recorded", async () => {
+  const memory = database.memory();
+  const weather = tool(({ city }) => `sun in ${city}`, { name: "weather", schema: z.object({ city: z.string() }) });
+  const broken = tool(
+    () => {
+      throw new Error("out of order");
+    },
+    { name: "broken", schema: z.object({}) },
+  );
+  const { agent, model } = toolAgent(
+    [
+      {
+        toolCalls: [
+          { name: "weather", args: { city: "Rome" }, id: "call-a" },
+          { name: "weather", args: { city: "Oslo" }, id: "call-b" },
+          { name: "broken", args: {}, id: "call-c" },
+        ],
       },
-      { name: "broken", schema: z.object({}) },
-    );
-    const { agent, model } = toolAgent(
-      [
-        {
-          toolCalls: [
-            { name: "weather", args: { city: "Rome" }, id: "call-a" },
-            { name: "weather", args: { city: "Oslo" }, id: "call-b" },
-            { name: "broken", args: {}, id: "call-c" },
-          ],
-        },
-        "sunny",
-        "again",
-      ],
-      [weather, broken],
-    );
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
-    const { messages } = await say(graph, "weather?", thread);
-    expect(lines(messages)).toEqual([
-      "human: weather?",
-      "ai: (weather) (weather) (broken)",
-      "tool: sun in Rome",
-      "tool: sun in Oslo",
-      expect.stringMatching(/^tool: Error: out of order/),
-      "ai: sunny",
-    ]);
-    const { gap } = await memory.recall(addressOf(thread));
-    expect(lines(gap)).toEqual(lines(messages));
-    expect(gap.map((message) => ("tool_call_id" in message ? message.tool_call_id : null))).toEqual([
-      null,
-      null,
-      "call-a",
-      "call-b",
-      "call-c",
-      null,
-    ]);
-    await say(graph, "and now?", thread);
-    expect(lines(model.calls[2]!.messages)).toEqual([...lines(messages), "human: and now?"]);
-  });
+      "sunny",
+      "again",
+    ],
+    [weather, broken],
+  );
+  const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
+  const thread = newThread();
+  const { messages } = await say(graph, "weather?", thread);
+  expect(lines(messages)).toEqual([
+    "human: weather?",
+    "ai: (weather) (weather) (broken)",
+    "tool: sun in Rome",
+    "tool: sun in Oslo",
+    expect.stringMatching(/^tool: Error: out of order/),
+    "ai: sunny",
+  ]);
+  const { gap } = await memory.recall(addressOf(thread));
+  expect(lines(gap)).toEqual(lines(messages));
+  expect(gap.map((message) => ("tool_call_id" in message ? message.tool_call_id : null))).toEqual([
+    null,
+    null,
+    "call-a",
+    "call-b",
+    "call-c",
+    null,
+  ]);
+  await say(graph, "and now?", thread);
+  expect(lines(model.calls[2]!.messages)).toEqual([...lines(messages), "human: and now?"]);
 });
 
-describe("what was recalled", () => {
-  it.each(["system", "user"] as const)("is not recorded, nor summarised again (as %s)", async (injectAs) => {
+it.each(["system", "user"] as const)(
+  "recalled messages are not recorded or summarised again (as %s)",
+  async (injectAs) => {
     const summarizer = summarizing();
     const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizer, config: everyRound }), {
       injectAs,
@@ -88,8 +84,8 @@ describe("what was recalled", () => {
     const lastInput = summarizer.calls[2]!.messages.at(-1)!.text;
     expect(lastInput.match(/summary \d/g)).toEqual(["summary 2"]);
     expect(lastInput.match(/question \d/g)).toEqual(["question 3"]);
-  });
-});
+  },
+);
 
 describe("system messages", () => {
   it.each(["full", "bounded"] as const)("survive a %s session and come first, once", async (session) => {
@@ -135,7 +131,7 @@ it.each([
   ["is 10 kB long", "x".repeat(10_000)],
   ["holds a NUL character", "a\u0000"],
   ["ends in half a character", "a\uD800"],
-])("a message whose id %s is remembered, and so is every later one", async (_, id) => {
+])("a message whose id %s is recorded, and so are later ones", async (_, id) => {
   const { graph, thread } = agentWithMemory(database.memory());
   await (graph as unknown as AnyGraph).invoke({ messages: [new HumanMessage({ id, content: "odd" })] }, thread);
   await say(graph, "plain", thread);

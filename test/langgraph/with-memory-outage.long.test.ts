@@ -22,7 +22,7 @@ async function unreachable(logger = recordingLogger()) {
   return { memory: createMemory({ database: pool, logger }), logger };
 }
 
-/** A memory that is `first` or `second`, as told: a database that goes down and comes back. */
+/** A memory that can be switched from `first` to `second`: a database that goes down and comes back. */
 function switching(first: Memory, second: Memory) {
   let current = first;
   const memory: Memory = new Proxy(first, { get: (_, key) => Reflect.get(current, key) });
@@ -31,7 +31,7 @@ function switching(first: Memory, second: Memory) {
 
 // Each waits for the connection to be tried again and again; they wait together.
 describe.concurrent.each(ways)("when the database is down, %s", (way) => {
-  it("lets the turn go on, says so, and loses nothing", async () => {
+  it("lets the turn go on, logs it, and loses nothing", async () => {
     const up = database.memory();
     const { memory: down, logger } = await unreachable();
     const { memory, use } = switching(up, down);
@@ -67,7 +67,7 @@ describe.concurrent.each(ways)("when the database is down, %s", (way) => {
 });
 
 describe.concurrent("a failure of memory", () => {
-  it("fails the turn when that is asked for", async () => {
+  it("fails the turn with onError `throw`", async () => {
     const { memory } = await unreachable();
     const model = answering();
     const graph = withMemory(chatAgent(model), memory, { onError: "throw" }).compile();
@@ -75,7 +75,7 @@ describe.concurrent("a failure of memory", () => {
     expect(model.calls).toHaveLength(0);
   });
 
-  it("that another database error caused is kept as an event", async () => {
+  it("by another database error is recorded as an event", async () => {
     const memory = database.memory();
     const failing: Memory = {
       ...memory,
@@ -96,12 +96,9 @@ describe.concurrent("a failure of memory", () => {
   });
 
   it.each(["SETUP_REQUIRED", "PERMISSION_DENIED", "CLOSED"] as const)(
-    "that is a mistake of the program, such as %s, always fails the turn",
+    "by a mistake of the program (%s) always fails the turn",
     async (code) => {
-      const failing: Memory = {
-        ...database.memory(),
-        recall: () => Promise.reject(new MemoryError(code, "mistake")),
-      };
+      const failing: Memory = { ...database.memory(), recall: () => Promise.reject(new MemoryError(code, "mistake")) };
       const model = answering();
       const graph = withMemory(chatAgent(model), failing).compile();
       await expect(say(graph, "hello", newThread())).rejects.toMatchObject({ code });
@@ -109,7 +106,7 @@ describe.concurrent("a failure of memory", () => {
     },
   );
 
-  it("never hides an interrupt: it stops the run, and the run resumes", async () => {
+  it("never hides an interrupt, which stops the run until it resumes", async () => {
     const memory = database.memory();
     let interrupted = false;
     const asking: Memory = {

@@ -2,16 +2,13 @@ import { AIMessage, type BaseMessage, HumanMessage, RemoveMessage } from "@langc
 import { MessagesAnnotation, REMOVE_ALL_MESSAGES, START, StateGraph } from "@langchain/langgraph";
 import { createAgent, summarizationMiddleware } from "langchain";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
   addressOf,
   agentWithMemory,
-  answering,
-  type chatAgent,
+  checkpointed,
   lines,
-  newThread,
   rounds,
   say,
   summarizing,
@@ -22,7 +19,7 @@ import {
 const database = useTestDatabase();
 
 describe("an agent that removes messages", () => {
-  /** An agent that answers after, or before, `change` has made something of its messages. */
+  /** An agent that changes its messages before or after it answers. */
   function changing(
     model: ScriptedChatModel,
     change: (messages: BaseMessage[]) => BaseMessage[],
@@ -35,9 +32,8 @@ describe("an agent that removes messages", () => {
       when === "before"
         ? graph.addEdge(START, "change").addEdge("change", "chat")
         : graph.addEdge(START, "chat").addEdge("chat", "change");
-    return edged.compile() as unknown as ReturnType<typeof chatAgent>;
+    return edged.compile();
   }
-  /** Before it answers, it removes all but the last three messages. */
   const trimming = (model: ScriptedChatModel) =>
     changing(model, (messages) => messages.slice(0, -3).map(({ id }) => new RemoveMessage({ id: id! })));
 
@@ -50,7 +46,7 @@ describe("an agent that removes messages", () => {
     expect(await transcript(database, thread)).toHaveLength(8);
   });
 
-  it("has what it removed summarised all the same", async () => {
+  it("has removed messages in its summary", async () => {
     const summarizer = summarizing();
     const { model, graph, thread } = agentWithMemory(database.memory({ model: summarizer, config: summaryAlone }), {
       build: trimming,
@@ -62,69 +58,56 @@ describe("an agent that removes messages", () => {
     expect(lines(messages)).toEqual(rounds(2, 3, 4));
   });
 
-  it("has one removed message gone from what it is shown, also when it was the first after a summary", async () => {
-    const memory = database.memory({ model: summarizing() });
-    const model = answering();
-    const redacting = changing(
-      model,
-      (messages) =>
-        messages.flatMap(({ id, text }) => (text.includes("secret") ? [new RemoveMessage({ id: id! })] : [])),
-      "after",
-    );
-    const graph = withMemory(redacting, memory, { session: "bounded", injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
+  it("is not shown one removed message, even the first after a summary", async () => {
+    const build = (model: ScriptedChatModel) =>
+      changing(
+        model,
+        (messages) =>
+          messages.flatMap(({ id, text }) => (text.includes("secret") ? [new RemoveMessage({ id: id! })] : [])),
+        "after",
+      );
+    const session = "bounded";
+    const { memory, model, graph, thread } = agentWithMemory(database.memory({ model: summarizing() }), {
+      build,
+      session,
     });
-    const thread = newThread();
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     await memory.record({
       ...addressOf(thread),
       messages: [new HumanMessage({ id: "other", content: "a secret told elsewhere" })],
     });
-    const unsummarised = database.memory();
-    const later = withMemory(redacting, unsummarised, { session: "bounded", injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    await say(later, "a secret", thread);
-    await say(later, "question 5", thread);
-    await say(later, "question 6", thread);
+    const later = checkpointed(build(model), database.memory(), { session });
+    for (const text of ["a secret", "question 5", "question 6"]) await say(later, text, thread);
     const shown = model.calls.at(-1)!.messages.map((message) => message.text);
     expect(shown.filter((text) => text.includes("secret"))).toEqual([]);
     expect(shown.at(-1)).toBe("question 6");
   });
 
-  it("may put a message in between, which then stays there", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const condensing = changing(model, (messages) =>
-      messages.length < 5
-        ? []
-        : [
-            new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
-            new AIMessage({ id: "digest", content: "digest" }),
-            ...messages.slice(-3),
-          ],
-    );
-    const graph = withMemory(condensing, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+  it("may insert a message, which stays there", async () => {
+    const condensing = (model: ScriptedChatModel) =>
+      changing(model, (messages) =>
+        messages.length < 5
+          ? []
+          : [
+              new RemoveMessage({ id: REMOVE_ALL_MESSAGES }),
+              new AIMessage({ id: "digest", content: "digest" }),
+              ...messages.slice(-3),
+            ],
+      );
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build: condensing });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { values } = await graph.getState(thread);
     expect(lines(values.messages)).toEqual(["ai: digest", ...rounds(2, 3)]);
     expect(lines(model.calls[2]!.messages)).toEqual(lines(values.messages).slice(0, -1));
   });
 
-  it("may be an agent with a summarizationMiddleware of its own", async () => {
-    const memory = database.memory();
+  it("may have a summarizationMiddleware of its own", async () => {
     const own = new ScriptedChatModel({ replies: (_, index) => `own digest ${index + 1}` });
     // Its declared types resolve to never and to zod 3 under this project's settings.
     const ownOptions = { model: own, trigger: { messages: 5 }, keep: { messages: 2 } };
-    const model = answering();
-    const agent = createAgent({
-      model,
-      tools: [],
-      middleware: [summarizationMiddleware(ownOptions as never) as never],
-    });
-    const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() });
-    const thread = newThread();
+    const middleware = [summarizationMiddleware(ownOptions as never) as never];
+    const build = (model: ScriptedChatModel) => createAgent({ model, tools: [], middleware });
+    const { model, graph, thread } = agentWithMemory(database.memory(), { build });
     for (const round of [1, 2, 3]) await say(graph, `question ${round}`, thread);
     const { messages } = await say(graph, "question 4", thread);
     expect(lines(model.calls[2]!.messages)).toEqual([

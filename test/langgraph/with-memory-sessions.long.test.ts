@@ -5,10 +5,11 @@ import { withMemory } from "../../src/index.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import {
-  type AnyGraph,
   addressOf,
+  agentWithMemory,
   answering,
   chatAgent,
+  historyOf,
   lines,
   newThread,
   recorded,
@@ -26,35 +27,31 @@ async function converse(graph: unknown, thread: object, ...numbers: number[]) {
   for (const round of numbers) await say(graph, `question ${round}`, thread);
 }
 
-describe("without a checkpointer", () => {
-  it("a turn sent twice is recorded once, and shown once", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory).compile();
-    const thread = newThread();
-    await converse(graph, thread, 1);
-    const question = () => ({ messages: [new HumanMessage({ id: "second", content: "question 2" })] });
-    await graph.invoke(question(), thread);
-    await graph.invoke(question(), thread);
-    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
-    expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
-  });
+it("without a checkpointer a turn sent twice is recorded once, and shown once", async () => {
+  const memory = database.memory();
+  const model = answering();
+  const graph = withMemory(chatAgent(model), memory).compile();
+  const thread = newThread();
+  await converse(graph, thread, 1);
+  const question = () => ({ messages: [new HumanMessage({ id: "second", content: "question 2" })] });
+  await graph.invoke(question(), thread);
+  await graph.invoke(question(), thread);
+  expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1), "human: question 2"]);
+  expect(await transcript(database, thread)).toEqual([...recorded(1), ...recorded(2), "answer 3"]);
 });
 
-describe("with a checkpointer", () => {
-  it("a state that was lost is filled in from the transcript", async () => {
-    const memory = database.memory();
-    const model = answering();
-    const agent = withMemory(chatAgent(model), memory);
-    const thread = newThread();
-    await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 1, 2);
-    await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 3);
-    expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
-  });
+it("with a checkpointer a lost state is filled from the transcript", async () => {
+  const memory = database.memory();
+  const model = answering();
+  const agent = withMemory(chatAgent(model), memory);
+  const thread = newThread();
+  await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 1, 2);
+  await converse(agent.compile({ checkpointer: new MemorySaver() }), thread, 3);
+  expect(lines(model.calls[2]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);
 });
 
-describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a %s session", (session) => {
-  it("is complete; the bigger graph's own messages keep everything", async () => {
+describe.each(["full", "bounded"] as const)("a %s session in a subgraph", (session) => {
+  it("is complete, and the outer graph keeps all messages", async () => {
     const memory = database.memory({ model: summarizing(), config: summaryAlone });
     const model = answering();
     const inner = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile();
@@ -72,7 +69,7 @@ describe.each(["full", "bounded"] as const)("as a subgraph of a bigger graph, a 
 });
 
 describe.each(["full", "bounded"] as const)("time travel in a %s session", (session) => {
-  /** A conversation of six rounds, the summary after the fourth one failed; and its checkpoints. */
+  /** A conversation of six turns whose second summary fails, and its checkpoints. */
   async function conversation() {
     const summarizer = new ScriptedChatModel({
       replies: (_, index) =>
@@ -81,23 +78,13 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
           : { structured: { reasoning: "none", summary: `summary ${index === 0 ? 1 : index}` } },
     });
     const memory = database.memory({ model: summarizer, config: summaryAlone });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    }) as unknown as AnyGraph & {
-      getStateHistory(config: object): AsyncIterable<{ next: string[]; config: { configurable: object } }>;
-    };
-    const thread = newThread();
+    const { model, graph, thread } = agentWithMemory(memory, { session });
     await converse(graph, thread, 1, 2, 3, 4, 5, 6);
-    const history: { next: string[]; config: { configurable: object } }[] = [];
-    for await (const snapshot of graph.getStateHistory(thread)) history.unshift(snapshot);
-    const at = (next: string | undefined, round: number) =>
-      ({
-        configurable: {
-          ...thread.configurable,
-          ...history.filter((snapshot) => snapshot.next[0] === next)[round - 1]!.config.configurable,
-        },
-      }) as typeof thread;
+    const history = (await historyOf(graph, thread)).toReversed();
+    const at = (next: string | undefined, round: number) => {
+      const { config } = history.filter((snapshot) => snapshot.next[0] === next)[round - 1]!;
+      return { configurable: { ...thread.configurable, ...config.configurable } };
+    };
     return { memory, model, graph, thread, at };
   }
 
@@ -105,14 +92,14 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     ["before the first summary", 2, rounds(1, 2)],
     ["between two summaries", 4, [summary(1), ...rounds(4)]],
     ["where a summary ended", 5, [summary(2)]],
-  ])("to %s: the branch is shown with its own summary, and nothing of what was abandoned", async (...to) => {
+  ])("to %s: shows the branch with its own summary, and nothing abandoned", async (...to) => {
     const [, round, shown] = to;
     const { model, graph, at } = await conversation();
     await say(graph, "another way", at(undefined, round));
     expect(lines(model.calls[6]!.messages)).toEqual([...shown, "human: another way"]);
   });
 
-  it("goes on in the new branch, with the branch's own turns", async () => {
+  it("continues the new branch with its own turns", async () => {
     const { memory, model, graph, thread, at } = await conversation();
     await say(graph, "another way", at(undefined, 2));
     const { messages } = await say(graph, "and on", thread);
@@ -130,7 +117,7 @@ describe.each(["full", "bounded"] as const)("time travel in a %s session", (sess
     expect((await memory.recall(addressOf(thread))).summary).not.toBeNull();
   });
 
-  it("replays a turn from its own point of view", async () => {
+  it("replays a turn with its own messages", async () => {
     const { model, graph, thread, at } = await conversation();
     await graph.invoke(null, at("agent", 3));
     expect(lines(model.calls[6]!.messages)).toEqual([...rounds(1, 2), "human: question 3"]);

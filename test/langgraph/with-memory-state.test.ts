@@ -20,8 +20,6 @@ const database = useTestDatabase();
 
 const append = (left: string[], right: string | string[]) => left.concat(right);
 const add = (left: number, right: number) => left + right;
-
-/** The same state, defined in each of LangGraph's ways. */
 const states = {
   annotation: Annotation.Root({
     ...MessagesAnnotation.spec,
@@ -45,25 +43,18 @@ const states = {
   }),
   zod: z.object({
     messages: withLangGraph(z.custom<BaseMessage[]>(), MessagesZodMeta),
-    log: withLangGraph(z.array(z.string()), {
-      default: () => ["begin"],
-      reducer: { schema: z.string(), fn: append },
-    }),
+    log: withLangGraph(z.array(z.string()), { default: () => ["begin"], reducer: { schema: z.string(), fn: append } }),
     total: withLangGraph(z.number(), { default: () => 10, reducer: { fn: add } }),
     count: z.number().default(0),
     untouched: z.string().optional(),
   }),
 };
-
-/** An agent of one node. */
 function agentOf(state: object, chat: object, schemas: object = {}) {
   return new StateGraph(state as typeof MessagesAnnotation, schemas)
     .addNode("chat", chat as never)
     .addEdge(START, "chat")
     .compile();
 }
-
-/** Every turn appends, adds, and sets. */
 const counting = (kind: keyof typeof states) =>
   agentOf(states[kind], ({ count }: { count: number }) => ({
     messages: [new HumanMessage({ content: `seen ${count}`, name: "counter" })],
@@ -73,7 +64,7 @@ const counting = (kind: keyof typeof states) =>
   }));
 
 describe.each(Object.keys(states) as (keyof typeof states)[])("the keys of an agent made with %s", (kind) => {
-  it("are what they would be without memory, turn after turn", async () => {
+  it("are the same as without memory in every turn", async () => {
     const memory = database.memory();
     const checkpointer = memory.checkpointer();
     const plain = counting(kind) as unknown as AnyGraph;
@@ -140,9 +131,7 @@ describe("an agent with schemas of its own", () => {
       });
       const { state, ...schemas } = own[kind];
       const agent = agentOf(state, chat, schemas);
-      const graph = withMemory(agent, memory).compile({
-        checkpointer: memory.checkpointer(),
-      }) as unknown as AnyGraph;
+      const graph = withMemory(agent, memory).compile({ checkpointer: memory.checkpointer() }) as unknown as AnyGraph;
       const thread = newThread();
       expect(await graph.invoke({ question: "who", secret: "ignored" }, thread)).toEqual({ answer: "who 1" });
       expect(await graph.invoke({ question: "what" }, thread)).toEqual({ answer: "what 2" });
@@ -151,7 +140,7 @@ describe("an agent with schemas of its own", () => {
     },
   );
 
-  it("has its input validated by a StateSchema as before", async () => {
+  it("has its input validated by its StateSchema", async () => {
     const memory = database.memory();
     const state = new StateSchema({ messages: MessagesValue, age: z.number().optional() });
     const graph = withMemory(
@@ -165,9 +154,7 @@ describe("an agent with schemas of its own", () => {
     const memory = database.memory();
     const contextSchema = z.object({ tone: z.enum(["kind", "curt"]), userId: z.string() });
     const agent = new StateGraph(MessagesAnnotation, contextSchema)
-      .addNode("chat", (_, { context }) => ({
-        messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)],
-      }))
+      .addNode("chat", (_, { context }) => ({ messages: [new HumanMessage(`${context?.tone} ${context?.userId}`)] }))
       .addEdge(START, "chat")
       .compile();
     const graph = withMemory(agent, memory).compile();

@@ -77,7 +77,7 @@ it("an agent of createAgent keeps its context", async () => {
   void (() => graph.stream({ messages: hi() }, { context: { plan: "silver" } }));
 });
 
-it("a misspelt option is told in one line, by TypeScript and at run time", async () => {
+it("a misspelt option is reported in one line, by TypeScript and at run time", async () => {
   const folder = join(import.meta.dirname, "misspelt.generated.ts");
   const source = `import { withMemory, type Memory } from "../../src/index.js";
     import type { CreatedAgent } from "../../src/langgraph/wrap/with-memory.js";

@@ -98,7 +98,7 @@ describe("streams", () => {
     },
   );
 
-  it("of a graph in the agent are asked for by `subgraphs`, where LangGraph does so", async () => {
+  it("of a graph in the agent need `subgraphs`, as in LangGraph", async () => {
     const inner = chatAgent(answering());
     const agent = new StateGraph(MessagesAnnotation).addNode("inner", inner).addEdge(START, "inner").compile();
     const alone = agent as unknown as AnyGraph;
@@ -114,16 +114,12 @@ describe("streams", () => {
     }
   });
 
-  it("and states show the agent's own keys, and nothing that memory shows it", async () => {
+  it("and states have only the agent's own keys, and nothing recalled", async () => {
     const { memory, graph, model } = agentWithMemory(database.memory());
     const thread = await knownThread(memory);
     for (const subgraphs of [false, true]) {
       const input = { messages: [new HumanMessage("What do I like?")] };
-      const chunks = await streamed(graph, input, {
-        ...thread,
-        streamMode: ["values", "updates"],
-        subgraphs,
-      });
+      const chunks = await streamed(graph, input, { ...thread, streamMode: ["values", "updates"], subgraphs });
       expect(chunks.length).toBeGreaterThan(4);
       expect(inspect(chunks, { depth: 20 })).not.toMatch(/zanzibar|<memory>|mnemograph/);
       expect(model.calls.at(-1)?.messages[0]?.text).toContain("zanzibar");
@@ -133,7 +129,7 @@ describe("streams", () => {
     expect(Object.keys((await graph.getState(thread)).values)).toEqual(["messages"]);
   });
 
-  it("tell what memory did", async () => {
+  it("report what memory did", async () => {
     const { memory, graph, thread } = agentWithMemory(database.memory({ model: summarizing(), config }));
     await say(graph, "question 1", thread);
     const [summary] = await memory.summaries.list(addressOf(thread));

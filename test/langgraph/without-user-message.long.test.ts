@@ -18,7 +18,7 @@ const cases = ways.flatMap((way) =>
   ),
 );
 
-describe("a run without a user's message, after a summary of all", () => {
+describe("a run without a user message, after a summary of all", () => {
   it.each(cases)("by %s, %s, as %s, is shown the last turn", async (way, session, injectAs) => {
     const memory = database.memory({
       model: summarizing(),
@@ -46,12 +46,9 @@ describe("a run without a user's message, after a summary of all", () => {
     }
   });
 
-  it("is shown the turn of a tool's result that it brings", async () => {
+  it("is shown the turn of the tool result that it brings", async () => {
     const { model, graph, thread } = agentWithMemory(
-      database.memory({
-        model: summarizing(),
-        config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } },
-      }),
+      database.memory({ model: summarizing(), config: { summaries: { afterSeq: 1, keepRecentMessages: 0 } } }),
       { session: "bounded" },
     );
     await say(graph, "question 1", thread);

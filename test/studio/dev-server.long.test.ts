@@ -9,25 +9,9 @@ import { afterAll, beforeAll, describe, expect, inject, it } from "vitest";
 import { freePort } from "../support/free-port.js";
 import { limitsMs } from "../support/timing.js";
 
-/** The folder of this project. */
 const repository = resolve(import.meta.dirname, "../..");
+const copied = "graphs examples src migrations langgraph.json package.json tsconfig.json .gitignore".split(" ");
 
-/** All that the graphs are made of. */
-const copied = [
-  "graphs",
-  "examples",
-  "src",
-  "migrations",
-  "langgraph.json",
-  "package.json",
-  "tsconfig.json",
-  ".gitignore",
-];
-
-interface Drawing {
-  readonly nodes: { id: string }[];
-  readonly edges: { source: string; target: string }[];
-}
 interface State {
   readonly messages: { type: string; content: string }[];
 }
@@ -35,9 +19,6 @@ interface State {
 interface Question {
   readonly type: string;
   readonly proposals: { id: string; proposal: string }[];
-}
-interface Paused {
-  readonly tasks: { interrupts: { value: Question }[] }[];
 }
 
 /** What the dev server would write into the folder of its configuration. */
@@ -98,17 +79,9 @@ async function say(graph: string, threadId: string, content: string, more: objec
 describe("the graphs in Studio's dev server", () => {
   it("are listed", async () => {
     const assistants = await server.call<{ graph_id: string }[]>("POST", "/assistants/search", {});
-    expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual([
-      "assistant",
-      "compaction",
-      "compression",
-      "consolidation",
-      "extraction",
-      "insights",
-      "note",
-      "summarization",
-      "supervisor",
-    ]);
+    expect(assistants.map((assistant) => assistant.graph_id).sort()).toEqual(
+      "assistant compaction compression consolidation extraction insights note summarization supervisor".split(" "),
+    );
     expect(server.output()).toContain("offline stand-in, not a language model");
   });
 
@@ -132,7 +105,7 @@ describe("the graphs in Studio's dev server", () => {
     ["insights", ["load", "insights", "validate", "save"]],
     ["consolidation", ["load", "consolidate", "validate", "save"]],
   ])("are drawn with their inner nodes: %s", async (graph, expected) => {
-    const { nodes } = await server.call<Drawing>("GET", `/assistants/${graph}/graph?xray=true`);
+    const { nodes } = await server.call<{ nodes: { id: string }[] }>("GET", `/assistants/${graph}/graph?xray=true`);
     const ids = nodes.map(({ id }) => id);
     for (const id of expected)
       expect(
@@ -141,7 +114,7 @@ describe("the graphs in Studio's dev server", () => {
       ).toBe(true);
   });
 
-  it.each(["assistant", "supervisor"])("take messages, says the schema: %s", async (graph) => {
+  it.each(["assistant", "supervisor"])("have messages in their input schema: %s", async (graph) => {
     const { input_schema } = await server.call<{ input_schema: unknown }>("GET", `/assistants/${graph}/schemas`);
     expect(JSON.stringify(input_schema)).toContain('"messages"');
     expect(JSON.stringify(input_schema)).not.toContain("mnemograph");
@@ -155,10 +128,7 @@ describe("the graphs in Studio's dev server", () => {
     });
     expect(first.messages.map(({ type }) => type)).toEqual(["human", "ai"]);
     for (const text of ["I work as a cook.", "My sister is called Ida.", "I like tea."]) {
-      await server.call("POST", `/threads/${threadId}/runs/wait`, {
-        assistant_id: graph,
-        input: input(text),
-      });
+      await server.call("POST", `/threads/${threadId}/runs/wait`, { assistant_id: graph, input: input(text) });
     }
     // The summary is made in the background after the third round; it is there soon, if not at once.
     let round = await say(graph, threadId, "What is my dog called?");
@@ -171,12 +141,15 @@ describe("the graphs in Studio's dev server", () => {
     expect(round.answer).toContain("From memory");
   });
 
-  it("ask the user before they remember where the user lives, and take the answer over REST", async () => {
+  it("ask the user before they remember a city, and take the answer over REST", async () => {
     const threadId = await newThread();
     const run = { assistant_id: "assistant", context: { userId: "carla" } };
     const wait = (body: object) => server.call<State>("POST", `/threads/${threadId}/runs/wait`, { ...run, ...body });
     const asked = async () => {
-      const { tasks } = await server.call<Paused>("GET", `/threads/${threadId}/state`);
+      const { tasks } = await server.call<{ tasks: { interrupts: { value: Question }[] }[] }>(
+        "GET",
+        `/threads/${threadId}/state`,
+      );
       return tasks.flatMap(({ interrupts }) => interrupts.map(({ value }) => value));
     };
     await wait({ input: input("I live in Rome.") });
@@ -212,7 +185,7 @@ describe("the graphs in Studio's dev server", () => {
     expect(JSON.stringify(events.find(({ event }) => event === "error")?.data)).toContain("belongs to another scope");
   });
 
-  it("summarise one conversation when asked, and background work goes on after that", async () => {
+  it("summarise one conversation on request, and background work goes on", async () => {
     const threadId = await newThread();
     for (const text of ["One.", "Two.", "Three."]) await say("assistant", threadId, text);
     const done = await server.call<{ status: string }>("POST", "/runs/wait", {
@@ -280,14 +253,12 @@ async function startDevServer(env: Record<string, string | undefined>) {
   }
   return {
     output: () => output,
-    /** The JSON that a request is answered with. */
     async call<Body>(method: "GET" | "POST", path: string, body?: unknown) {
       const response = await request(url, method, path, body);
       const text = await response.text();
       if (!response.ok) throw new Error(`${method} ${path}: ${response.status} ${text}\n${output.slice(-4_000)}`);
       return JSON.parse(text) as Body;
     },
-    /** The events of a streamed run. */
     async stream(path: string, body: unknown) {
       const text = await (await request(url, "POST", path, body)).text();
       return text.split(/\r?\n\r?\n/).flatMap((block) => {
@@ -304,10 +275,7 @@ function request(url: string, method: string, path: string, body: unknown): Prom
   return fetch(`${url}${path}`, {
     method,
     signal: AbortSignal.timeout(limitsMs.step),
-    ...(body !== undefined && {
-      headers: { "content-type": "application/json" },
-      body: JSON.stringify(body),
-    }),
+    ...(body !== undefined && { headers: { "content-type": "application/json" }, body: JSON.stringify(body) }),
   });
 }
 

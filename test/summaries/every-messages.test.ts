@@ -8,7 +8,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 
 describe("summaries.everyMessages", () => {
-  it("waits for so many messages after the first summary, in whichever process", async () => {
+  it("waits for that many messages after the first summary, across processes", async () => {
     const config = { summaries: { everyMessages: 8 } };
     const { thread, model } = summarisedThread(db);
     const reasons: string[] = [];
@@ -24,7 +24,7 @@ describe("summaries.everyMessages", () => {
     ]);
   });
 
-  it("shows all that no summary has, and the recent messages before it", async () => {
+  it("shows all unsummarised messages after the recent ones", async () => {
     const { memory, thread, say } = summarisedThread(db, { config: { summaries: { everyMessages: 8 } } });
     for (const number of [1, 2, 3, 4, 5, 6]) await say(number);
     const { recent, gap, omitted } = await memory.recall(thread);
@@ -34,7 +34,7 @@ describe("summaries.everyMessages", () => {
     expect(omitted).toBeNull();
   });
 
-  it("does not wait where few messages have many words", async () => {
+  it("does not wait when few messages are long", async () => {
     const config = { summaries: { everyMessages: 20, afterTokens: 1_000 } };
     const { memory, thread, say } = summarisedThread(db, { config });
     for (const number of [1, 2, 3, 4]) await say(number);

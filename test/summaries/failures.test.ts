@@ -3,25 +3,15 @@ import { describe, expect, it } from "vitest";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
-import { summaryMemory } from "../support/summary-memory.js";
+import { summarisedThread } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { eventsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
-const scope = { userId: "ana" };
 const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "…", summary } });
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
-let next = 0;
-const fresh = () => ({ scope, threadId: `failing ${next++}` });
 
-const events = async (threadId: string) => {
-  const { rows } = await db.pool.query(
-    `select step as node, op, status, detail from "${db.schema}".event where thread_id = $1 order by id`,
-    [threadId],
-  );
-  return rows;
-};
-
-/** Replies of a model, and what the failed row and its event say. */
+/** Replies, and what the failed row and its event report. */
 const failures: [string, ScriptedReply[], RegExp, string][] = [
   ["throws", [new Error("overloaded")], /The model call failed: Error/, "MODEL_FAILED"],
   ["throws what quotes the prompt", [new Error("bad: question of 4")], /failed: Error\.$/, "MODEL_FAILED"],
@@ -39,11 +29,10 @@ const failures: [string, ScriptedReply[], RegExp, string][] = [
 ];
 
 describe("a summary whose model", () => {
-  it.each(failures)("%s is failed, and the previous one stays in use", async (_, replies, error, code) => {
+  it.each(failures)("%s fails, and the previous one stays in use", async (_, replies, error, code) => {
     const model = new ScriptedChatModel({ replies: [good("the first"), ...replies] });
     const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
-    const thread = fresh();
+    const { memory, thread } = summarisedThread(db, { model, logger, config: { upkeep: { timeoutMs: 50 } } });
     await memory.remember({ ...thread, messages: threeRounds });
     const { summary } = await memory.remember({ ...thread, messages: round("4") });
     expect(summary).toMatchObject({ started: true });
@@ -59,22 +48,16 @@ describe("a summary whose model", () => {
     expect(recalled.summary).toMatchObject({ text: "the first", endSeq: 5 });
     expect(recalled.gap.map((message) => message.id)).toEqual(["4-q", "4-a"]);
     expect(recalled.processing).toBeNull();
-    expect(await events(thread.threadId)).toEqual([
-      { node: "summarize", op: "create", status: "ok", detail: null },
-      { node: "summarize", op: "create", status: "error", detail: code },
-    ]);
+    expect(await eventsOf(db, thread, "summarize")).toEqual(["create ok null", `create error ${code}`]);
     expect(logger.lines.filter((line) => line.startsWith("warn"))).toEqual([
-      expect.stringMatching(/^warn: Summarizing messages 0-7 for failing \d+ failed: .*next try in 30000 ms\.$/s),
+      expect.stringMatching(/^warn: Summarizing messages 0-7 for \S+ failed: .*next try in 30000 ms\.$/s),
     ]);
     expect(logger.lines).toContain(`debug: Memory ${failed?.id} status updated to failed`);
   });
 
-  it("answers in prose at first gets its answer back once, and may still make the summary", async () => {
-    const model = new ScriptedChatModel({
-      replies: ["Here is a summary: they talked.", good("They talked.")],
-    });
-    const memory = summaryMemory(db, { model });
-    const thread = fresh();
+  it("answers in prose is given its answer back once, and can then succeed", async () => {
+    const model = new ScriptedChatModel({ replies: ["Here is a summary: they talked.", good("They talked.")] });
+    const { memory, thread } = summarisedThread(db, { model });
     await memory.remember({ ...thread, messages: threeRounds });
     expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
     const repair = model.calls[1]?.messages ?? [];
@@ -85,24 +68,18 @@ describe("a summary whose model", () => {
   });
 });
 
-describe("a summary that the database refuses", () => {
-  it("is failed, and made by the next try", async () => {
-    const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
-    const memory = summaryMemory(db, { model, config: { summaries: { retryDelayMs: 50 } } });
-    const thread = fresh();
-    await db.pool.query(`alter table "${db.schema}".summary add constraint no check (content <> 'refused')`);
-    await memory.remember({ ...thread, messages: threeRounds });
-    const [failed] = await memory.summaries.list(thread);
-    expect(failed).toMatchObject({
-      status: "failed",
-      error: expect.stringContaining("check"),
-    });
-    expect(failed?.error).not.toContain("refused");
-    await expect
-      .poll(async () => {
-        await memory.upkeep();
-        return (await memory.recall(thread)).summary?.text;
-      })
-      .toBe("taken");
-  });
+it("a summary that the database refuses fails, and the next try makes it", async () => {
+  const model = new ScriptedChatModel({ replies: [good("refused"), good("taken")] });
+  const { memory, thread } = summarisedThread(db, { model, config: { summaries: { retryDelayMs: 50 } } });
+  await db.pool.query(`alter table "${db.schema}".summary add constraint no check (content <> 'refused')`);
+  await memory.remember({ ...thread, messages: threeRounds });
+  const [failed] = await memory.summaries.list(thread);
+  expect(failed).toMatchObject({ status: "failed", error: expect.stringContaining("check") });
+  expect(failed?.error).not.toContain("refused");
+  await expect
+    .poll(async () => {
+      await memory.upkeep();
+      return (await memory.recall(thread)).summary?.text;
+    })
+    .toBe("taken");
 });

@@ -5,23 +5,20 @@ import { round } from "../support/spoken.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { newAddress } from "../support/thread-facts.js";
 
 // Upkeep looks at every thread: each test leaves nothing behind that is due.
 const db = useTestDatabase();
-const scope = { userId: "ana" };
 const leaseMs = 1_000;
 let now = Date.parse("2030-01-01T00:00:00Z");
-let next = 0;
-const fresh = () => ({ scope, threadId: `leased ${next++}` });
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
-/** Of three pieces. */
 const long = [1, 2, 3].map((part) => new HumanMessage({ id: `${part}`, content: `${part} `.repeat(380) }));
 
 beforeEach(() => {
   now += 86_400_000;
 });
 
-/** A memory whose clock all share, as machines share the database's, and whose model waits at `gate`. */
+/** A memory on the shared clock, whose model waits at `gate`. */
 function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; maxAttempts?: number } = {}) {
   const model =
     options.model ??
@@ -39,12 +36,11 @@ function worker(name: string, gate: Gate, options: { model?: ScriptedChatModel; 
   return { memory, model, gate };
 }
 
-// That work is another's once its lease ran out is tested of every kind in jobs/killed-workers.
 describe("a lease", () => {
-  it("that ran out is ended by the next round, which starts its own summary", async () => {
+  it("that ran out is ended by the next turn, which starts its own summary", async () => {
     const slow = worker("slow", createGate());
     const quick = worker("quick", createGate({ open: true }));
-    const thread = fresh();
+    const thread = newAddress();
     await slow.memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(() => slow.gate.waiting).toBe(1);
     const early = await quick.memory.remember({ ...thread, messages: round("4") });
@@ -65,7 +61,7 @@ describe("a lease", () => {
   it("is renewed between the pieces of a long stretch", async () => {
     const slow = worker("slow", createGate());
     const other = worker("other", createGate({ open: true }));
-    const thread = fresh();
+    const thread = newAddress();
     await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
     await slow.memory.remember({ ...thread, messages: round("2") });
     for (let piece = 1; piece <= 3; piece++) {
@@ -81,10 +77,10 @@ describe("a lease", () => {
     expect(await other.memory.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
   });
 
-  it("lost between two pieces ends the work at once", async () => {
+  it("lost between two pieces ends the work immediately", async () => {
     const slow = worker("slow", createGate());
     const other = worker("other", createGate({ open: true }));
-    const thread = fresh();
+    const thread = newAddress();
     await slow.memory.record({ ...thread, messages: [...round("1"), ...long] });
     await slow.memory.remember({ ...thread, messages: round("2") });
     await expect.poll(() => slow.gate.waiting).toBe(1);
@@ -99,11 +95,11 @@ describe("a lease", () => {
 });
 
 describe("two workers", () => {
-  it("that sweep at once never take the same summary", async () => {
+  it("that sweep concurrently never take the same summary", async () => {
     const broken = new ScriptedChatModel({ replies: Array<Error>(12).fill(new Error("overloaded")) });
     const config = { summaries: { retryDelayMs: 1 } };
     const failing = summaryMemory(db, { model: broken, config, clock: () => new Date(now) });
-    const threads = Array.from({ length: 12 }, fresh);
+    const threads = Array.from({ length: 12 }, newAddress);
     for (const thread of threads) await failing.remember({ ...thread, messages: threeRounds });
     now += 1;
     const workers = [1, 2, 3].map((number) => worker(`${number}`, createGate({ open: true })));
@@ -117,9 +113,9 @@ describe("two workers", () => {
     expect(workers.flatMap((each) => each.model.calls)).toHaveLength(12);
   });
 
-  it("that end the same turn at once start one summary", async () => {
+  it("that end the same turn concurrently start one summary", async () => {
     const workers = [1, 2, 3, 4].map((number) => worker(`${number}`, createGate({ open: true })));
-    const thread = fresh();
+    const thread = newAddress();
     const ended = await Promise.all(workers.map((each) => each.memory.remember({ ...thread, messages: threeRounds })));
     await Promise.all(workers.map((each) => each.memory.idle()));
     expect(ended.filter((each) => each.summary.started)).toHaveLength(1);

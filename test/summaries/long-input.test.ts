@@ -9,13 +9,12 @@ import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
-/** Words that occur nowhere else, so that each can be looked for in the prompts. */
 const words = (name: string, count: number) => Array.from({ length: count }, (_, index) => `${name}${index}`).join(" ");
 
 describe("a stretch longer than the model's budget", () => {
   const config = { upkeep: { inputBudgetTokens: 500 } };
 
-  it("is summarised in pieces: each into the summary so far, and every word reaches the model", async () => {
+  it("is summarised in pieces, each into the summary so far, and every word reaches the model", async () => {
     const { memory, model, thread } = summarisedThread(db, { config });
     const messages = [
       ...round("1"),
@@ -40,7 +39,7 @@ describe("a stretch longer than the model's budget", () => {
     ]);
   });
 
-  it("tells what to drop once", async () => {
+  it("names what to drop once", async () => {
     const { memory, model, thread } = summarisedThread(db, { config });
     await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
     const long = new HumanMessage({ id: "long", content: words("word", 500) });
@@ -54,7 +53,7 @@ describe("a stretch longer than the model's budget", () => {
   it.each<[string, ScriptedReply]>([
     ["is empty", { structured: { reasoning: "…", summary: " " } }],
     ["fails", new Error("overloaded")],
-  ])("is failed whole when the summary of one piece %s", async (_, reply) => {
+  ])("fails as a whole when the summary of one piece %s", async (_, reply) => {
     const first = { structured: { reasoning: "…", summary: "the first" } };
     const model = new ScriptedChatModel({ replies: [first, first, reply, first, first, first] });
     const { memory, thread } = summarisedThread(db, { model, config });
@@ -71,7 +70,6 @@ describe("a stretch longer than the model's budget", () => {
 
 describe("turns with tool calls", () => {
   const call = (id: string) => ({ id, name: "look", args: { at: id }, type: "tool_call" as const });
-  /** Two parallel calls, their results, then an answer: five messages. */
   const toolTurn = (name: string): BaseMessage[] => [
     new HumanMessage({ id: `${name}-q`, content: `question of ${name}` }),
     new AIMessage({ id: `${name}-c`, content: "", tool_calls: [call(`${name}1`), call(`${name}2`)] }),
@@ -95,8 +93,8 @@ describe("turns with tool calls", () => {
   });
 });
 
-describe("what is said", () => {
-  it("has its date where a day begins", async () => {
+describe("a message in the summary prompt", () => {
+  it("has a date where a day begins", async () => {
     let now = new Date("2026-03-01T22:00Z");
     const { model, say } = summarisedThread(db, { clock: () => now });
     for (const number of [1, 2]) await say(number);

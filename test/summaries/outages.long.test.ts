@@ -11,7 +11,7 @@ import type { TestConfig } from "../support/test-memory.js";
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 
-/** A memory whose model fails in the turns that `isDown` names; `reached` are the messages of prompts that were answered. */
+/** A memory whose model fails while `isDown`; `reached` are the messages of answered prompts. */
 function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
   const reached = new Set<number>();
   const model = new ScriptedChatModel({
@@ -26,7 +26,7 @@ function failing(isDown: () => boolean, upkeep: TestConfig["upkeep"] = {}) {
 
 describe("after an outage", () => {
   it.each([30, 40, 100])(
-    "from message 1 to %i every message reaches a prompt, and is not told to go at once",
+    "up to message %i, every message reaches a prompt, and none is dropped at once",
     async (until) => {
       let rounds = 0;
       const { model, reached, memory } = failing(() => rounds * 2 <= until);
@@ -49,7 +49,7 @@ describe("after an outage", () => {
     },
   );
 
-  it("of any rounds, nothing is left out, in one piece or several", async () => {
+  it("in any turns, no message is omitted, in one piece or several", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.boolean(), { minLength: 4, maxLength: 25 }),
@@ -57,10 +57,7 @@ describe("after an outage", () => {
         fc.uuid(),
         async (down, inputBudgetTokens, threadId) => {
           let rounds = 0;
-          const { reached, memory } = failing(() => down[rounds] ?? false, {
-            inputBudgetTokens,
-            mostPieces: 50,
-          });
+          const { reached, memory } = failing(() => down[rounds] ?? false, { inputBudgetTokens, mostPieces: 50 });
           for (; rounds <= down.length; rounds++)
             await memory.remember({ scope, threadId, messages: round(`${rounds}`) });
           expect(reached.size).toBe(rounds * 2);

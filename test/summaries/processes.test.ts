@@ -8,15 +8,13 @@ import { onServer, useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const start = useChildScripts();
 const scope = { userId: "ana" };
-
-/** A process that ends `turns` turns of a thread. */
 function agent(threadId: string, writer: string, rounds: number, model: "quick" | "hang") {
   const url = inject("databaseUrl") ?? "";
   return start("remember-rounds", [url, db.schema, threadId, writer, `${rounds}`, model]);
 }
 
 describe.skipIf(!onServer())("processes that share a thread (server only)", () => {
-  it("recording and triggering at once: one summary in the making, no gap, a sound chain", async () => {
+  it("record and trigger concurrently: one summary in progress, no gap, a sound chain", async () => {
     const thread = { scope, threadId: "shared" };
     const memory = db.memory();
     const agents = ["one", "two"].map((writer) => agent(thread.threadId, writer, 40, "quick"));
@@ -32,7 +30,6 @@ describe.skipIf(!onServer())("processes that share a thread (server only)", () =
       mostAtOnce = Math.max(mostAtOnce, rows[0].count);
     }
     expect(await ended).toEqual([0, 0]);
-    // None when no look fell into the making of one.
     expect(mostAtOnce).toBeLessThanOrEqual(1);
 
     const { rows } = await db.pool.query(

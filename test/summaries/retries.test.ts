@@ -2,34 +2,24 @@ import { describe, expect, it } from "vitest";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { round } from "../support/spoken.js";
-import { summaryMemory } from "../support/summary-memory.js";
+import { summarisedThread, summaryMemory } from "../support/summary-memory.js";
 import { summaryTable } from "../support/summary-table.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { eventsOf, newAddress } from "../support/thread-facts.js";
 
 // Upkeep looks at every thread: each test leaves nothing behind that is due.
 const db = useTestDatabase();
-const scope = { userId: "ana" };
 const good = (summary: string): ScriptedReply => ({ structured: { reasoning: "…", summary } });
 const threeRounds = [...round("1"), ...round("2"), ...round("3")];
-let next = 0;
-const fresh = () => ({ scope, threadId: `retried ${next++}` });
-
-const eventStatuses = async (threadId: string) => {
-  const { rows } = await db.pool.query(`select status from "${db.schema}".event where thread_id = $1 order by id`, [
-    threadId,
-  ]);
-  return rows.map((row) => row.status as string);
-};
 
 describe("a failed summary", () => {
   const config = { summaries: { maxAttempts: 3, retryDelayMs: 1_000 } };
 
-  it("is tried again after a wait that doubles, with the same window", async () => {
+  it("is retried after a doubling delay, with the same window", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("at last")] });
-    const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
-    const thread = fresh();
+    const { memory, thread } = summarisedThread(db, { model, config, clock: () => new Date(now) });
     await memory.remember({ ...thread, messages: threeRounds });
 
     now += 999;
@@ -42,16 +32,11 @@ describe("a failed summary", () => {
     now += 1;
     expect(await memory.upkeep()).toBe(1);
     expect(await memory.summaries.list(thread)).toMatchObject([
-      {
-        status: "completed",
-        text: "at last",
-        startSeq: 0,
-        endSeq: 5,
-        error: null,
-      },
+      { status: "completed", text: "at last", startSeq: 0, endSeq: 5, error: null },
     ]);
     expect(await memory.upkeep()).toBe(0);
-    expect(await eventStatuses(thread.threadId)).toEqual(["error", "error", "ok"]);
+    const events = await eventsOf(db, thread, "summarize");
+    expect(events.map((event) => event.split(" ")[1])).toEqual(["error", "error", "ok"]);
   });
 
   it("is given up after the last attempt, and the next turn starts a fresh one", async () => {
@@ -60,8 +45,7 @@ describe("a failed summary", () => {
       replies: [good("the first"), ...Array<Error>(3).fill(new Error("overloaded")), good("the next")],
     });
     const logger = recordingLogger();
-    const memory = summaryMemory(db, { model, config, logger, clock: () => new Date(now) });
-    const thread = fresh();
+    const { memory, thread } = summarisedThread(db, { model, config, logger, clock: () => new Date(now) });
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     for (const wait of [1_000, 2_000, 4_000, 3_600_000]) {
@@ -84,11 +68,10 @@ describe("a failed summary", () => {
     expect((await memory.recall(thread)).summary?.text).toBe("the next");
   });
 
-  it("is not tried again once a newer turn has started another", async () => {
+  it("is not retried once a newer turn has started another", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const model = new ScriptedChatModel({ replies: [new Error("overloaded"), good("newer")] });
-    const memory = summaryMemory(db, { model, config, clock: () => new Date(now) });
-    const thread = fresh();
+    const { memory, thread } = summarisedThread(db, { model, config, clock: () => new Date(now) });
     await memory.remember({ ...thread, messages: threeRounds });
     await memory.remember({ ...thread, messages: round("4") });
     now += 3_600_000;
@@ -99,25 +82,24 @@ describe("a failed summary", () => {
     ]);
   });
 
-  it("is tried again in the background by itself", async () => {
+  it("is retried in the background", async () => {
     const broken = new Error("overloaded");
     const model = new ScriptedChatModel({ replies: [broken, broken, good("by itself")] });
-    const memory = summaryMemory(db, {
+    const { memory, thread } = summarisedThread(db, {
       model,
       jobs: "background",
       config: { summaries: { retryDelayMs: 20 } },
     });
-    const thread = fresh();
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(async () => (await memory.recall(thread)).summary?.text).toBe("by itself");
   });
 
-  it("is left alone by a memory without a model", async () => {
+  it("is not retried by a memory without a model", async () => {
     const failing = summaryMemory(db, {
       model: new ScriptedChatModel({ replies: [new Error("overloaded")] }),
       config: { summaries: { retryDelayMs: 0 } },
     });
-    const thread = fresh();
+    const thread = newAddress();
     await failing.remember({ ...thread, messages: threeRounds });
     expect(await db.memory().upkeep()).toBe(0);
   });

@@ -89,7 +89,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
     await probe.end();
   });
 
-  it("operators H4: stopped hard for seven seconds, costs six conversations those and at most three more", async () => {
+  it("operators H4: stopped hard for seven seconds, fails six conversations for at most three seconds more", async () => {
     const database = await postgres("start");
     const memory = createTestMemory({ database, logger: silentLogger, config: summariesOnly });
     await memory.setup();
@@ -134,7 +134,7 @@ describe.skipIf(!script)("a server restarted under load (needs POSTGRES_SCRIPT)"
   });
 });
 
-/** Tries again while the database is away, as a caller that must not lose anything would. */
+/** Retries while the database is away. */
 async function untilAvailable<Result>(work: () => Promise<Result>): Promise<Result> {
   for (;;) {
     try {

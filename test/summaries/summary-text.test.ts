@@ -8,7 +8,7 @@ const screen = createScreen(undefined, () => {});
 const summaryText = async (text: string, maxCharacters: number) => (await screened(screen, text, maxCharacters)).text;
 
 describe("summaryText", () => {
-  it("trims, and takes out what the database cannot hold", async () => {
+  it("trims, and removes what the database cannot store", async () => {
     expect(await summaryText("  Ana chose\u0000 FastAPI.\n", 100)).toBe("Ana chose FastAPI.");
   });
 
@@ -31,11 +31,9 @@ describe("summaryText", () => {
         fc.string({ unit: "grapheme", maxLength: 400, size: "max" }),
         fc.integer({ min: 200, max: 300 }),
         async (text, maxCharacters) => {
-          let result: string;
-          try {
-            result = await summaryText(text, maxCharacters);
-          } catch (error) {
-            expect(MemoryError.is(error, "MODEL_OUTPUT_INVALID")).toBe(true);
+          const result = await summaryText(text, maxCharacters).catch((error: unknown) => error);
+          if (typeof result !== "string") {
+            expect(MemoryError.is(result, "MODEL_OUTPUT_INVALID")).toBe(true);
             return;
           }
           expect(result.length).toBeLessThanOrEqual(maxCharacters);
@@ -47,7 +45,7 @@ describe("summaryText", () => {
     );
   });
 
-  it("attacks screen: stores nothing of what a classifier refuses only as a whole", async () => {
+  it("attacks screen: refuses a text that a classifier refuses only as a whole", async () => {
     const whole = async (text: string) => /one.*two.*three/s.test(text);
     const refused = screened(whole, "Part one. Part two. Part three.", 200);
     await expect(refused).rejects.toThrow(expect.objectContaining({ code: "MODEL_OUTPUT_INVALID" }));

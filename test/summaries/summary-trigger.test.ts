@@ -1,16 +1,10 @@
 import { describe, expect, it } from "vitest";
 import { type SummaryTriggerInput, summarySkipReason } from "../../src/summaries/summary-window.rule.js";
 
-/** The reason in a thread of short messages none of which is a system message, where each new one is enough. */
-function reasonIn(
-  thread: Pick<SummaryTriggerInput, "lastSeq" | "processing" | "summarisedSeq" | "afterSeq">,
-): ReturnType<typeof summarySkipReason> {
+/** The reason in a thread of short messages without system messages, where one new message is enough. */
+function reasonIn(thread: Pick<SummaryTriggerInput, "lastSeq" | "processing" | "summarisedSeq" | "afterSeq">) {
   const { lastSeq, summarisedSeq } = thread;
-  const counts = {
-    messages: lastSeq + 1,
-    unsummarised: lastSeq - (summarisedSeq ?? -1),
-    unsummarisedBytes: 0,
-  };
+  const counts = { messages: lastSeq + 1, unsummarised: lastSeq - (summarisedSeq ?? -1), unsummarisedBytes: 0 };
   return summarySkipReason({ ...thread, ...counts, everyMessages: 1, afterTokens: 16_000 });
 }
 

@@ -38,7 +38,7 @@ describe("system messages", () => {
     expect(prompts.at(-1)).toMatchObject({ added: [28, 29], dropBefore: 10 });
   });
 
-  it("that come after the last summary are nothing new", async () => {
+  it("after the last summary are nothing new", async () => {
     const { memory, thread } = summarisedThread(db);
     await memory.remember({ ...thread, messages: ["1", "2", "3"].flatMap(round) });
     const { summary } = await memory.remember({ ...thread, messages: [system("late rule")] });
@@ -52,21 +52,20 @@ describe("a message of very many words", () => {
   it.each([
     ["words", words(60_000)],
     ["characters of three bytes", "语言模型的长期记忆".repeat(4_000)],
-  ])("of %s is summarised in the first round", async (_, content) => {
+  ])("of %s is summarised in the first turn", async (_, content) => {
     const { memory, thread } = summarisedThread(db);
     const messages = [new HumanMessage({ id: "q", content }), new AIMessage({ id: "a", content: "ok" })];
     expect((await memory.remember({ ...thread, messages })).summary).toMatchObject({
       started: true,
       window: { startSeq: 0, endSeq: 1 },
     });
-    // What is summarised does not count again.
     expect((await memory.remember({ ...thread, messages: round("2") })).summary).toEqual({
       started: false,
       reason: "too_early",
     });
   });
 
-  it("is counted with those before it, from the number that is configured on", async () => {
+  it("is counted with those before it, from the configured number on", async () => {
     const config = { summaries: { afterTokens: 1_000 } };
     const { memory, thread } = summarisedThread(db, { config });
     const half = (id: string) => [
@@ -80,7 +79,7 @@ describe("a message of very many words", () => {
   });
 });
 
-describe("a turn with open calls of tools", () => {
+describe("a turn with open tool calls", () => {
   const call = (id: string) => ({ id, name: "look", args: {}, type: "tool_call" as const });
   const result = (id: string) => new ToolMessage({ id: `r${id}`, tool_call_id: id, content: `result ${id}` });
   const asking: BaseMessage[] = [

@@ -10,15 +10,13 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const scope = { userId: "ana" };
-
-/** A model that says "summary 1", "summary 2"… once the gate lets it. */
 const numbered = (gate: Gate) =>
   new ScriptedChatModel({
     gate,
     replies: (_, index) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } }),
   });
 
-/** Lets the summary that is being made complete, as when the user pauses to think. */
+/** Completes the summary in progress, as in a pause of the user. */
 async function complete(memory: Memory, gate: Gate): Promise<void> {
   gate.open();
   await memory.idle();
@@ -27,57 +25,55 @@ async function complete(memory: Memory, gate: Gate): Promise<void> {
 
 const seqsOf = (from: number, to: number) => Array.from({ length: to - from + 1 }, (_, index) => from + index);
 
-describe("ten turns of chat", () => {
-  it("is shown the latest complete summary and its gap in each, and starts the next where none runs", async () => {
-    const gate = createGate();
-    const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
-    const thread = { scope, threadId: "ten rounds" };
-    const caughtUpBefore = new Set([4, 6, 8, 10]);
-    const timeline: unknown[] = [];
-    for (let number = 1; number <= 10; number++) {
-      if (caughtUpBefore.has(number)) await complete(memory, gate);
-      const { summary, gap, processing } = await memory.recall(thread);
-      const { summary: made } = await memory.remember({ ...thread, messages: round(`r${number}`) });
-      timeline.push([
-        number,
-        summary?.text ?? null,
-        gap.map((message) => message.id).join(" "),
-        processing !== null,
-        made.started ? `${made.window.startSeq}-${made.window.endSeq}` : made.reason,
-      ]);
-    }
-    expect(timeline).toEqual([
-      [1, null, "", false, "too_early"],
-      [2, null, "r1-q r1-a", false, "too_early"],
-      [3, null, "r1-q r1-a r2-q r2-a", false, "0-5"],
-      [4, "summary 1", "", false, "0-7"],
-      [5, "summary 1", "r4-q r4-a", true, "already_running"],
-      [6, "summary 2", "r5-q r5-a", false, "0-11"],
-      [7, "summary 2", "r5-q r5-a r6-q r6-a", true, "already_running"],
-      [8, "summary 3", "r7-q r7-a", false, "2-15"],
-      [9, "summary 3", "r7-q r7-a r8-q r8-a", true, "already_running"],
-      [10, "summary 4", "r9-q r9-a", false, "6-19"],
+it("each of ten turns is shown the latest complete summary and its gap, and starts the next if none runs", async () => {
+  const gate = createGate();
+  const memory = summaryMemory(db, { model: numbered(gate), jobs: "background" });
+  const thread = { scope, threadId: "ten rounds" };
+  const caughtUpBefore = new Set([4, 6, 8, 10]);
+  const timeline: unknown[] = [];
+  for (let number = 1; number <= 10; number++) {
+    if (caughtUpBefore.has(number)) await complete(memory, gate);
+    const { summary, gap, processing } = await memory.recall(thread);
+    const { summary: made } = await memory.remember({ ...thread, messages: round(`r${number}`) });
+    timeline.push([
+      number,
+      summary && `${summary.text}: ${summary.startSeq}-${summary.endSeq}, ${summary.endMessageId}`,
+      gap.map((message) => message.id).join(" "),
+      processing && `${processing.startSeq}-${processing.endSeq}`,
+      made.started ? `${made.window.startSeq}-${made.window.endSeq}` : made.reason,
     ]);
-    expect(await summaryTable(memory, thread)).toEqual([
-      [1, 0, 5, null, "completed"],
-      [2, 0, 7, 1, "completed"],
-      [3, 0, 11, 2, "completed"],
-      [4, 2, 15, 3, "completed"],
-      [5, 6, 19, 4, "processing"],
-    ]);
-    await complete(memory, gate);
-    expect((await summaryTable(memory, thread)).at(-1)).toEqual([5, 6, 19, 4, "completed"]);
-  });
+  }
+  expect(timeline).toEqual([
+    [1, null, "", null, "too_early"],
+    [2, null, "r1-q r1-a", null, "too_early"],
+    [3, null, "r1-q r1-a r2-q r2-a", null, "0-5"],
+    [4, "summary 1: 0-5, r3-a", "", null, "0-7"],
+    [5, "summary 1: 0-5, r3-a", "r4-q r4-a", "0-7", "already_running"],
+    [6, "summary 2: 0-7, r4-a", "r5-q r5-a", null, "0-11"],
+    [7, "summary 2: 0-7, r4-a", "r5-q r5-a r6-q r6-a", "0-11", "already_running"],
+    [8, "summary 3: 0-11, r6-a", "r7-q r7-a", null, "2-15"],
+    [9, "summary 3: 0-11, r6-a", "r7-q r7-a r8-q r8-a", "2-15", "already_running"],
+    [10, "summary 4: 2-15, r8-a", "r9-q r9-a", null, "6-19"],
+  ]);
+  expect(await summaryTable(memory, thread)).toEqual([
+    [1, 0, 5, null, "completed"],
+    [2, 0, 7, 1, "completed"],
+    [3, 0, 11, 2, "completed"],
+    [4, 2, 15, 3, "completed"],
+    [5, 6, 19, 4, "processing"],
+  ]);
+  await complete(memory, gate);
+  expect((await summaryTable(memory, thread)).at(-1)).toEqual([5, 6, 19, 4, "completed"]);
 });
 
 describe("the window's timeline", () => {
-  it("gives each summary the one before, what came since and what it leaves out, and logs each", async () => {
+  it("gives each summary the previous one, the new and the dropped messages, and logs each", async () => {
     const gate = createGate();
     const model = numbered(gate);
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model, jobs: "background", logger });
     const thread = { scope, threadId: "timeline" };
-    // Round 4 and 9 begin before the summary is ready.
+    // Turns 4 and 9 begin before the summary is ready.
     const caughtUpBefore = new Set([5, 7, 8, 10]);
     for (let number = 1; number <= 10; number++) {
       if (caughtUpBefore.has(number)) await complete(memory, gate);
@@ -132,7 +128,7 @@ describe("the window's timeline", () => {
     ]);
   });
 
-  it("logs when a turn brought nothing new, and calls no model for it", async () => {
+  it("logs a turn without new messages, and calls no model", async () => {
     const gate = createGate({ open: true });
     const model = numbered(gate);
     const logger = recordingLogger();

@@ -1,8 +1,8 @@
 import { AIMessage, type BaseMessage, HumanMessage, SystemMessage, ToolMessage } from "@langchain/core/messages";
 import { MemorySaver } from "@langchain/langgraph";
 import { beforeAll, describe, expect, it } from "vitest";
-import { modelView, withMemory } from "../../src/index.js";
-import { answering, chatAgent, lines, newThread, say } from "../langgraph/conversation.js";
+import { modelView } from "../../src/index.js";
+import { agentWithMemory, historyOf, lines, say } from "../langgraph/conversation.js";
 import { planNodes, rowsOf } from "../support/query-plan.js";
 import { round } from "../support/spoken.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -15,8 +15,8 @@ const rounds = (from: number, to: number) =>
 const bounded = (context: object) => db.memory({ config: { context } });
 const idsOf = (messages: readonly BaseMessage[]) => messages.map(({ id }) => id);
 
-describe("without a summary, of a long thread", () => {
-  it("the newest messages are shown, from the start of a round, and the model is told how many are not", async () => {
+describe("a long thread without a summary", () => {
+  it("shows the newest messages from the start of a turn, and the number of omitted ones", async () => {
     const memory = bounded({ maxGapMessages: 13 });
     const thread = { scope, threadId: "newest" };
     await memory.record({ ...thread, messages: rounds(1, 1_000) });
@@ -31,7 +31,7 @@ describe("without a summary, of a long thread", () => {
     }
   });
 
-  it("nothing is said where all is shown", async () => {
+  it("mentions no omitted messages when all are shown", async () => {
     const memory = bounded({ maxGapMessages: 14 });
     const thread = { scope, threadId: "all" };
     await memory.record({ ...thread, messages: rounds(1, 7) });
@@ -40,22 +40,17 @@ describe("without a summary, of a long thread", () => {
     expect(lines(modelView([new HumanMessage("?")], recalled)).join()).not.toContain("not shown");
   });
 
-  it("what is found in the transcript is what is not shown", async () => {
+  it("finds omitted messages in the transcript", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope: { userId: "bo" }, threadId: "searched" };
-    await memory.record({
-      ...thread,
-      messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)],
-    });
+    await memory.record({ ...thread, messages: [new HumanMessage("My cat is called Zerberus."), ...rounds(1, 9)] });
     expect((await memory.recall(thread)).gap).toHaveLength(12);
     const found = await memory.transcript.search({ scope: thread.scope, query: "What is my cat called?" });
     expect(JSON.stringify(found)).toContain("Zerberus");
   });
 
-  it("many words count as well as many messages", async () => {
-    const memory = db.memory({
-      config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } },
-    });
+  it("limits tokens as well as messages", async () => {
+    const memory = db.memory({ config: { context: { maxGapTokens: 1_000 }, summaries: { afterTokens: 500 } } });
     const thread = { scope, threadId: "words" };
     const long = rounds(1, 10).map((message) => Object.assign(message, { content: "x".repeat(1_000) }));
     await memory.record({ ...thread, messages: long });
@@ -65,7 +60,7 @@ describe("without a summary, of a long thread", () => {
     expect(idsOf((await memory.recall(thread)).gap)).toEqual(["longer"]);
   });
 
-  it("of a turn that alone is too long its question is shown, and no result without its call", async () => {
+  it("shows the question of a turn that alone is too long, and no result without its call", async () => {
     const memory = bounded({ maxGapMessages: 12 });
     const thread = { scope, threadId: "long round" };
     const steps = Array.from({ length: 50 }, (_, n) => [
@@ -92,10 +87,8 @@ describe("without a summary, of a long thread", () => {
     expect(idsOf(view).slice(1)).toEqual(["q", ...idsOf(steps.slice(-10)), "a", "now"]);
   });
 
-  it("waits for no fewer messages than a summary does", async () => {
-    const memory = db.memory({
-      config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } },
-    });
+  it("shows at least as many messages as a summary waits for", async () => {
+    const memory = db.memory({ config: { context: { maxGapMessages: 4 }, summaries: { everyMessages: 20 } } });
     const thread = { scope, threadId: "awaited" };
     await memory.record({ ...thread, messages: rounds(1, 25) });
     expect((await memory.recall(thread)).gap).toHaveLength(40);
@@ -103,13 +96,8 @@ describe("without a summary, of a long thread", () => {
 });
 
 describe.each(["full", "bounded"] as const)("a long %s session without a model", (session) => {
-  it("has a prompt that stays the same, and drops from a bounded state what is not shown", async () => {
-    const memory = bounded({ maxGapMessages: 12 });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const thread = newThread();
+  it("has a prompt of constant length, and drops omitted messages from a bounded state", async () => {
+    const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), { session });
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
     const last = lines(model.calls[11]!.messages);
     expect(last[0]).toContain("[10 earlier messages are not shown: ");
@@ -121,17 +109,12 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
     expect(messages).toHaveLength(session === "full" ? 24 : 8);
   });
 
-  it("shows the branch after time travel to what is not shown any more", async () => {
-    const memory = bounded({ maxGapMessages: 12 });
-    const model = answering();
-    const graph = withMemory(chatAgent(model), memory, { session, injectAs: "system" }).compile({
-      checkpointer: new MemorySaver(),
-    });
-    const thread = newThread();
+  it("shows the branch after time travel to omitted messages", async () => {
+    const checkpointer = new MemorySaver();
+    const { model, graph, thread } = agentWithMemory(bounded({ maxGapMessages: 12 }), { session, checkpointer });
     for (let number = 1; number <= 12; number++) await say(graph, `question ${number}`, thread);
-    const ended: { configurable?: object }[] = [];
-    for await (const { next, config } of graph.getStateHistory(thread)) if (next.length === 0) ended.unshift(config);
-    await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.configurable } });
+    const ended = (await historyOf(graph, thread)).toReversed().filter(({ next }) => next.length === 0);
+    await say(graph, "another way", { configurable: { ...thread.configurable, ...ended[1]!.config.configurable } });
     expect(lines(model.calls[12]!.messages)).toEqual([
       ...[1, 2].flatMap((n) => [`human: question ${n}`, `ai: answer ${n}`]),
       "human: another way",
@@ -139,7 +122,7 @@ describe.each(["full", "bounded"] as const)("a long %s session without a model",
   });
 });
 
-describe("of a thread of 10,000 messages", () => {
+describe("a thread of 10,000 messages", () => {
   const thread = { scope, threadId: "10,000" };
   const many = 10_000;
 
@@ -153,7 +136,7 @@ describe("of a thread of 10,000 messages", () => {
     await db.pool.query("analyze");
   }, 120_000);
 
-  it.each([null, 1_000, many - 3])("recall reads what it shows, where a summary ends at %s", async (endSeq) => {
+  it.each([null, 1_000, many - 3])("reads little more than it shows, with a summary up to %s", async (endSeq) => {
     await db.pool.query(`delete from "${db.schema}".summary`);
     if (endSeq !== null) {
       await db.pool.query(

@@ -1,11 +1,11 @@
-import { type BaseMessage, HumanMessage } from "@langchain/core/messages";
+import { HumanMessage } from "@langchain/core/messages";
 import { createDeepAgent } from "deepagents";
 import { createAgent } from "langchain";
 import { describe, expect, it } from "vitest";
 import { createMemorySupervisor, type Memory, memoryMiddleware, withMemory } from "../../src/index.js";
 import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js";
 import { shownBy } from "../../src/turns/memory-block.js";
-import type { AnyGraph } from "../langgraph/conversation.js";
+import { type AnyGraph, lines } from "../langgraph/conversation.js";
 import { agentIn } from "../langgraph/ways.js";
 import { useTestDatabase } from "../support/test-database.js";
 import type { TestConfig } from "../support/test-memory.js";
@@ -14,9 +14,8 @@ const db = useTestDatabase();
 const minute = 60_000;
 let users = 0;
 
-/** An agent whose prompts are watched. */
 function talk(
-  config: TestConfig = {},
+  settings: TestConfig = {},
   clock = () => new Date(),
   session: "full" | "bounded" = "full",
   jobs: "inline" | "background" = "inline",
@@ -25,11 +24,9 @@ function talk(
     model: new OfflineChatModel(),
     clock,
     jobs,
-    config: { ...config, preset: "ledger", context: { tailTokens: 300, ...config.context } },
+    config: { ...settings, preset: "ledger", context: { tailTokens: 300, ...settings.context } },
   });
-  const model = new ScriptedChatModel({
-    replies: () => "That is a long story, and I tell it gladly. ".repeat(3),
-  });
+  const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it gladly. ".repeat(3) });
   const agent = createAgent({
     model,
     tools: [],
@@ -40,25 +37,23 @@ function talk(
   const userId = `user ${users++}`;
   const scope = { userId };
   const thread = { scope, threadId: `thread of ${userId}` };
-  const say = async (text: string, threadId = thread.threadId) => {
-    await agent.invoke(
-      { messages: [new HumanMessage(text)] },
-      { configurable: { thread_id: threadId, user_id: userId } },
-    );
+  const config = { configurable: { thread_id: thread.threadId, user_id: userId } };
+  const say = async (text: string) => {
+    await agent.invoke({ messages: [new HumanMessage(text)] }, config);
     await memory.idle();
-    return (model.calls.at(-1)?.messages ?? []).map(promptLine);
+    return promptOf(model);
   };
   const add = (text: string, more = {}) => memory.memories.add({ text, category: "knowledge", ...more }, { scope });
-  return { memory, model, say, add, scope, thread, agent };
+  return { memory, model, say, add, scope, thread, config, agent };
 }
 
-const promptLine = (message: BaseMessage) => `${message.getType()}: ${message.text}`;
+const promptOf = (model: ScriptedChatModel) => lines(model.calls.at(-1)?.messages ?? []);
 const system = (prompt: readonly string[]) => prompt[0] ?? "";
 const current = (prompt: readonly string[]) => prompt.at(-1) ?? "";
 const isContinued = (before: readonly string[], now: readonly string[]) =>
   before.every((line, place) => now[place] === line);
 
-/** Says "word 1" to "word n": prompts, and where each was no continuation of the one before. */
+/** The prompts of `turns` turns, and the turns whose prompt does not continue the one before. */
 async function sayMany(say: (text: string) => Promise<string[]>, turns: number) {
   const prompts: string[][] = [];
   for (let turn = 1; turn <= turns; turn++) prompts.push(await say(`Tell me about matter ${turn}.`));
@@ -68,7 +63,7 @@ async function sayMany(say: (text: string) => Promise<string[]>, turns: number) 
   return { prompts, folds };
 }
 
-/** Agents with instructions of their own, as each way in makes them. */
+/** Agents with instructions, by the way they were given memory. */
 const made = {
   withMemory: (memory: Memory, model: ScriptedChatModel) =>
     withMemory(createAgent({ model, tools: [], systemPrompt: "Be kind." }), memory).compile({
@@ -97,9 +92,7 @@ describe("a ledger", () => {
         jobs: "inline",
         config: { preset: "ledger", context: { tailTokens: 300 } },
       });
-      const model = new ScriptedChatModel({
-        replies: () => "That is a long story, and I tell it. ".repeat(3),
-      });
+      const model = new ScriptedChatModel({ replies: () => "That is a long story, and I tell it. ".repeat(3) });
       const graph = (await made[way](memory, model)) as unknown as AnyGraph;
       const userId = `user of ${way}`;
       await memory.memories.add({ text: "Ana has a cat called Zerberus." }, { scope: { userId } });
@@ -107,7 +100,7 @@ describe("a ledger", () => {
         const config = { configurable: { thread_id: `thread of ${way}`, user_id: userId } };
         await graph.invoke({ messages: [new HumanMessage(text)] }, config);
         await memory.idle();
-        return (model.calls.at(-1)?.messages ?? []).map(promptLine);
+        return promptOf(model);
       }, 14);
       expect(folds.length).toBeGreaterThanOrEqual(1);
       expect(folds.length).toBeLessThanOrEqual(3);
@@ -130,7 +123,7 @@ describe("a ledger", () => {
     expect(prompts[(folds[0] ?? 0) - 1]?.filter((line) => line.startsWith("human")).length).toBeGreaterThanOrEqual(4);
   });
 
-  it("prompt 1: what a turn found stays in front of its message, and is said once", async () => {
+  it("prompt 1: what a turn found stays in front of its message, once", async () => {
     const { say, add, memory, thread } = talk({ context: { tailTokens: 4_000 } });
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
@@ -142,12 +135,11 @@ describe("a ledger", () => {
     expect(again.join("\n").split("Zerberus is a cat").length - 1).toBe(1);
     expect(again.find((line) => line.endsWith("What does Zerberus eat?"))).toContain("Zerberus is a cat");
     expect(current(again)).toBe("human: And is Zerberus a cat?");
-    // What was said is recorded without it.
     const { gap } = await memory.recall(thread);
     expect(gap.map(({ text }) => text)).toContain("What does Zerberus eat?");
   });
 
-  it("prompt 2: tells beside a replaced line what replaced it, until more than three are out of date", async () => {
+  it("prompt 2: reports what replaced a line, until more than three are out of date", async () => {
     const { say, add } = talk({ context: { tailTokens: 4_000 } });
     const slots = ["tea", "bread", "cheese", "fruit"];
     for (const key of slots) await add(`Likes plain ${key}.`, { key, value: `plain ${key}`, importance: 5 });
@@ -167,7 +159,7 @@ describe("a ledger", () => {
   it.each<[string, (memory: Memory, id: string, scope: object) => Promise<unknown>]>([
     ["forgotten", (memory, id, scope) => memory.memories.remove(id, { scope })],
     ["rewritten", (memory, id, scope) => memory.memories.update(id, { text: "Ana has a dog." }, { scope })],
-  ])("prompt 2: is folded at once when something shown was %s", async (_, change) => {
+  ])("prompt 2: is folded immediately when something shown was %s", async (_, change) => {
     const { say, add, memory, scope } = talk({ context: { tailTokens: 4_000 } });
     const [added] = await add("Ana has a cat called Zerberus.");
     expect(system(await say("Hello!"))).toContain("Zerberus");
@@ -175,7 +167,7 @@ describe("a ledger", () => {
     expect((await say("Well?")).join("\n")).not.toContain("Zerberus");
   });
 
-  it("prompt 2: is folded when the provider's cache is cold, where a newer summary is there", async () => {
+  it("prompt 2: is folded when the provider's cache is cold and there is a newer summary", async () => {
     let now = Date.now();
     const { say } = talk({ context: { tailTokens: 500 } }, () => new Date(now));
     const prompts = [];
@@ -189,10 +181,9 @@ describe("a ledger", () => {
   });
 
   it("prompt 1: a branch of an earlier checkpoint has what that turn was shown, and an epoch of its own", async () => {
-    const { say, add, agent, thread, scope } = talk({ context: { tailTokens: 4_000 } });
+    const { say, add, agent, config } = talk({ context: { tailTokens: 4_000 } });
     await say("Hello!");
     await add("Zerberus is a cat who eats tuna.");
-    const config = { configurable: { thread_id: thread.threadId, user_id: scope.userId } };
     const fork = await agent.graph.getState(config);
     await say("What does Zerberus eat?");
     await agent.invoke({ messages: [new HumanMessage("Does Zerberus sing?")] }, fork.config);
@@ -207,18 +198,13 @@ describe("a ledger", () => {
     const [full, bounded] = [talk(), talk({}, undefined, "bounded")];
     const { prompts } = await sayMany(full.say, 14);
     expect((await sayMany(bounded.say, 14)).prompts).toEqual(prompts);
-    const { values } = await bounded.agent.graph.getState({
-      configurable: { thread_id: bounded.thread.threadId, user_id: bounded.scope.userId },
-    });
+    const { values } = await bounded.agent.graph.getState(bounded.config);
     expect(values.messages.length).toBeLessThanOrEqual(24);
     expect(values.messages.length).toBeGreaterThanOrEqual(6);
   });
 
   it("prompt 1: agents that read other categories have other epochs", async () => {
-    const { memory, thread, add, say } = talk({
-      allowlists: { clerk: ["profile"] },
-      context: { tailTokens: 4_000 },
-    });
+    const { memory, thread, add, say } = talk({ allowlists: { clerk: ["profile"] }, context: { tailTokens: 4_000 } });
     await add("Ana has a cat called Zerberus.");
     expect(system(await say("Hello!"))).toContain("Zerberus");
     const { memories, epoch } = await memory.recall({ ...thread, agent: "clerk" });
@@ -227,14 +213,14 @@ describe("a ledger", () => {
     expect((await memory.recall(thread)).epoch.isNew).toBe(false);
   });
 
-  it("prompt 4: a new thread's first prompt has what facts were not extracted from yet, once", async () => {
+  it("prompt 4: a new thread's first prompt has messages that await fact extraction, once", async () => {
     const { memory, model, agent, scope } = talk({ memories: { extract: true } }, undefined, "full", "background");
     const ask = async (text: string, threadId: string) => {
       await agent.invoke(
         { messages: [new HumanMessage(text)] },
         { configurable: { thread_id: `${threadId} of ${scope.userId}`, user_id: scope.userId } },
       );
-      return (model.calls.at(-1)?.messages ?? []).map(promptLine);
+      return promptOf(model);
     };
     await ask("My cat is called Zerberus.", "first");
     expect(current(await ask("What is my cat called?", "second"))).toMatch(

@@ -99,7 +99,7 @@ const shown = ({ memories: { profile, relevant, episodes, notes, related, rest }
 ];
 
 describe("fitBudget", () => {
-  it("prints no more than the budget, whatever is remembered", () => {
+  it("prints no more than the budget", () => {
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         expect(tokensOf(fitBudget(found, budget))).toBeLessThanOrEqual(budget);
@@ -107,7 +107,7 @@ describe("fitBudget", () => {
     );
   });
 
-  it("counts a block as it is written", () => {
+  it("counts the tokens of the printed block", () => {
     fc.assert(
       fc.property(recalled, (found) => {
         expect(Math.ceil(blockTokens(found) - 1e-6)).toBe(tokensOf(found));
@@ -115,7 +115,7 @@ describe("fitBudget", () => {
     );
   });
 
-  it("leaves as it is what fits, and else takes nothing up that was not found", () => {
+  it("returns a block that fits unchanged, and never adds to one", () => {
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         const kept = fitBudget(found, budget);
@@ -125,7 +125,7 @@ describe("fitBudget", () => {
     );
   });
 
-  it("users M5: leaves no heading without a line, no line twice, and nothing above that is not", () => {
+  it("users M5: leaves no heading without a line, no repeated line, and no mention of a missing part", () => {
     fc.assert(
       fc.property(recalled, fc.integer({ min: 50, max: 3_000 }), (found, budget) => {
         for (const each of [found, fitBudget(found, budget)]) {
@@ -144,7 +144,7 @@ describe("fitBudget", () => {
     );
   });
 
-  it("fills the budget: what is left out would not have fitted in", () => {
+  it("fills the budget: omitted memories would not fit", () => {
     fc.assert(
       fc.property(recalled, fc.integer({ min: 200, max: 1_000 }), (found, budget) => {
         const kept = fitBudget(found, budget);
@@ -152,7 +152,6 @@ describe("fitBudget", () => {
         const out = found.memories.profile.filter(({ id }) => !ids.has(id));
         for (const item of out) {
           const more = { ...kept, memories: { ...kept.memories, profile: [...kept.memories.profile, item] } };
-          // Each line is rounded up by itself.
           expect(tokensOf(more)).toBeGreaterThan(budget - 2 * ids.size - 2);
         }
       }),

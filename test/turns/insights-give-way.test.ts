@@ -21,14 +21,14 @@ const draft = (kind: "fact" | "insight") =>
     importance: fc.constantFrom(1, 2, 3, 5),
   });
 
-/** The kinds that a recall shows, by part, in a thread that was told of all changes. */
+/** The kinds that a recall shows, by part, in a thread that has seen all changes. */
 async function shown(
   memory: Memory,
   thread: { readonly scope: { readonly userId: string }; readonly threadId: string },
 ) {
   const { changes } = await memory.recall(thread);
-  const told = { revision: changes.revision, memoryIds: [] };
-  await memory.remember({ ...thread, messages: [new HumanMessage("Hello.")], shown: told });
+  const seen = { revision: changes.revision, memoryIds: [] };
+  await memory.remember({ ...thread, messages: [new HumanMessage("Hello.")], shown: seen });
   const { memories } = await memory.recall({ ...thread, query: "What about opera and chess?" });
   return memoryParts.map((part) => partOf(memories, part).map(({ kind }) => kind));
 }
@@ -37,22 +37,16 @@ const countOf = (parts: readonly (readonly MemoryKind[])[], kind: MemoryKind) =>
   parts.flat().filter((each) => each === kind).length;
 
 describe("insights", () => {
-  it("push no fact out of a recall, and come after the facts of their part", async () => {
+  it("displace no fact from a recall, and follow the facts of their part", async () => {
     const lists = fc.tuple(
       fc.array(draft("fact"), { minLength: 1, maxLength: 14 }),
       fc.array(draft("insight"), { minLength: 1, maxLength: 12 }),
-      fc.record({
-        budgetTokens: fc.constantFrom(120, 300, 1_500),
-        topK: fc.constantFrom(1, 3, 8),
-      }),
+      fc.record({ budgetTokens: fc.constantFrom(120, 300, 1_500), topK: fc.constantFrom(1, 3, 8) }),
     );
     await fc.assert(
       fc.asyncProperty(lists, async ([facts, insights, retrieval]) => {
         const memory = db.memory({
-          config: {
-            retrieval,
-            categories: { custom: [{ name: "workgoals", context: "rag", rag_length: 3 }] },
-          },
+          config: { retrieval, categories: { custom: [{ name: "workgoals", context: "rag", rag_length: 3 }] } },
         });
         const [alone, both] = [newAddress(), newAddress()];
         await memory.memories.add(facts as MemoryDraft[], alone);
@@ -68,7 +62,7 @@ describe("insights", () => {
     );
   });
 
-  it("count for half in a query, and are found by it alone", async () => {
+  it("score half in a query, and can be its only hit", async () => {
     const memory = db.memory();
     const scope = { userId: randomUUID() };
     await memory.memories.add(

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { type MemoryItem, type Recalled, shownBy } from "../../src/index.js";
 import { memoryBlock } from "../../src/turns/memory-block.js";
+import { aSummary } from "../langgraph/conversation.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { newAddress } from "../support/thread-facts.js";
 
@@ -17,10 +18,8 @@ const headings = [
   "## Waiting for the User's Consent",
 ];
 
-const aSummary = { id: 1, startSeq: 0, endSeq: 1, endMessageId: "1", startTurn: 1, endTurn: 1 };
-
 describe("the memory block", () => {
-  it("says how it is to be read, and keeps apart what nobody vouches for", async () => {
+  it("begins with a preface, and separates unverified memories", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const slot = (key: string, value: string) => ({
@@ -49,7 +48,7 @@ describe("the memory block", () => {
     expect(unverified).toContain("- bank: Example (unverified, from a document)");
   });
 
-  it("shows of a slot its sentence where that says more, since when it holds, and what was so before", async () => {
+  it("shows a slot with its sentence if that says more, its start, and its earlier value", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const add = (key: string, value: string, text: string, more = {}) =>
@@ -72,7 +71,7 @@ describe("the memory block", () => {
     );
   });
 
-  it("shows a summary under its rounds, and of an episode its beginning", async () => {
+  it("shows a summary with its turns, and the beginning of an episode", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     await memory.memories.add(
@@ -165,7 +164,7 @@ describe("the memory block", () => {
       { more: { omitted: { messages: 12 } as never } },
       [memoryPreface, `# Recent Conversation\n${notShown}`],
     ],
-    ["news", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
+    ["a change", { drafts: [nuts], gone: true }, [long, gone, ofMemory]],
     ["a consent", { drafts: [name] }, [long, waits, ofMemory]],
     ["the same of the user and of the app", { drafts: [nuts, { ...nuts, app: true }] }, [long, known, ofMemory]],
     [
@@ -173,11 +172,8 @@ describe("the memory block", () => {
       { drafts: [nuts, slot, met, note, steps, name], query: "nuts", more: { summary } },
       [long, profile, fits, notes, waits, conversation, ofBoth],
     ],
-  ])("users M5: of %s has headings with lines, and above what it calls so", async (_, known, sections) => {
-    const memory = db.memory({
-      clock: () => new Date("2030-01-02T12:00:00Z"),
-      config: { consent: { ask: "tool" } },
-    });
+  ])("users M5: of %s has headings with lines, and what it refers to above", async (_, known, sections) => {
+    const memory = db.memory({ clock: () => new Date("2030-01-02T12:00:00Z"), config: { consent: { ask: "tool" } } });
     const address = newAddress();
     const scope = { ...address.scope, tenantId: address.threadId, appId: "shop" };
     const turn = { scope, threadId: address.threadId, query: known.query };
@@ -189,11 +185,7 @@ describe("the memory block", () => {
     if (known.gone) {
       const before = await memory.recall(turn);
       const { query: _, ...thread } = turn;
-      await memory.remember({
-        ...thread,
-        messages: [{ role: "user", content: "Hi." }],
-        shown: shownBy(before),
-      });
+      await memory.remember({ ...thread, messages: [{ role: "user", content: "Hi." }], shown: shownBy(before) });
       await memory.memories.remove(before.memories.rest[0]?.id ?? "", { scope });
     }
     const block = memoryBlock({ ...(await memory.recall(turn)), ...known.more });
@@ -201,7 +193,7 @@ describe("the memory block", () => {
     expect(block?.replace(/^- [0-9a-f]{8}: /m, "- ID: ") ?? null).toBe(expected);
   });
 
-  it("labels untrusted hits, episodes and notes where they stand", async () => {
+  it("labels untrusted hits, episodes and notes", async () => {
     const memory = db.memory();
     const { scope, threadId } = newAddress();
     const app = { ...scope, appId: `app of ${scope.userId}` };
@@ -219,7 +211,7 @@ describe("the memory block", () => {
       expect(block).toContain(`${text} (unverified, from a tool)`);
   });
 
-  it("is one block with its own headings, whatever stands in it", async () => {
+  it("is one block with its own headings, with any content", async () => {
     const memory = db.memory();
     const nothing = await memory.recall(newAddress());
     const unit = fc.constantFrom(

@@ -8,8 +8,8 @@ import { newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
-/** A thread that was told of all there was, among memories of its user that others change meanwhile. */
-async function told(memory: Memory) {
+/** A thread that has seen all changes; `turn` gives the changes that its next turn is shown. */
+async function upToDate(memory: Memory) {
   await memory.setup();
   const thread = newAddress();
   const turn = async () => {
@@ -27,10 +27,10 @@ async function told(memory: Memory) {
   return { thread, turn, add, scope: thread.scope };
 }
 
-describe("what a turn is told of", () => {
-  it("is how a memory stands now, and nothing of what it said in between", async () => {
+describe("the changes shown to a turn", () => {
+  it("have the current text of a memory, and no text in between", async () => {
     const memory = db.memory();
-    const { turn, add, scope } = await told(memory);
+    const { turn, add, scope } = await upToDate(memory);
     const id = await add("The flight leaves from gate 13.", { importance: 5 });
     expect(await turn()).toEqual([
       "Memory updates:",
@@ -49,9 +49,9 @@ describe("what a turn is told of", () => {
     expect(await turn()).toBeNull();
   });
 
-  it("is the value that a slot has, not those that it had", async () => {
+  it("have the current value of a slot, not earlier ones", async () => {
     const memory = db.memory();
-    const { turn, add } = await told(memory);
+    const { turn, add } = await upToDate(memory);
     const works = (value: string) => add(`Ana works as a ${value}.`, { key: "job_of_ana", value, importance: 4 });
     for (const value of ["clerk", "baker", "pilot", "welder"]) await works(value);
     await add("The tax return is due on Friday.", { importance: 2 });
@@ -64,18 +64,18 @@ describe("what a turn is told of", () => {
     expect(await turn()).toEqual(["Memory updates:", "- ↑updated: [Knowledge] Ana works as a baker."]);
   });
 
-  it("is the words of what was changed, however often it was said again", async () => {
+  it("have the current text of a memory that was mentioned again", async () => {
     const memory = db.memory();
-    const { turn, add, scope } = await told(memory);
+    const { turn, add, scope } = await upToDate(memory);
     const id = await add("The boat is blue.");
     await memory.memories.update(id, { text: "The boat is red." }, { scope });
     await add("The boat is red.");
     expect(await turn()).toEqual(["Memory updates:", "- +created: [Knowledge] The boat is red. (imp=3)"]);
   });
 
-  it("seeds 7: counts memories, and what the thread never saw is created however often it was changed", async () => {
+  it("seeds 7: count memories, and call one that the thread never saw created, however often it changed", async () => {
     const memory = db.memory();
-    const { turn, add, scope } = await told(memory);
+    const { turn, add, scope } = await upToDate(memory);
     const { revision: since } = await memory.changes.since(0, { scope });
     for (const boat of ["Wind", "Wave", "Foam", "Tide"]) {
       const id = await add(`The boat is called ${boat}.`, { importance: 4.4 });
@@ -91,9 +91,9 @@ describe("what a turn is told of", () => {
     expect(await turn()).toBeNull();
   });
 
-  it("is that what was known is gone, or back", async () => {
+  it("report a known memory as removed or restored", async () => {
     const memory = db.memory();
-    const { turn, add, scope } = await told(memory);
+    const { turn, add, scope } = await upToDate(memory);
     const [kept, gone] = [await add("The boat is blue."), await add("The shed is green.")];
     await turn();
     await memory.memories.remove(await add("The car is slow."), { scope });
@@ -107,9 +107,9 @@ describe("what a turn is told of", () => {
     ]);
   });
 
-  it("users H1: is what is forgotten, without words, where it was shown or learned", async () => {
+  it("users H1: report a forgotten memory without its text, where it was shown or learned", async () => {
     const memory = db.memory();
-    const { thread, turn, add, scope } = await told(memory);
+    const { thread, turn, add, scope } = await upToDate(memory);
     const other = { scope, threadId: `${thread.threadId} of another` };
     const otherTurn = async () => {
       const recalled = await memory.recall(other);
@@ -128,9 +128,9 @@ describe("what a turn is told of", () => {
     expect(await otherTurn()).toBe(`Memory updates since rev 0:\n${gone}`);
   });
 
-  it("is what a judge has closed, though what stands is old", async () => {
+  it("report what a judge closed, even if the remaining memory is old", async () => {
     const memory = db.memory({ model: judgingModel(() => "contradicts") });
-    const { turn, add, scope } = await told(memory);
+    const { turn, add, scope } = await upToDate(memory);
     const earlier = "The user enjoys hiking in the Alps every summer.";
     const later = "Every summer the user enjoys hikes across the Alps.";
     await add(earlier, { category: "preferences" });

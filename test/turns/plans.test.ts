@@ -9,17 +9,14 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const original = { scope, threadId: "original" };
 
-/** Tables that this test fills; reading all is right for an empty one. */
+/** Tables that this test fills. */
 const filled = new Set(["message", "message_term", "summary", "thread"]);
 
-/** Reads every row, in whatever order; an index of some rows may well be read whole. */
+/** Reads every row; a partial index may be read whole. */
 const readsAll = (plan: PlanNode) =>
   plan["Node Type"] === "Seq Scan" || (/_pkey$/.test(plan["Index Name"] ?? "") && plan["Index Cond"] === undefined);
 
-/**
- * "Seq Scan on message" and so on, also by an index, in the plan for these values and in the plan for any, which pools of
- * the package's own keep.
- */
+/** "Seq Scan on message" and so on, also by an index, in the custom plan and in the generic one, which own pools keep. */
 async function fullScans({ text, values }: WatchedStatement): Promise<string[]> {
   const client = await db.pool.connect();
   try {
@@ -53,7 +50,6 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     const messages = Array.from({ length: 50 }, (_, index) => round(`r${index}`)).flat();
     const memory = db.memory({ model: new OfflineChatModel() });
     await memory.remember({ ...original, messages });
-    // A hundred users with ten threads each.
     const users = Array.from({ length: 100 }, (_, user) => `user ${user}`);
     for (const userId of users) await memory.record({ scope: { userId }, threadId: userId, messages: [] });
     const table = (name: string) => `"${db.schema}".${name}`;
@@ -78,7 +74,7 @@ describe.skipIf(!onServer())("with a thousand threads of a hundred messages (ser
     await db.pool.query("analyze");
   });
 
-  it("no statement of a turn reads a table from end to end", async () => {
+  it("no statement of a turn reads a whole table", async () => {
     const { pool, statements, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, model: new OfflineChatModel() });
     const source = { threadId: original.threadId, seqs: [0] };

@@ -16,16 +16,12 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const scope = { userId: "ana" };
 let next = 0;
-
-/** `messages` as they come out of the transcript. */
 async function recorded(messages: BaseMessage[]): Promise<readonly BaseMessage[]> {
   const memory = db.memory();
   const thread = { scope, threadId: `round trip ${next++}` };
   await memory.record({ ...thread, messages });
   return (await memory.recall(thread)).gap;
 }
-
-/** `message` as it comes out of a checkpoint. */
 async function checkpointed(message: BaseMessage): Promise<BaseMessage> {
   const { serde } = new MemorySaver();
   return serde.loadsTyped(...(await serde.dumpsTyped(message)));
@@ -66,13 +62,7 @@ const samples: [string, BaseMessage][] = [
         { type: "text", text: "look" },
         { type: "image_url", image_url: { url: "https://example.org/a.png", detail: "low" } },
         { type: "image", source_type: "base64", mime_type: "image/png", data: png },
-        {
-          type: "file",
-          source_type: "base64",
-          mime_type: "application/pdf",
-          data: png,
-          metadata: { name: "a.pdf" },
-        },
+        { type: "file", source_type: "base64", mime_type: "application/pdf", data: png, metadata: { name: "a.pdf" } },
       ],
     }),
   ],
@@ -134,7 +124,7 @@ const samples: [string, BaseMessage][] = [
 ];
 
 describe("a recorded message", () => {
-  it.each(samples)("comes back as from a checkpoint: %s", async (_, message) => {
+  it.each(samples)("is read back as from a checkpoint: %s", async (_, message) => {
     const [back] = await recorded([message]);
     expect(back).toStrictEqual(await checkpointed(message));
     expect(back?.getType()).toBe(message.getType());
@@ -142,7 +132,7 @@ describe("a recorded message", () => {
     expect(back?.content).toStrictEqual(message.content);
   });
 
-  it("keeps what providers check: calls, results, status, artifact, usage", async () => {
+  it("keeps what providers validate: calls, results, status, artifact, usage", async () => {
     const [calls, result] = (await recorded([
       samples.find(([name]) => name.startsWith("parallel"))![1],
       new ToolMessage({ id: "2", tool_call_id: "a", content: "x", status: "success", artifact: { a: 1 } }),
@@ -153,11 +143,9 @@ describe("a recorded message", () => {
     expect(result).toMatchObject({ tool_call_id: "a", status: "success", artifact: { a: 1 } });
   });
 
-  it("comes back as from a checkpoint, whatever is in it", async () => {
+  it("is read back as from a checkpoint, with any content", async () => {
     const content = fc.string({ unit: "binary", maxLength: 50 });
-    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), {
-      maxKeys: 3,
-    });
+    const anything = fc.dictionary(fc.string({ maxLength: 5 }), fc.jsonValue({ maxDepth: 2 }), { maxKeys: 3 });
     const message = fc.oneof(
       content.map((text) => new HumanMessage(text)),
       fc
@@ -179,40 +167,38 @@ describe("a recorded message", () => {
   });
 });
 
-describe("a recorded message's columns", () => {
-  it("hold role, speaker and text for reading in SQL", async () => {
-    const threadId = `columns ${next++}`;
-    await db.memory().record({
-      scope,
-      threadId,
-      messages: [
-        new SystemMessage("Be kind."),
-        new HumanMessage({
-          content: [
-            { type: "text", text: "look" },
-            { type: "image_url", image_url: "x" },
-          ],
-          name: "ana",
-        }),
-        new AIMessage({
-          content: "I look",
-          tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }],
-        }),
-        new ToolMessage({ tool_call_id: "a", content: "a\u0000b" }),
-        new ChatMessage({ content: "x", role: "narrator" }),
-      ],
-    });
-    const { rows } = await db.pool.query(
-      `select seq, role, actor, content from "${db.schema}".message m join "${db.schema}".thread t on t.id = m.thread_ref
-       where t.thread_id = $1 order by seq`,
-      [threadId],
-    );
-    expect(rows).toEqual([
-      { seq: 0, role: "system", actor: null, content: "Be kind." },
-      { seq: 1, role: "user", actor: "ana", content: "look" },
-      { seq: 2, role: "assistant", actor: null, content: 'I look\n[calls look {"at":1}]' },
-      { seq: 3, role: "tool", actor: null, content: "ab" },
-      { seq: 4, role: "other", actor: null, content: "x" },
-    ]);
+it("a recorded message has role, speaker and text in columns", async () => {
+  const threadId = `columns ${next++}`;
+  await db.memory().record({
+    scope,
+    threadId,
+    messages: [
+      new SystemMessage("Be kind."),
+      new HumanMessage({
+        content: [
+          { type: "text", text: "look" },
+          { type: "image_url", image_url: "x" },
+        ],
+        name: "ana",
+      }),
+      new AIMessage({
+        content: "I look",
+        tool_calls: [{ id: "a", name: "look", args: { at: 1 }, type: "tool_call" }],
+      }),
+      new ToolMessage({ tool_call_id: "a", content: "a\u0000b" }),
+      new ChatMessage({ content: "x", role: "narrator" }),
+    ],
   });
+  const { rows } = await db.pool.query(
+    `select seq, role, actor, content from "${db.schema}".message m join "${db.schema}".thread t on t.id = m.thread_ref
+       where t.thread_id = $1 order by seq`,
+    [threadId],
+  );
+  expect(rows).toEqual([
+    { seq: 0, role: "system", actor: null, content: "Be kind." },
+    { seq: 1, role: "user", actor: "ana", content: "look" },
+    { seq: 2, role: "assistant", actor: null, content: 'I look\n[calls look {"at":1}]' },
+    { seq: 3, role: "tool", actor: null, content: "ab" },
+    { seq: 4, role: "other", actor: null, content: "x" },
+  ]);
 });

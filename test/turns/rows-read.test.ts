@@ -12,12 +12,12 @@ const scope = { userId: "ana" };
 const thread = { scope, threadId: "of ana" };
 
 describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of a user (server only)`, () => {
-  /** Of a single session that keeps its plans, as pools of the library's own do. */
+  /** One session that keeps its plans, as the library's own pools do. */
   let pool: pg.Pool;
   let memory: Memory;
   let id: string;
   let next = 0;
-  /** What is read by plans that were made for next to none. */
+  /** Rows read by plans that were made for nearly empty tables. */
   let early: { readonly add: Record<string, number>; readonly recall: Record<string, number> };
 
   beforeAll(async () => {
@@ -26,9 +26,7 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     pool = new pg.Pool({ connectionString, max: 1, options });
     memory = db.memory({ database: pool });
     const batch = (start: number) =>
-      Array.from({ length: 500 }, (_, n) => ({
-        text: `word${start + n} term${start + n} lexeme${start + n}`,
-      }));
+      Array.from({ length: 500 }, (_, n) => ({ text: `word${start + n} term${start + n} lexeme${start + n}` }));
     // Of small tables, all rows are rightly read.
     for (let other = 0; other < 20; other++) {
       await memory.memories.add(batch(0), { scope: { userId: `user ${other}` } });
@@ -51,7 +49,7 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
 
   const calls: Record<string, () => Promise<unknown>> = {
     "memories.add": () => memory.memories.add({ text: `new${next++}` }, { scope }),
-    "memories.add of a double": () => memory.memories.add({ text: "has a zebra" }, { scope }),
+    "memories.add of a duplicate": () => memory.memories.add({ text: "has a zebra" }, { scope }),
     "memories.add to a slot": () =>
       memory.memories.add({ category: "preference", key: "colour", value: `${next}`, text: `c${next++}` }, { scope }),
     "memories.get": () => memory.memories.get(id, { scope }),
@@ -77,15 +75,15 @@ describe.skipIf(!onServer())(`with ${memories.toLocaleString("en")} memories of 
     },
   };
 
-  it("memories.add looks memories up by their keys, whenever it was planned", () => {
+  it("memories.add finds memories by key, with an early plan too", () => {
     expect(early.add).not.toHaveProperty("memory");
   });
 
-  it("recall reads the user's own memories only, whenever it was planned", () => {
+  it("recall reads only the user's own memories, with an early plan too", () => {
     expect(early.recall).not.toHaveProperty("memory_aging");
   });
 
-  it.each(Object.entries(calls))("%s reads some of them, not all", async (_, call) => {
+  it.each(Object.entries(calls))("%s reads only some of them", async (_, call) => {
     expect(await readOften({ pool, schema: db.schema }, many, call)).toEqual({});
   });
 });

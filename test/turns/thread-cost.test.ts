@@ -27,7 +27,6 @@ async function talk(reports: boolean) {
     replies(messages, index) {
       prompts.push(messages.map(({ text }) => text).join("\n"));
       const answer = `Answer ${index}: the tide turns twice a day. `.repeat(3);
-      // Zeros report nothing.
       return reports ? saidBy(answer, 1_000 + index, 50, index && 900) : saidBy(answer, 0, 0);
     },
   });
@@ -52,13 +51,13 @@ function shared(one = "", other = ""): number {
   return (differs < 0 ? one.length : differs) / 4;
 }
 
-it("prompt 8: what a turn cost is estimated within a tenth, where the model does not report it", async () => {
+it("prompt 8: a turn's cost is estimated within a tenth, if the model does not report it", async () => {
   const { memory, address, prompts } = await talk(false);
   const cost = await memory.threads.cost(address);
-  const told = cost.turns.toReversed();
-  const folds = told.filter(({ sharedTokens }) => sharedTokens === 0);
+  const costs = cost.turns.toReversed();
+  const folds = costs.filter(({ sharedTokens }) => sharedTokens === 0);
   expect(folds.length).toBeGreaterThan(1);
-  for (const [index, { promptTokens, sharedTokens, outputTokens: _, ...turn }] of told.entries()) {
+  for (const [index, { promptTokens, sharedTokens, outputTokens: _, ...turn }] of costs.entries()) {
     const rest = { turn: index + 1, seq: 2 * index, cachedTokens: null, calls: 1, source: "estimate" };
     expect(turn).toEqual(rest);
     const isFold = sharedTokens === 0;
@@ -69,19 +68,19 @@ it("prompt 8: what a turn cost is estimated within a tenth, where the model does
       expect(Math.abs(Number(estimated) - real), `turn ${turn.turn}`).toBeLessThanOrEqual(real / 10);
     }
   }
-  const promptTokens = told.reduce((sum, turn) => sum + Number(turn.promptTokens), 0);
+  const promptTokens = costs.reduce((sum, turn) => sum + Number(turn.promptTokens), 0);
   expect(cost.total).toMatchObject({ promptTokens, cachedTokens: null, calls: turns });
   const calls = folds.length - 1;
   const made = { kind: "summary", calls, inputTokens: 500 * calls, outputTokens: 40 * calls };
   expect(cost.background).toEqual([expect.objectContaining({ kind: "facts" }), made]);
   const page = await memory.threads.cost({ ...address, limit: 3, before: 12 });
-  expect(page).toEqual({ ...cost, turns: told.slice(3, 6).toReversed() });
+  expect(page).toEqual({ ...cost, turns: costs.slice(3, 6).toReversed() });
 });
 
-it("prompt 8: what the model reports counts, what it read from a cache too; for nobody else, until it is deleted", async () => {
+it("prompt 8: reported costs count, cached tokens included, for the owner only and until deletion", async () => {
   const { memory, address } = await talk(true);
-  const { turns: told, total } = await memory.threads.cost(address);
-  for (const { turn, seq: _, sharedTokens, ...cost } of told) {
+  const { turns: costs, total } = await memory.threads.cost(address);
+  for (const { turn, seq: _, sharedTokens, ...cost } of costs) {
     expect([0, 1_000 + turn - 2]).toContain(sharedTokens);
     const [promptTokens, cachedTokens] = [999 + turn, turn === 1 ? 0 : 900];
     expect(cost).toEqual({ promptTokens, cachedTokens, outputTokens: 50, calls: 1, source: "model" });
@@ -98,7 +97,7 @@ it("prompt 8: what the model reports counts, what it read from a cache too; for 
   expect(await memory.threads.cost(address)).toMatchObject({ total: { calls: 1 }, background: [] });
 });
 
-it("prompt 8: of turns that memory was not asked in, what is not known is null", async () => {
+it("prompt 8: unknown costs of turns without a recall are null", async () => {
   const memory = db.memory();
   const address = newAddress();
   const odd = '"usage_metadata":{"input_tokens":7} \u0000 \\u0000 \ud800';

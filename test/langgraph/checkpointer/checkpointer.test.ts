@@ -23,7 +23,7 @@ describe("memory.checkpointer()", () => {
     expect(rows).toEqual([{ thread_id: "one" }]);
   });
 
-  it("reports what the database says as every other call does", async () => {
+  it("reports database errors as every other call does", async () => {
     const saver = db.memory().checkpointer();
     const configurable = { thread_id: "reports", user_id: "ana" };
     const config = { configurable };

@@ -19,16 +19,15 @@ import {
 import * as langGraphCheckpoint from "@langchain/langgraph-checkpoint";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
-import { withMemory } from "../../../src/index.js";
 import { findEverywhere } from "../../support/find-everywhere.js";
 import { useTestDatabase } from "../../support/test-database.js";
 import { watchedPool } from "../../support/watched-pool.js";
-import { lines, newThread, say, summarizing, transcript } from "../conversation.js";
+import { checkpointed, lines, newThread, say, summarizing, transcript } from "../conversation.js";
 
 const database = useTestDatabase();
 
 const oneTo = (max: number) => fc.integer({ min: 1, max });
-/** Each kind of step takes of the rest what it needs. Of a run, one node may ask first and one may overwrite. */
+/** The fields of any kind of step; in a run, one node may interrupt and one may overwrite. */
 const stepFields = fc.record({
   kind: fc.constantFrom(..."run run fork fork edit amend resume replay prune prune".split(" ")),
   at: fc.nat(30),
@@ -45,8 +44,6 @@ type Step = ReturnType<typeof stepFields.generate>["value"];
 
 const appending = (snapshotFrequency: number) => () =>
   new DeltaChannel<string[], string[]>((all, writes) => [...all, ...writes.flat()], { snapshotFrequency });
-
-/** After how many updates a snapshot is stored. */
 type Frequencies = readonly [ofTrail: number, ofNotes: number, ofRuns: number];
 
 /** Nodes in parallel, and an inner graph that keeps its state. */
@@ -76,7 +73,7 @@ function deltaGraph(checkpointer: BaseCheckpointSaver, [ofTrail, ofNotes, ofRuns
     .compile({ checkpointer });
 }
 
-/** A thread on `saver`, whose checkpoints are known by the order in which they were made. */
+/** A thread on `saver`, whose checkpoints are numbered in the order of creation. */
 function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
   const graph = deltaGraph(saver, frequencies);
   const thread = { configurable: { thread_id: randomUUID(), user_id: "ana", checkpoint_ns: "" } };
@@ -109,7 +106,7 @@ function threadOn(saver: BaseCheckpointSaver, frequencies: Frequencies) {
 describe("delta channels on memory.checkpointer()", () => {
   // Before it had this key, MemorySaver replayed what nodes wrote at once in the order of their random ids.
   const isOracleRight = "writesSortKey" in langGraphCheckpoint;
-  it.runIf(isOracleRight)("turn 4: hold what they hold on MemorySaver, whatever is run and pruned", async () => {
+  it.runIf(isOracleRight)("turn 4: equal those of MemorySaver after any runs and prunes", async () => {
     const memory = database.memory();
     const runs = fc.array(stepFields, { minLength: 3, maxLength: 9 });
     await fc.assert(
@@ -135,7 +132,7 @@ describe("delta channels on memory.checkpointer()", () => {
     );
   });
 
-  it("turn 4: are read in two statements, by nobody else, and gone when their user is forgotten", async () => {
+  it("turn 4: are read in two statements by their user only, and deleted with that user", async () => {
     const { pool, statements } = watchedPool(database.pool);
     const memory = database.memory({ database: pool });
     const saver = memory.checkpointer();
@@ -160,18 +157,13 @@ describe("delta channels on memory.checkpointer()", () => {
     expect(await historyFor({})).toEqual(nothing);
   });
 
-  it("turn 4: of a branch that counts no versions of them keep what they are replayed from", async () => {
+  it("turn 4: keep the sources of a branch that counts no versions of them", async () => {
     // As older versions of LangGraph write a channel's first update by hand.
     const memory = database.memory();
     const saver = memory.checkpointer();
     const config = { configurable: { thread_id: randomUUID(), checkpoint_ns: "" } };
     const counters: Record<string, [number, number]> = { trail: [0, 1] };
-    const metadata = {
-      source: "loop",
-      step: 0,
-      parents: {},
-      counters_since_delta_snapshot: counters,
-    } as const;
+    const metadata = { source: "loop", step: 0, parents: {}, counters_since_delta_snapshot: counters } as const;
     const { emptyCheckpoint, uuid6 } = langGraphCheckpoint;
     let at: RunnableConfig = config;
     for (const word of ["one", "two", "three"]) {
@@ -184,20 +176,13 @@ describe("delta channels on memory.checkpointer()", () => {
   });
 
   it.each(["full", "bounded"] as const)("turn 4: hold the messages of a %s session", async (session) => {
-    const memory = database.memory({
-      model: summarizing(),
-      config: { summaries: { keepRecentMessages: 2 } },
-    });
+    const memory = database.memory({ model: summarizing(), config: { summaries: { keepRecentMessages: 2 } } });
     const converse = async (state: typeof MessagesAnnotation) => {
       const agent = new StateGraph(state)
-        .addNode("chat", ({ messages }) => ({
-          messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)],
-        }))
+        .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`answer to ${messages.at(-1)?.text}`)] }))
         .addEdge(START, "chat")
         .compile();
-      const graph = withMemory(agent, memory, { session, injectAs: "system" }).compile({
-        checkpointer: memory.checkpointer(),
-      });
+      const graph = checkpointed(agent, memory, { session });
       const thread = newThread();
       for (let round = 1; round <= 20; round++) await say(graph, `question ${round}`, thread);
       expect(await transcript(database, thread)).toHaveLength(40);

@@ -7,44 +7,25 @@ import {
   MessagesAnnotation,
   START,
   StateGraph,
-  type StateSnapshot,
 } from "@langchain/langgraph";
 import { PostgresSaver } from "@langchain/langgraph-checkpoint-postgres";
 import { describe, expect, it } from "vitest";
 import { withMemory } from "../../../src/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
-import { newThread } from "../conversation.js";
+import { type AnyGraph, historyOf, newThread } from "../conversation.js";
 
 const database = useTestDatabase();
 
 type Thread = { configurable: Record<string, unknown> };
 
-/** What forks are made with, whatever the graph's state. */
-interface Branching {
-  invoke(input: unknown, config: object): Promise<{ messages: BaseMessage[] }>;
-  updateState(config: object, values: unknown, asNode?: string): Promise<object>;
-  getState(config: object): Promise<StateSnapshot>;
-  getStateHistory(config: object): AsyncIterable<StateSnapshot>;
-}
-
 const textsOf = (messages: readonly BaseMessage[]) => messages.map(({ text }) => text);
-
-/** An agent that answers each message with "re: " and the message. */
 const echoing = () =>
   new StateGraph(MessagesAnnotation)
     .addNode("chat", ({ messages }) => ({ messages: [new AIMessage(`re: ${messages.at(-1)?.text}`)] }))
     .addEdge(START, "chat");
-
-async function historyOf(graph: Branching, thread: Thread): Promise<StateSnapshot[]> {
-  const snapshots: StateSnapshot[] = [];
-  for await (const snapshot of graph.getStateHistory(thread)) snapshots.push(snapshot);
-  return snapshots;
-}
-
-/** A conversation and its checkpoints. */
 function conversation(compiled: unknown, thread: Thread) {
-  const graph = compiled as Branching;
-  /** `config`, named by whose it is: other checkpointers than memory's leave that out. */
+  const graph = compiled as AnyGraph;
+  /** `config` with the thread's owner, which other checkpointers than memory's omit. */
   const own = (config: object) => {
     const { configurable } = config as Partial<Thread>;
     return { ...config, configurable: { ...thread.configurable, ...configurable } };
@@ -53,7 +34,7 @@ function conversation(compiled: unknown, thread: Thread) {
     const { messages } = await graph.invoke({ messages: [new HumanMessage(text)] }, own(from));
     return textsOf(messages);
   };
-  /** Where the turn ended that began with `text`. */
+  /** The checkpoint at the end of the turn that began with `text`. */
   const endOf = async (text: string) => {
     const ended = (await historyOf(graph, thread)).find(
       ({ next, values }) => next.length === 0 && values.messages.at(-1)?.text === `re: ${text}`,
@@ -62,19 +43,15 @@ function conversation(compiled: unknown, thread: Thread) {
     return own(ended.config);
   };
   const now = async (at: object = thread) => textsOf((await graph.getState(own(at))).values.messages);
-  /** What each checkpoint holds, the newest first. */
   const past = async () =>
-    (await historyOf(graph, thread)).map(({ values, next }) => ({
-      next,
-      said: textsOf(values.messages ?? []),
-    }));
+    (await historyOf(graph, thread)).map(({ values, next }) => ({ next, said: textsOf(values.messages ?? []) }));
   return { graph, own, say, endOf, now, past };
 }
 type Conversation = ReturnType<typeof conversation>;
 
 const rounds = (...texts: string[]) => texts.flatMap((text) => [text, `re: ${text}`]);
 
-/** Forks of every shape, one after the other, and what was seen after each. */
+/** Forks of every shape, and the messages after each. */
 async function forks({ graph, own, say, endOf, now, past }: Conversation): Promise<unknown[]> {
   const seen: unknown[] = [];
   for (const text of ["q0", "q1", "q2", "q3"]) await say(text);
@@ -93,7 +70,7 @@ async function forks({ graph, own, say, endOf, now, past }: Conversation): Promi
 
 describe("a fork from an older checkpoint", () => {
   it.each(["full", "bounded"] as const)(
-    "goes on with what was said in it and leaves other branches as they were: session %s",
+    "continues its own messages and leaves other branches unchanged: session %s",
     async (session) => {
       const memory = database.memory();
       const build = (checkpointer: BaseCheckpointSaver) =>
@@ -103,12 +80,11 @@ describe("a fork from an older checkpoint", () => {
         ...[rounds("q0", "q1", "fork"), rounds("q0", "q1", "fork")],
         ...[rounds("q0", "q1", "fork", "next"), rounds("q0", "q1", "fork", "next")],
       ]);
-      // It holds each checkpoint whole, and so forks right.
       expect(seen).toEqual(await forks(build(new MemorySaver())));
     },
   );
 
-  it("of an edit by hand keeps it, edited twice from the same checkpoint too", async () => {
+  it("keeps an edit by hand, also two of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
     const { graph, own, say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), newThread());
     for (const text of ["q0", "q1", "q2"]) await say(text);
@@ -122,7 +98,7 @@ describe("a fork from an older checkpoint", () => {
     expect(await now(await endOf("q2"))).toEqual(rounds("q0", "q1", "q2"));
   });
 
-  it("does not meet others from the same checkpoint that run at once", async () => {
+  it("is separate from concurrent forks of the same checkpoint", async () => {
     const saver = database.memory().checkpointer();
     const { graph, say, endOf, now } = conversation(echoing().compile({ checkpointer: saver }), newThread());
     for (const text of ["q0", "q1"]) await say(text);
@@ -157,7 +133,7 @@ describe("a fork from an older checkpoint", () => {
     expect(await now(await endOf("q3"))).toEqual(rounds("q0", "q1", "q2", "q3"));
   });
 
-  it("is asked which node an edit is of, where several wrote last", async () => {
+  it("needs the node of an edit where several nodes wrote last", async () => {
     const log = Annotation<string[]>({ reducer: (all, more) => [...all, ...more], default: () => [] });
     const graph = new StateGraph(Annotation.Root({ log }))
       .addNode("left", () => ({ log: ["left"] }))

@@ -3,12 +3,13 @@ import { AIMessage, type BaseMessage, HumanMessage } from "@langchain/core/messa
 import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, inject, it, onTestFinished } from "vitest";
 import { createMemory } from "../../../src/index.js";
+import { createGate } from "../../../src/testing/index.js";
 import { silentLogger } from "../../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../../support/test-database.js";
 
 const db = useTestDatabase();
 
-/** A checkpointer with connections of its own, and what cuts them. */
+/** A checkpointer with its own connections, and a function that cuts them. */
 function cuttable() {
   const name = `cut_${randomUUID().slice(0, 8)}`;
   const url = new URL(inject("databaseUrl") ?? "");
@@ -20,7 +21,7 @@ function cuttable() {
     return memory.close();
   });
   const gone = new Set<number>();
-  /** Cuts those of them that wait for a lock, once there is another one. */
+  /** Waits for a new connection that waits for a lock, and cuts it. */
   const cutWaiting = async () => {
     for (const before = gone.size; gone.size === before && !isOver; ) {
       const { rows } = await db.pool.query<{ pid: number }>(
@@ -34,7 +35,7 @@ function cuttable() {
   return { memory, saver: memory.checkpointer(), cutWaiting };
 }
 
-/** `work` is begun while `table` is locked, and cut off there, `times` in a row; then it goes on. */
+/** Starts `work` while `table` is locked, cuts its connection `times` in a row, then unlocks. */
 async function cutAt<Result>(
   { cutWaiting }: ReturnType<typeof cuttable>,
   { table, reads = false, times = 1 }: { table: string; reads?: boolean; times?: number },
@@ -54,46 +55,34 @@ async function cutAt<Result>(
   }
 }
 
-/** Something that one part of a test waits for and another gives. */
-function signal() {
-  let give = () => {};
-  const given = new Promise<void>((resolve) => {
-    give = resolve;
-  });
-  return { given, give: () => give() };
-}
-
 const hello = { messages: [new HumanMessage("hello")] };
 
 describe.skipIf(!onServer())("a connection that is lost under the checkpointer (server only)", () => {
-  it("while a checkpoint is written and a node is at work, is taken anew; the turn goes on", async () => {
+  it("during a checkpoint write and a node, is replaced, and the turn goes on", async () => {
     const cut = cuttable();
-    const atWork = signal();
-    const answered = signal();
+    const gate = createGate();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("chat", async () => {
-        atWork.give();
-        await answered.given;
+        await gate.wait();
         return { messages: [new AIMessage("hi")] };
       })
       .addEdge(START, "chat")
       .compile({ checkpointer: cut.saver });
     const thread = { configurable: { thread_id: randomUUID() } };
     const turn = { begun: Promise.resolve({ messages: [] as BaseMessage[] }) };
-    // Also where the write is begun anew.
     await cutAt(cut, { table: "checkpoint_blobs", times: 2 }, async () => {
       turn.begun = graph.invoke(hello, thread);
       turn.begun.catch(() => {});
-      await atWork.given;
+      await expect.poll(() => gate.waiting).toBe(1);
     });
-    answered.give();
+    gate.open();
     const { messages } = await turn.begun;
     expect(messages.map(({ text }) => text)).toEqual(["hello", "hi"]);
     expect((await graph.getState(thread)).values.messages).toHaveLength(2);
     expect(cut.memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
   });
 
-  it("is taken anew for every call, and what was written stands once", async () => {
+  it("is replaced for every call, and writes are stored once", async () => {
     const cut = cuttable();
     const { saver } = cut;
     const configurable = { thread_id: randomUUID(), checkpoint_ns: "" };
@@ -124,7 +113,7 @@ describe.skipIf(!onServer())("a connection that is lost under the checkpointer (
     expect(listed).toEqual([found]);
   });
 
-  it("again and again, is reported as every call does, and is no outage of a server that answers", async () => {
+  it("repeatedly, is reported, and is no outage of a server that answers", async () => {
     const cut = cuttable();
     const configurable = { thread_id: randomUUID(), checkpoint_ns: "", checkpoint_id: "none" };
     const writing = () => cut.saver.putWrites({ configurable }, [["said", "more"]], "task");

@@ -8,7 +8,7 @@ import { type Memory, withMemory } from "../../../src/index.js";
 import type { TurnOptions } from "../../../src/langgraph/run/node-options.js";
 import { ScriptedChatModel } from "../../../src/testing/index.js";
 import { useTestDatabase } from "../../support/test-database.js";
-import { answering, chatAgent, lines, say } from "../conversation.js";
+import { answering, chatAgent, historyOf, lines, say } from "../conversation.js";
 import { agentIn, type Way, ways } from "../ways.js";
 
 const database = useTestDatabase();
@@ -89,13 +89,13 @@ describe.each(cases)("%s %j on memory's checkpointer", (way, options) => {
     },
   );
 
-  it("a message with the id and words of the owner's is the owner's, and one that only has its id is not", async () => {
+  it("a refused message does not replace the owner's message with its id", async () => {
     const { model, graph } = await start(way, options);
     const thread = randomUUID();
     await say(graph, "hello", ids("ana", thread));
-    const said = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });
-    await expect(graph.invoke(said(evil), ids("eve", thread))).rejects.toThrow();
-    const { messages } = await graph.invoke(said("my second"), ids("ana", thread));
+    const input = (content: string) => ({ messages: [new HumanMessage({ id: `${thread}-2`, content })] });
+    await expect(graph.invoke(input(evil), ids("eve", thread))).rejects.toThrow();
+    const { messages } = await graph.invoke(input("my second"), ids("ana", thread));
     expect(lines(messages)).toContain("human: my second");
     expect(shownTo(model)).not.toContain(evil);
   });
@@ -117,9 +117,7 @@ describe("memory.checkpointer()", () => {
     const thread = randomUUID();
     const ana = ids("ana", thread);
     await say(graph, "hello", ana);
-    const history: { config: { configurable?: object } }[] = [];
-    for await (const snapshot of graph.getStateHistory(ana)) history.push(snapshot);
-    const past = history.at(-1)!.config.configurable;
+    const past = (await historyOf(graph, ana)).at(-1)!.config.configurable;
     const strangers = [
       ids("eve", thread),
       ids("ana", thread, { app_id: "other" }),
@@ -143,7 +141,7 @@ describe("memory.checkpointer()", () => {
     expect(await everything()).not.toContain(evil);
   });
 
-  it("lets the owner travel with the config of a snapshot, as LangGraph's own saver does", async () => {
+  it("lets the owner time-travel with a snapshot's config, as LangGraph's own saver does", async () => {
     const memory = database.memory();
     const travel = async (saver: BaseCheckpointSaver) => {
       const graph = pausing(memory, saver);
@@ -171,7 +169,7 @@ describe("memory.checkpointer()", () => {
     expect(await travel(memory.checkpointer())).toEqual(await travel(new MemorySaver()));
   });
 
-  it("gives configs that can be run as they are", async () => {
+  it("returns configs that can be run unchanged", async () => {
     const memory = database.memory();
     const graph = pausing(memory);
     const ana = ids("ana", randomUUID(), { tenant_id: "acme" });
@@ -209,7 +207,7 @@ describe("memory.checkpointer()", () => {
     expect(rows[0].left).toBeGreaterThan(0);
   });
 
-  it("gives a thread that many ask for at once to one of them", async () => {
+  it("gives a thread that many claim concurrently to one of them", async () => {
     const memory = database.memory();
     const thread = randomUUID();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
@@ -226,7 +224,7 @@ describe("memory.checkpointer()", () => {
     expect(values.messages).toHaveLength(2);
   });
 
-  it("starts a thread anew whose id somebody without a name has used", async () => {
+  it("starts a new thread for an id that an anonymous run has used", async () => {
     const memory = database.memory();
     const thread = randomUUID();
     const plain = chatAgent(answering());
@@ -258,7 +256,7 @@ describe("memory.checkpointer()", () => {
     expect(lines(model.calls[0]!.messages as BaseMessage[])).toEqual(["human: long ago", "ai: answer 1", "human: now"]);
   });
 
-  it("does not write again what was forgotten while a run was under way", async () => {
+  it("does not write for a user who is forgotten during the run", async () => {
     const memory = database.memory();
     const model = new ScriptedChatModel({
       replies: async (messages) => {
