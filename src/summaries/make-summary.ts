@@ -14,16 +14,16 @@ import type { SummaryOptions } from "./summary-window.rule.js";
 
 export interface SummaryText {
   readonly text: string;
-  /** Sentences removed as instructions to a model. */
+  /** Sentences removed as instructions. */
   readonly dropped: number;
 }
 
 /**
- * Visible text without headings or instructions to a model, cut after the last sentence within `maxCharacters`: it is
- * part of later prompts, and may be made of tools' results. @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left
+ * Visible text without headings or instructions, cut after the last sentence within `maxCharacters`: later prompts
+ * contain it, and tools may have written it. @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left
  */
 export async function summaryText(screen: Screen, text: string, maxCharacters: number): Promise<SummaryText> {
-  // The head is enough: the rest only replaces removed sentences.
+  // Enough to replace removed sentences.
   const head = text.trimStart().slice(0, 4 * maxCharacters);
   const { text: innocent, dropped } = await withoutInstructions(screen, withoutHeadings(head).trim());
   const trimmed = innocent.trim();
@@ -38,7 +38,7 @@ export async function summaryText(screen: Screen, text: string, maxCharacters: n
   return { text: cutAtSentence(trimmed, maxCharacters), dropped };
 }
 
-/** Also in pairs of sentences, since an instruction can be split over two; nothing is left of one split over more. */
+/** Also screens pairs of sentences, since an instruction can span two; nothing is left if one spans more. */
 export async function withoutInstructions(screen: Screen, text: string): Promise<SummaryText> {
   if (!(await screen(text))) return { text, dropped: 0 };
   const sentences = text.split(/(?<=[.!?]\s|[。！？\n])/u);
@@ -130,13 +130,12 @@ function messagesBlock(
 ): string {
   const lines = messages.flatMap(({ seq, role, actor, day, text }, at) => {
     const said = element("message", { seq, role, name: actor }, withoutMemoryBlocks(text));
-    // Only where the day changes: most conversations have one.
     return day === messages[at - 1]?.day ? [said] : [element("date", {}, day), said];
   });
   return block(tag, lines, attributes);
 }
 
-/** Of each message: enough to recognise it in the summary. */
+/** Enough to recognise a message in the summary. */
 const droppedCharacters = 300;
 
 /** Folds in input over the model's budget piece by piece. @throws MemoryError `MODEL_OUTPUT_INVALID`, `MODEL_FAILED` */
@@ -149,7 +148,7 @@ export async function makeSummary(
   leaveOut?: LeaveOut,
 ): Promise<SummaryText> {
   const dropped = shorten(work.dropped, options.inputBudgetTokens / 4);
-  // Only in the last piece: such messages are folded in before they are dropped.
+  // In the last piece only: such messages are folded in before they are dropped.
   const hasEarlier = work.added.some(({ seq }) => seq < work.startSeq);
   const { inputBudgetTokens: budgetTokens, maxCharacters, timeoutMs } = options;
   const { startSeq, endSeq } = work;

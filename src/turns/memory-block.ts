@@ -19,12 +19,12 @@ import {
   type ShownMemories,
 } from "./recalled.js";
 
-/** All that is known as one text, also what earlier turns of the epoch were shown; null when there is nothing to say. */
+/** All memories as one text, also what earlier turns of the epoch were shown; null if there are none. */
 export function memoryBlock(recalled: Recalled): string | null {
   return blockOf(recalled, recalled.epoch.earlier);
 }
 
-/** What stands until the epoch ends: what is always shown, notes and the summary. */
+/** The epoch's block: profile, fallback memories, notes and summary. */
 export function standingBlock(recalled: Recalled): string | null {
   const { memories, changes } = recalled;
   return blockOf({
@@ -37,8 +37,8 @@ export function standingBlock(recalled: Recalled): string | null {
 }
 
 /**
- * What each turn of the epoch adds in front of its user's message, by the message's id; undefined: the current one.
- * @param block the standing block: without one, the first lines say what memory is
+ * What each turn of the epoch adds before its user's message, by the message's id; undefined: the current one. @param
+ * block the epoch's block; without one, the first lines explain memory
  */
 export function additionsOf(
   recalled: Recalled,
@@ -57,7 +57,7 @@ export function additionsOf(
   return new Map(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
 }
 
-/** It is delimited: nothing remembered can close it or look like a part of it. */
+/** Delimited: no memory can close the block or imitate its parts. */
 function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []): string | null {
   const { news, listed, after } = partsOf(recalled, earlier);
   const memories = [...news, ...listsOf(listed), ...after];
@@ -81,7 +81,7 @@ function listsOf(listed: ReturnType<typeof listedSections>): string[] {
   return listed.map(({ section, lines }) => [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"));
 }
 
-/** Without the conversation, not rounded. @param most counting stops beyond it */
+/** Unrounded, without the conversation. @param most stops counting beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
   const { news, listed, after } = partsOf(recalled);
   const texts = [...news, ...after];
@@ -106,10 +106,10 @@ const openingAlone = "<memory>\n";
 const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens = readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
-/** Of the standing block without its sections. */
+/** Of a block without sections. */
 export const frameBytes = frameTokens * bytesPerToken;
 
-/** Without notes, which have longer beginnings. */
+/** Notes have longer beginnings, which are counted with them. */
 export function headingTokens(section: MemorySection): number {
   return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
 }
@@ -132,7 +132,7 @@ function listedSections(shown: readonly ShownMemories[]) {
     notes: [],
     operators: [],
   };
-  // The same words may be known of a user and of the user in an app.
+  // A user and the user within an app may have the same memory.
   const written = new Set<string>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of shown.flatMap((memories) => partOf(memories, part))) {
@@ -146,7 +146,7 @@ function listedSections(shown: readonly ShownMemories[]) {
 
 const headed = ["profile", "unverified", "context", "rest"] as const;
 
-/** For the front of a user's message: a summary alone, else the block without its delimiters. */
+/** A summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
   const memories = standingBlock({ ...recalled, summary: null, omitted: null });
   if (memories === null && recalled.summary && !recalled.omitted) return summaryText(recalled.summary);
@@ -158,7 +158,7 @@ function delta({ changes }: Recalled): string | null {
   return deltaHeader({ ...changes, top });
 }
 
-/** Not every agent has a tool to ask for it. */
+/** Not every agent has a search tool. */
 function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): string[] {
   if (count === 0 && !omittedAtLeast) return [];
   const one = count === 1 && !omittedAtLeast;
@@ -173,7 +173,7 @@ function notes({ memories, appName }: Recalled): string | null {
   return noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
 }
 
-/** Of each message so much, in characters: a fact is no longer. */
+/** No fact is longer. */
 const unreadCharacters = 280;
 
 function unread({ unread: messages }: Recalled): string | null {
@@ -200,7 +200,7 @@ function summary(found: Summary): string {
   return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
 }
 
-/** Else an agent takes the first message that it sees for the first one. */
+/** Otherwise an agent takes the first message that it sees for the first one. */
 function omitted({ messages }: NonNullable<Recalled["omitted"]>): string {
   return (
     `[${messages.toLocaleString("en")} earlier messages are not shown: they are too many, and no summary has them. ` +
@@ -212,13 +212,13 @@ function summaryText({ text }: Summary): string {
   return contained(withoutHeadings(text));
 }
 
-/** What a turn was shown, for `remember`: it counts as seen, and as used unless it only filled the block. */
+/** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
 export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
   const idsOf = (parts: readonly ShownPart[]) =>
     Object.fromEntries(parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const));
   const { rest: _, ...used } = idsOf(shownParts);
-  // The block was kept when the epoch was opened.
+  // The block was stored when the epoch opened.
   const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
   const found = [...memories.relevant, ...memories.episodes];
   const recallMs = durationOf(recalled);
@@ -238,12 +238,12 @@ export function shownBy(recalled: Recalled): ShownContext {
 
 const contextOpening = "[Previous context: ";
 
-/** What memory puts in front of a user's message. A bracket and an empty line end it, so it holds none itself. */
+/** What memory puts before a user's message. A bracket and an empty line end it, so it contains none. */
 export function contextPrefix(recalled: Recalled): string {
   return `${contextOpening}${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
 }
 
-/** Null for recalled messages. A user's words change only with a mark, or behind what this turn was shown. */
+/** Null for recalled messages. Changes a user's words only after a mark, or after this turn's own prefix. */
 export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
   const isUsers = message.getType() === "human" && !hasMark(message);
@@ -251,7 +251,7 @@ export function saidInState(message: BaseMessage, recalled: Recalled | null | un
   return saidMessage(message);
 }
 
-/** The prefix is made only where it may be there: it takes as long as a recall. */
+/** Builds the prefix only if it may be there: that takes as long as a recall. */
 function beginsWithContext(text: string, recalled: Recalled): boolean {
   if (text.startsWith(contextOpening)) return text.startsWith(contextPrefix(recalled));
   return text.startsWith(openingAlone) && [...additionsOf(recalled).values()].some((added) => text.startsWith(added));

@@ -12,7 +12,7 @@ import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/
 
 export interface CheckpointPlace {
   readonly threadId: string;
-  /** Null for a run without a scope. */
+  /** Null for an unowned run. */
   readonly scope: Scope | null;
   /** The thread id in `PostgresSaver`'s tables. */
   readonly name: string;
@@ -25,10 +25,10 @@ export interface Asked {
   readonly threadId: string;
 }
 
-/** Each retry means that another process named or forgot the thread in between. */
+/** Each retry follows another process that named or forgot the thread. */
 const mostTries = 5;
 
-/** An unowned thread becomes the asker's. @throws MemoryError `THREAD_FORBIDDEN` */
+/** Claims an unowned thread. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function claimPlace(db: Database, asked: Asked): Promise<CheckpointPlace> {
   const { threadId, scope } = asked;
   const claimant = scope ?? nobody;
@@ -44,7 +44,7 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   });
 }
 
-/** Claims nothing; null where the asker has no checkpoints. @throws MemoryError `THREAD_FORBIDDEN` */
+/** Claims nothing; null if the asker has no checkpoints. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function findPlace(db: Database, asked: Asked): Promise<CheckpointPlace | null> {
   const { threadId, scope } = asked;
   const asker = scope ?? nobody;
@@ -54,12 +54,11 @@ export async function findPlace(db: Database, asked: Asked): Promise<CheckpointP
     if (thread) return placeOf(db, asked, thread);
     if (scope === null) await requireUnowned(db, threadId);
     const isTaken = threadId.startsWith(ownNamePrefix) || (await isTakenFrom(db, asker, threadId));
-    // Unclaimed checkpoints are older than owners, or another checkpointer's.
+    // Unclaimed checkpoints predate owners, or come from another checkpointer.
     return isTaken ? null : { threadId, scope, name: threadId, threadRef: null };
   });
 }
 
-/** Null when the thread was forgotten meanwhile. */
 async function placeOf(
   db: Database,
   { threadId, scope }: Asked,
@@ -74,7 +73,7 @@ async function requireUnowned(db: Database, threadId: string): Promise<void> {
   if (await isTakenFrom(db, nobody, threadId)) throw threadForbidden(threadId);
 }
 
-/** Whether the checkpoints under the thread id itself may be another's. */
+/** Whether checkpoints under the plain thread id may be another's. */
 async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promise<boolean> {
   const { tenantId = "" } = asker;
   const [found] = await findThreadsElsewhere(db, { tenantId, threadIds: [threadId] });
@@ -82,7 +81,7 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
   return found.isTaken || found.isTakenByNobody || (asker !== nobody && found.tenants > 0);
 }
 
-/** @throws MemoryError `THREAD_FORBIDDEN` for a thread that was forgotten meanwhile */
+/** @throws MemoryError `THREAD_FORBIDDEN` for a thread forgotten meanwhile */
 export async function deleteCheckpoints(db: Database, place: CheckpointPlace): Promise<void> {
   const { schema } = db;
   const { name, scope, threadId, threadRef } = place;

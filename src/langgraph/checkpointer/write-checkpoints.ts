@@ -29,11 +29,11 @@ interface WriteRow {
   readonly channel: string;
   readonly type: string;
   readonly value: Uint8Array;
-  /** Errors, interrupts and the like replace an earlier one of their task. */
+  /** Errors and interrupts replace an earlier one of their task. */
   readonly replaces: boolean;
 }
 
-/** What one call of LangGraph writes to one thread. */
+/** One call of LangGraph to one thread. */
 export interface CheckpointPart {
   readonly place: CheckpointPlace;
   readonly blobs?: readonly BlobRow[];
@@ -51,16 +51,16 @@ interface Queue {
   underWay: number;
 }
 
-/** Statements of a tenant at once: one runs while the next is gathered. */
+/** Concurrent statements of a tenant: one runs while the next is gathered. */
 const mostAtOnce = 2;
 
-/** Bytes of values in one statement: PostgreSQL holds all of them in memory. */
+/** PostgreSQL holds all values of a statement in memory. */
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Writes parts of checkpoints. What a tenant's runs write in one turn of the event loop, or while two statements are under
- * way, is one statement. Promises resolve after the commit, and reject with `THREAD_FORBIDDEN` for a thread that was
- * forgotten. A part that the database refuses is refused alone.
+ * Writes parts of checkpoints. One statement takes what a tenant's runs write in one turn of the event loop, or while
+ * two statements run. Promises resolve after the commit, and reject with `THREAD_FORBIDDEN` for a forgotten thread. A
+ * part that the database refuses fails alone.
  */
 export function checkpointWriter(db: Database): (part: CheckpointPart) => Promise<void> {
   const queues = new Map<string, Queue>();
@@ -102,7 +102,7 @@ async function writeAll(db: Database, tenant: string, parts: readonly Waiting[])
     const written = await writeTogether(db, tenant, parts, isOneThread ? "" : " skip locked");
     for (const { place, resolve } of parts) if (written.has(place.threadRef)) resolve();
     left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
-    // Others do not wait for a thread that is held by what forgets it: it is written apart.
+    // Others do not wait for a thread that is being forgotten: it is written separately.
     if (isOneThread) return rejectAll(left.flat(), ({ place }) => threadForbidden(place.threadId));
   } catch (error) {
     if (parts.length === 1) return rejectAll(parts, () => error);
@@ -120,7 +120,6 @@ function byThread(parts: readonly Waiting[]): Waiting[][] {
   return refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
 }
 
-/** The threads that were written to. */
 async function writeTogether(
   db: Database,
   tenant: string,
@@ -187,7 +186,9 @@ async function writeTogether(
   return new Set(held.map(({ id }) => Number(id)));
 }
 
-/** All values in one binary parameter, since arrays of them are written and read letter by letter; and where each is. */
+/**
+ * Values in one binary parameter, since arrays of them are written and read letter by letter; rows have their places.
+ */
 function packed(parts: readonly CheckpointPart[]) {
   const values: Uint8Array[] = [];
   let end = 0;

@@ -24,7 +24,6 @@ export interface AskedProposal {
   readonly id: string;
   /** "city: Porto (now: Rome)". */
   readonly proposal: string;
-  /** The sentence to remember. */
   readonly text: string;
   readonly value: string | null;
   readonly current: string | null;
@@ -48,7 +47,7 @@ export function reviewRequest(proposals: readonly AskedProposal[]) {
   };
 }
 
-/** Ours, and those of LangChain's human-in-the-loop middleware and of Agent Inbox. */
+/** Also those of LangChain's human-in-the-loop middleware and Agent Inbox. */
 const decisionTypes = {
   approve: "approve",
   accept: "approve",
@@ -63,14 +62,13 @@ const named = z
   .enum(Object.keys(decisionTypes) as (keyof typeof decisionTypes)[])
   .transform((type): Verdict => ({ decision: decisionTypes[type] }));
 const either = z.boolean().transform((yes): Verdict => ({ decision: yes ? "approve" : "refuse" }));
-/** The user approves what they edited. */
 const edited = z
   .object({ value: decision.shape.value, text: decision.shape.text })
   .refine(({ value, text }) => value !== undefined || text !== undefined)
   .transform((edits): Verdict => ({ decision: "approve", ...edits }));
 const edit = { type: z.literal("edit"), message: z.unknown().optional() };
 
-/** Without an id. Agent Inbox sends more `args` than are read here. */
+/** Agent Inbox sends more `args` than are read here. */
 const verdict = z.union([
   either,
   named,
@@ -87,7 +85,9 @@ const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
-/** Accepts decisions by id, one for all, or a list in their order; text may be JSON. `problem` is for who answers. */
+/**
+ * Accepts decisions by id, one for all, or a list in order; text may be JSON. `problem` is for the person who answers.
+ */
 export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],

@@ -70,7 +70,7 @@ const subagentSchema = z.union([
   z.strictObject({ tools: toolList.optional(), prompt: z.string().optional(), model: chatModel.optional() }),
 ]);
 
-/** Also state keys, which LangGraph refuses as node names. */
+/** Includes state keys, which LangGraph refuses as node names. */
 const takenNames = ["supervisor", "memory_query", "messages", "structuredResponse", "to", "task", "result"];
 
 /** Providers allow 64 characters. */
@@ -91,7 +91,6 @@ const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: tru
   delegations: z.enum(["recorded", "hidden"]).optional(),
 });
 
-/** An uncompiled graph. */
 export type MemorySupervisor = StateGraph<
   unknown,
   typeof MessagesAnnotation.State,
@@ -111,13 +110,9 @@ const executorPrompt = "Carry out the task and report the result in a few senten
 
 /**
  * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember. The
- * supervisor is an agent of `createAgent` with one tool for each subagent.
- *
- * The supervisor sees the summary, what came after it, and the current message. A subagent sees only its task and
- * returns only its last message; after a failure, the error.
- *
- * Each agent reads the categories of its allowlist: "supervisor", "planner", "executor", and the others' names. See
- * `readableCategories` for what all of them read.
+ * supervisor is an agent of `createAgent` with one tool for each subagent; it sees the summary, later messages, and the
+ * current one. A subagent sees only its task and returns only its last message, or the error. Each agent reads the
+ * categories of its allowlist: "supervisor", "planner", "executor", and the others' names.
  * @example
  * ```ts
  * const supervisor = await createMemorySupervisor({ model, memory });
@@ -166,7 +161,7 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
     tools: toolsOf("supervisor", [...tools, ...subagents.map((subagent) => taskTool(subagent, team))]),
     middleware: delegations === "hidden" ? [hide] : [],
   });
-  // Shows the team in Studio and snapshots. Set on the builder, which `withMemory` compiles anew.
+  // Shows the team in Studio. Set on the builder, which `withMemory` compiles again.
   const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
   builder.nodes.tools.subgraphs = [team];
   const agent = graph as unknown as CompiledAgent;
@@ -208,7 +203,7 @@ interface TeamGraph {
   invoke(input: { to: string; task: string }, config: LangGraphRunnableConfig): Promise<{ result: string }>;
 }
 
-/** One node for each subagent, so that streams and Studio name the one at work. */
+/** One node for each subagent, so that streams and Studio name it. */
 function teamGraph(subagents: readonly (readonly [name: string, graph: SubagentGraph])[]): TeamGraph {
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
