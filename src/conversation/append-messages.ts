@@ -1,6 +1,6 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
@@ -11,9 +11,7 @@ export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
   readonly terms: string;
 }
 
-export interface AppendedTurn {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface AppendedTurn extends ThreadAddress {
   readonly messages: readonly NewMessage[];
   readonly saidAt?: Date | undefined;
   readonly agentId?: string | undefined;
@@ -70,7 +68,7 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
         where m.thread_ref = (select id from known_thread) and m.message_id = i.message_id offset 0
       )
     ),
-    news as materialized (
+    delta as materialized (
       select count(*) > 0 as any_new, count(*) filter (where role = 'user') as turns, ${db.now()} as now from unknown
     ),
     made as (
@@ -78,7 +76,7 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
       -- A turn that began before its user was forgotten has seen later revisions than the new owner has.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision), n.turns, n.now, n.now
-      from its_owner o, news n where not exists (select from known_thread)
+      from its_owner o, delta n where not exists (select from known_thread)
       on conflict do nothing
       returning id, owner_ref, turns, false as ended
     ),
@@ -88,7 +86,7 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
         turns = t.turns + n.turns,
         ended_at = case when t.closing_until > n.now or not n.any_new then t.ended_at end,
         closing_until = case when not n.any_new then t.closing_until end
-      from known_thread k, its_owner o, news n where t.id = k.id and k.owned
+      from known_thread k, its_owner o, delta n where t.id = k.id and k.owned
       returning t.id, t.owner_ref, t.turns, t.ended_at is not null as ended
     ),
     owned as (
@@ -160,7 +158,14 @@ export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
       insert into ${schema}.work as k (thread_ref, kind, done_until, retry_at)
       select distinct f.thread_ref, 'facts', -1, ${db.now()} + ${waitMs} * interval '1 millisecond' from fresh f
       where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
-      ${note ? noteAfter(db, note) : empty}
+      ${
+        note
+          ? sql`union all
+      select owned.id, 'notes', -1,
+        ${db.now()} + case when owned.ended then 0 else ${note.idleMs}::float8 end * interval '1 millisecond'
+      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`
+          : empty
+      }
       on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case
         when k.kind = 'notes' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
         -- Waits for its retry, or for another day.
@@ -185,11 +190,4 @@ export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
         and (select count(*) from counted) >= 0
     ),
     ${shownTurn(db, shown)}`;
-}
-
-function noteAfter(db: Connection, { idleMs }: NoteAfter): Sql {
-  return sql`union all
-      select owned.id, 'notes', -1,
-        ${db.now()} + case when owned.ended then 0 else ${idleMs}::float8 end * interval '1 millisecond'
-      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`;
 }

@@ -4,9 +4,7 @@ import { collided, retryOn } from "../postgres/retry.js";
 import { nobody, ownNamePrefix, type Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
-type OwnerCounts = Readonly<Record<"turns" | "messages" | "messageLength", Sql>>;
-
-const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
+const noCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
 /**
  * CTEs `known_thread (id, owned, checkpoint_name)`, `known_owner (id, revision)`, and `its_owner (id, revision)`,
@@ -15,7 +13,7 @@ const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength
 export function threadAndOwner(
   db: Connection,
   { scope, threadId }: { readonly scope: Scope; readonly threadId: string },
-  counts: OwnerCounts = nothingYet,
+  counts = noCounts,
 ): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);

@@ -61,7 +61,6 @@ export function presetConstants(preset: Preset, { tailTokens }: Pick<ContextOpti
 
 export type ReadLimits = Readonly<ReturnType<typeof readLimits>>;
 
-/** Upper bound for any text. */
 const mostBytesPerToken = 8;
 
 /** The gap is never less than what a summary waits for. */
@@ -80,7 +79,6 @@ export function readLimits({
   // While one summary is made, as many messages may arrive.
   const awaited = 2 * Math.max(everyMessages, afterSeq + 1);
   return {
-    /** Null: each turn has its own prompt. */
     tailBytes: preset === "every-round" ? null : Math.ceil(context.tailTokens * summaryShare) * bytesPerToken,
     cacheMs: context.cacheMs,
     recentMessages: keepRecentMessages,

@@ -6,7 +6,6 @@ import type { Runtime } from "../runtime.js";
 import {
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
   type ThreadAddress,
   threadField,
@@ -17,9 +16,7 @@ import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
-export interface EndThread {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface EndThread extends ThreadAddress {
   /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
   readonly reason?: string | undefined;
   /** Whether the turn continues: what it records within ten minutes still belongs to it. @default false */
@@ -58,7 +55,8 @@ export async function endThread(
 ): Promise<Ending> {
   const { scope, afterTurn, ...end } = parseScoped(endSchema, input, "end of a conversation");
   const threadId = parseThreadId(end.threadId);
-  const reason = end.reason === undefined ? null : await reasonOf(redactor, end.reason);
+  const line = onOneLine(visibleText(await redactor.text(end.reason ?? ""))).trim();
+  const reason = line === "" ? null : clipped(line, mostReasonCharacters);
   const ending = { scope, threadId, reason, afterTurn, leavesNote };
   let ended = await writeEnd(db, ending);
   // The first turn of a graph without our checkpointer is recorded after its tools ran.
@@ -67,11 +65,6 @@ export async function endThread(
   if (ended) return { threadId, ...ended };
   if (ended === null) throw threadForbidden(threadId);
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
-}
-
-async function reasonOf(redactor: Runtime["redactor"], reason: string): Promise<string | null> {
-  const line = onOneLine(visibleText(await redactor.text(reason))).trim();
-  return line === "" ? null : clipped(line, mostReasonCharacters);
 }
 
 async function writeEnd(

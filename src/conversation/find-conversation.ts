@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import type { ReadLimits } from "./context-options.js";
@@ -13,7 +13,6 @@ interface ConversationSummary {
   readonly endSeq: number;
   readonly text: string;
   readonly endMessageId: string;
-  /** Turns counted from 1. */
   readonly startTurn: number;
   readonly endTurn: number;
 }
@@ -38,29 +37,22 @@ export interface Conversation {
   readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
   readonly gap: TranscriptMessage[];
   /** The oldest gap messages if there are too many to show. */
-  readonly omitted: Omitted | null;
+  readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
   /** The last messages that the summary covers, from a turn's start; long turns and results are cut. */
   readonly recent: TranscriptMessage[];
   /** The turn at the summary's end, if the gap has no user's message; of a long one the question. */
   readonly lastTurn: TranscriptMessage[];
 }
 
-interface Omitted {
-  readonly messages: number;
-  readonly endMessageId: string;
-}
-
-export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "epoch"> {
+export interface ConversationRow
+  extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "omitted" | "epoch"> {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly omitted: Omitted | null;
   readonly summarised_id: string | null;
   readonly first_shown: number;
 }
 
-export interface ConversationAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ConversationAddress extends ThreadAddress {
   /** Selects the latest summary that ends with one of these, or before all of them. */
   readonly messageIds?: readonly string[] | null | undefined;
   /** Messages in the caller's state: they come without text. */

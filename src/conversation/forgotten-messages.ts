@@ -21,10 +21,10 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
         select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}'),
           null, h.new #>> '{evidence,messageId}'
         where h.new #> '{evidence,threadId}' is not null
-      ) told
+      ) taught
       -- One by one: a join would hash all threads for each.
       cross join lateral (
-        select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, sql`told.thread_id`)} and t.owner_ref = o.id
+        select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, sql`taught.thread_id`)} and t.owner_ref = o.id
         limit 1
       ) t
       cross join lateral (
@@ -34,13 +34,13 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
             where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active' limit 1
           ) is null as wholly
         from (
-          select jsonb_array_elements_text(told.seqs)
+          select jsonb_array_elements_text(taught.seqs)
           union all
-          (select m.seq::text from ${schema}.message m where m.thread_ref = t.id and m.message_id = told.message_id limit 1)
+          (select m.seq::text from ${schema}.message m where m.thread_ref = t.id and m.message_id = taught.message_id limit 1)
           union all
           -- What an agent wrote in mid-turn has no seq yet.
           select m.seq::text from ${schema}.message m
-          where told.seqs = '[]' and m.thread_ref = t.id and m.role = 'user' and strpos(m.content, told.quote) > 0
+          where taught.seqs = '[]' and m.thread_ref = t.id and m.role = 'user' and strpos(m.content, taught.quote) > 0
         ) c (seq)
         where c.seq is not null offset 0
       ) turn

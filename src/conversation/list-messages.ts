@@ -1,7 +1,14 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
@@ -11,7 +18,6 @@ export interface ThreadMessage {
   readonly seq: number;
   readonly messageId: string;
   readonly role: MessageRole;
-  /** The speaker's name; null without one. */
   readonly actor: string | null;
   readonly agentId: string | null;
   /** Cut at `mostCharacters`. */
@@ -21,9 +27,7 @@ export interface ThreadMessage {
   readonly saidAt: Date;
 }
 
-export interface ListMessages {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ListMessages extends ThreadAddress {
   /** Rows, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
   /** Only the last ones before this `seq`. @default the last ones of the thread */

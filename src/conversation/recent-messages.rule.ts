@@ -5,7 +5,6 @@ import { withinBounds } from "../text/text-pieces.js";
 
 export interface RecentMessages {
   readonly messages: readonly BaseMessage[];
-  /** Ids of messages whose text is cut. */
   readonly shortened: readonly string[];
 }
 
@@ -23,7 +22,6 @@ export function recentMessages(covered: readonly BaseMessage[], mostTokens: numb
   return shorterTurn(last, mostTokens);
 }
 
-/** The first includes what precedes it. */
 function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
   const turns: BaseMessage[][] = [];
   for (const message of messages) {

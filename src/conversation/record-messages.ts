@@ -2,14 +2,7 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { errorCodeOf } from "../postgres/database-error.js";
 import { collided, retryOn } from "../postgres/retry.js";
-import {
-  type AppendedTurn,
-  inputMessages,
-  lockedThread,
-  type NewMessage,
-  notedTurn,
-  writtenMessages,
-} from "./append-messages.js";
+import { type AppendedTurn, inputMessages, lockedThread, notedTurn, writtenMessages } from "./append-messages.js";
 
 interface RecordedTalk {
   /** Counts the first `triggerMessages` and those just recorded. */
@@ -153,10 +146,9 @@ function isTooMuch(error: unknown): boolean {
 }
 
 function withFewerTerms(input: RecordStatement): RecordStatement | null {
-  const lengthOf = ({ terms }: NewMessage) => terms.length;
-  const most = input.messages.reduce((longest, message) => Math.max(longest, lengthOf(message)), 0);
+  const most = input.messages.reduce((longest, message) => Math.max(longest, message.terms.length), 0);
   if (most === 0) return null;
-  const heaviest = input.messages.findIndex((message) => lengthOf(message) === most);
+  const heaviest = input.messages.findIndex(({ terms }) => terms.length === most);
   const messages = input.messages.map((message, index) => (index === heaviest ? { ...message, terms: "" } : message));
   return { ...input, messages };
 }

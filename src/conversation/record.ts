@@ -7,8 +7,8 @@ import {
   isDelegatedThread,
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
+  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -82,9 +82,7 @@ export function withKeptId(message: BaseMessage): BaseMessage {
 /** PostgreSQL refuses NUL characters; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
 
-export interface RecordInput {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface RecordInput extends ThreadAddress {
   /**
    * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the same message: give
    * ids to messages that may be sent again.
@@ -120,11 +118,6 @@ export interface RecordedTurn extends RecordedThread {
   readonly messages: readonly BaseMessage[];
 }
 
-/** A user's message with at least one word, which may answer a question. */
-function tellsAnything(message: BaseMessage): boolean {
-  return opensTurn(message) && isSubstantive(messageText(message), true);
-}
-
 /** Redacts `messages`; yields to the event loop between them. */
 export async function newMessages(
   redactor: Redactor,
@@ -154,6 +147,8 @@ export async function record(
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
   );
   const isDelegated = isDelegatedThread(threadId);
+  // One word may answer a question.
+  const mayHaveFacts = messages.some((message) => opensTurn(message) && isSubstantive(messageText(message), true));
   const unique = new Map(messages.map((message) => [message.id, message]));
   const thread = await recordMessages(db, {
     scope,
@@ -166,7 +161,7 @@ export async function record(
     agentId: turn.agentId,
     runId: turn.runId,
     shown,
-    extract: !isDelegated && messages.some(tellsAnything) ? due.extract : undefined,
+    extract: !isDelegated && mayHaveFacts ? due.extract : undefined,
     note: isDelegated || scope.appId === undefined ? undefined : due.note,
   });
   if (!thread) throw threadForbidden(threadId);

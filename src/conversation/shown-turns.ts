@@ -1,7 +1,14 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows, smallCount } from "../text/parse-input.js";
 
@@ -11,7 +18,6 @@ export type ShownPart = (typeof shownParts)[number];
 /** What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a recall. */
 export interface ShownContext {
   readonly revision: number;
-  /** Memories that count as used. */
   readonly memoryIds: readonly string[];
   /** The best memory's, null if none was found; undefined without a search. */
   readonly similarity?: number | null | undefined;
@@ -80,24 +86,18 @@ interface ShownMemory {
 }
 
 export interface ShownTurn {
-  /** Counted from 1. */
   readonly turn: number;
-  /** The message that the turn answered. */
   readonly seq: number;
   readonly messageId: string;
   readonly at: Date;
   readonly revision: number;
-  /** The summary in the block; null for none. */
   readonly summaryId: number | null;
-  /** In block order. */
   readonly memories: readonly ShownMemory[];
   /** Existing memories that were not shown. */
   readonly omitted: number;
 }
 
-export interface ListShown {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ListShown extends ThreadAddress {
   /** Turns, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
   /** Only turns before this `seq`. */

@@ -206,6 +206,6 @@ export async function completeSummary(
         end_turn = ${turnsUntil(window.endSeq)}
       from fenced where s.id = ${summaryId}
     ),
-    told as (${eventsInserted(db, [event])} where exists (select from fenced))`;
+    reported as (${eventsInserted(db, [event])} where exists (select from fenced))`;
   await completeWork(db, claim, { doneUntil: window.endSeq }, done);
 }

@@ -66,8 +66,8 @@ export async function isTurnOpen(
   threadRef: number,
   messages: readonly BaseMessage[],
 ): Promise<boolean> {
-  const tells = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
-  return hasPendingToolCalls(tells ? messages : await findLastCall(db, threadRef));
+  const showsLastCall = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
+  return hasPendingToolCalls(showsLastCall ? messages : await findLastCall(db, threadRef));
 }
 
 function skipped(logger: Logger, reason: SummarySkipReason, threadId: string): SummaryStart {

@@ -33,7 +33,6 @@ export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" 
 /** Counts exclude system messages. */
 export interface SummaryTriggerInput {
   readonly lastSeq: number;
-  /** Counted up to `afterSeq` + 1. */
   readonly messages: number;
   readonly unsummarised: number;
   readonly unsummarisedBytes: number;

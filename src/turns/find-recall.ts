@@ -67,10 +67,8 @@ export interface RecallResult {
   /** Undefined for a new thread, null for another scope's: then nothing else was read. */
   readonly conversation: Conversation | null | undefined;
   readonly revision: number;
-  /** The last revision that the thread was shown. */
   readonly revSeen: number;
   readonly changeCount: number;
-  /** Most important first. */
   readonly changes: readonly RecalledChange[];
   readonly consents: readonly PendingConsent[];
   readonly broad: boolean;
@@ -83,7 +81,6 @@ export interface RecallResult {
   readonly candidates: readonly MemoryCandidate[];
   /** Unextracted messages of the user's other threads, in a thread's first turn. */
   readonly unread: readonly string[];
-  /** Memories that the epoch showed before, by id. */
   readonly shown: ReadonlyMap<string, MemoryItem>;
 }
 

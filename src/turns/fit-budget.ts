@@ -128,8 +128,8 @@ function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly
   });
 }
 
-function split(picks: readonly Pick[], isSo: (pick: Pick) => boolean): [Pick[], Pick[]] {
-  return [picks.filter(isSo), picks.filter((pick) => !isSo(pick))];
+function split(picks: readonly Pick[], isFirst: (pick: Pick) => boolean): [Pick[], Pick[]] {
+  return [picks.filter(isFirst), picks.filter((pick) => !isFirst(pick))];
 }
 
 /** Shorter cuts say nothing. */
@@ -140,10 +140,7 @@ function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
   const cut = (characters: number): Pick => {
     const shorter = (memory: MemoryItem) => ({ ...memory, text: clipped(text, characters) });
     const { shown } = pick;
-    return {
-      ...pick,
-      shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown),
-    };
+    return { ...pick, shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown) };
   };
   if (text.length <= shortestCut) return null;
   const characters = mostThatFit(shortestCut, text.length - 1, (count) => fits(cut(count)));

@@ -49,18 +49,18 @@ export function additionsOf(
     sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
   const { relevant, episodes, related } = recalled.memories;
   const now: Recalled = { ...recalled, memories: { ...noMemories, relevant, episodes, related } };
-  const { news, listed, after } = partsOf(now);
+  const { changes, listed, after } = partsOf(now);
   const added = recalled.epoch.earlier.map(
     ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
   );
-  const all = [...added, [undefined, textOf([...news, ...listsOf(listed), ...after])] as const];
+  const all = [...added, [undefined, textOf([...changes, ...listsOf(listed), ...after])] as const];
   return new Map(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
 }
 
 /** Delimited: no memory can close the block or imitate its parts. */
 function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []): string | null {
-  const { news, listed, after } = partsOf(recalled, earlier);
-  const memories = [...news, ...listsOf(listed), ...after];
+  const { changes, listed, after } = partsOf(recalled, earlier);
+  const memories = [...changes, ...listsOf(listed), ...after];
   if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
     ...(recalled.summary ? [summary(recalled.summary)] : []),
@@ -83,8 +83,8 @@ function listsOf(listed: ReturnType<typeof listedSections>): string[] {
 
 /** Unrounded, without the conversation. @param most stops counting beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
-  const { news, listed, after } = partsOf(recalled);
-  const texts = [...news, ...after];
+  const { changes, listed, after } = partsOf(recalled);
+  const texts = [...changes, ...after];
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
   for (const text of texts) tokens += sectionTokens(text);
@@ -106,7 +106,6 @@ const openingAlone = "<memory>\n";
 const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens = readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
-/** Of a block without sections. */
 export const frameBytes = frameTokens * bytesPerToken;
 
 /** Notes have longer beginnings, which are counted with them. */
@@ -115,11 +114,11 @@ export function headingTokens(section: MemorySection): number {
 }
 
 function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) {
-  const told = (section: string | null) => (section === null ? [] : [section]);
+  const present = (section: string | null) => (section === null ? [] : [section]);
   return {
-    news: told(delta(recalled)),
+    changes: present(delta(recalled)),
     listed: listedSections([recalled.memories, ...earlier.map(({ memories }) => memories)]),
-    after: [...told(notes(recalled)), ...told(unread(recalled)), ...told(consents(recalled))],
+    after: [notes, unread, consents].flatMap((section) => present(section(recalled))),
   };
 }
 
@@ -158,7 +157,6 @@ function delta({ changes }: Recalled): string | null {
   return deltaHeader({ ...changes, top });
 }
 
-/** Not every agent has a search tool. */
 function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): string[] {
   if (count === 0 && !omittedAtLeast) return [];
   const one = count === 1 && !omittedAtLeast;

@@ -28,24 +28,23 @@ export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
   return part === "rest" ? part : "context";
 }
 
-/** @param place number of a note */
 export function lineOf(part: ShownPart, memory: MemoryItem, place: number): MemoryLine {
-  const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, wordsOf(memory, part))}`;
+  const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, textOf(memory, part))}`;
   // Words do not continue over a line break, so lines and sections add up.
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-function wordsOf(memory: MemoryItem, part: ShownPart): string {
+function textOf(memory: MemoryItem, part: ShownPart): string {
   const { text, category, turns } = memory;
   if (part === "episodes") return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
-  return `${part === "profile" ? profileWords(memory) : `[${category}] ${text}`}${history(memory)}`;
+  return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory)}`;
 }
 
 /** Characters around a key and value in a sentence: "The user's favourite … is …". */
 const frameCharacters = 30;
 
 /** Key and value, unless the sentence says more. */
-function profileWords({ key, value, text }: MemoryItem): string {
+function profileText({ key, value, text }: MemoryItem): string {
   if (key === null || value === null) return text;
   const saysMore =
     text.length > key.length + value.length + frameCharacters || newFigure(text, [key, value]) !== undefined;

@@ -12,8 +12,8 @@ import {
   isDelegatedThread,
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
+  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -30,9 +30,7 @@ import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
-export interface RecallInput {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface RecallInput extends ThreadAddress {
   /** Ids of one branch: selects the latest summary that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
   /** The user's current words, up to 10,000 characters. @default none: shows the most important memories */
@@ -47,7 +45,6 @@ export interface RecallInput {
   readonly state?: readonly BaseMessage[] | undefined;
 }
 
-/** As in `memory.query`. */
 const mostCharacters = 10_000;
 /** Nobody would read more lines. */
 const shownChanges = 3;

@@ -92,7 +92,6 @@ export interface Recalled {
   readonly consents: readonly PendingConsent[];
 }
 
-/** Kept apart: it is not about memory. */
 const durations = new WeakMap<Recalled, number>();
 
 export function noteDuration(recalled: Recalled, milliseconds: number): void {
@@ -114,9 +113,7 @@ export const noMemories: RecalledMemories = {
 };
 
 /** By priority in the budget. */
-export const memoryParts: readonly ShownPart[] = [
-  ...(["profile", "relevant", "episodes", "notes", "related", "rest"] as const),
-];
+export const memoryParts: readonly ShownPart[] = ["profile", "relevant", "episodes", "notes", "related", "rest"];
 
 export function partOf(memories: ShownMemories, part: ShownPart): readonly MemoryItem[] {
   return (memories[part] ?? []).map((shown) => ("memory" in shown ? shown.memory : shown));
@@ -124,19 +121,13 @@ export function partOf(memories: ShownMemories, part: ShownPart): readonly Memor
 
 /** What the epoch showed before: its block by part, and each later turn's additions. */
 function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
-  const block: Record<ShownPart, MemoryItem[]> = {
-    profile: [],
-    relevant: [],
-    episodes: [],
-    related: [],
-    rest: [],
-    notes: [],
-  };
+  const block: Record<"profile" | "rest" | "notes", MemoryItem[]> = { profile: [], rest: [], notes: [] };
   const added = new Map<string, Partial<Record<ShownPart, MemoryItem[]>>>();
   for (const [messageId, id, part] of found.conversation?.epoch?.lines ?? []) {
     const memory = id === null ? undefined : found.shown.get(id);
     if (!memory || part === null) continue;
-    if (standing.has(part)) block[part].push(memory);
+    // The other parts stay with their turn.
+    if (part === "profile" || part === "rest" || part === "notes") block[part].push(memory);
     else {
       const parts = added.get(messageId) ?? {};
       parts[part] = [...(parts[part] ?? []), memory];
@@ -147,29 +138,26 @@ function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
   return { block, earlier };
 }
 
-/** Parts of the block; the others stay with their turn. */
-const standing: ReadonlySet<ShownPart> = new Set(["profile", "rest", "notes"]);
-
 /**
  * What the turn is shown. An open epoch keeps its block and adds new matches. `asked`: ids of profile memories that fit
  * the question, best first.
  */
 export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const epoch = found.conversation?.epoch;
-  if (!epoch) return { ...selectAnew(deps, question, found), earlier: [] as readonly EarlierAdditions[] };
+  if (!epoch) return { ...selectParts(deps, question, found), earlier: [] as readonly EarlierAdditions[] };
   const { block, earlier } = earlierInEpoch(found);
   const { profile, rest, notes } = block;
   const before = [block, ...earlier.map(({ memories }) => memories)].flatMap((shown) =>
     memoryParts.flatMap((part) => partOf(shown, part)),
   );
   // They count against a category's length, and are not repeated.
-  const { memories } = selectAnew(deps, question, { ...found, profile: before, rest: [], notes: [] });
+  const { memories } = selectParts(deps, question, { ...found, profile: before, rest: [], notes: [] });
   const { omitted } = epoch;
   return { memories: { ...memories, profile, rest, notes, omitted }, asked: [], earlier };
 }
 
 /** A category's `rag_length` goes to pinned memories, then to matches. */
-function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
+function selectParts(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const { retrieval, policy } = deps.config;
   const hits = found.broad ? [] : fittingHits(deps, question, found.candidates);
   const always = new Set(found.profile.map(({ id }) => id));
@@ -196,8 +184,8 @@ function selectAnew(deps: SearchRuntime, question: EmbeddedQuestion, found: Reca
   const chosen = [...relevant, ...episodes].map(({ memory }) => memory);
   const links = relatedTo(relevant, linksOf(found.candidates), [...found.profile, ...chosen]);
   const related = links.flatMap(({ memories }) => memories).filter(room);
-  const told = new Set([...chosen, ...related].map(({ id }) => id));
-  const rest = found.rest.filter((memory) => !told.has(memory.id) && room(memory));
+  const shownIds = new Set([...chosen, ...related].map(({ id }) => id));
+  const rest = found.rest.filter((memory) => !shownIds.has(memory.id) && room(memory));
   const shown = { profile, relevant, episodes, related, rest, notes: found.notes.filter(room), omitted: 0 };
   const omitted = { omitted: omittedOf(found, shown), ...(found.knownCut && { omittedAtLeast: true }) };
   const memories: RecalledMemories = { ...shown, ...omitted };
@@ -241,4 +229,4 @@ function fittingHits(
   ].toSorted((first, second) => lateness(first) - lateness(second) || second.score - first.score);
 }
 
-const lateness = ({ memory }: MemoryHit) => (ranksLast(memory) ? 1 : 0);
+const lateness = ({ memory }: MemoryHit) => Number(ranksLast(memory));

@@ -69,7 +69,6 @@ export async function remember(
   return ended({ started: true, summaryId, window });
 }
 
-/** Whether LangChain's middleware summarises the thread; logged once. */
 async function isSummarisedByOthers(
   { db, logger }: Runtime,
   { scope, threadId }: RecordInput,

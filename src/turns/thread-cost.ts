@@ -20,9 +20,7 @@ interface CallCosts {
 }
 
 interface TurnCost extends CallCosts {
-  /** Counted from 1, as in `threads.shown`. */
   readonly turn: number;
-  /** The message that the turn answered. */
   readonly seq: number;
   /** "model": it reported the tokens of each call (`usage_metadata`); else estimated, four bytes each. */
   readonly source: "model" | "estimate";
@@ -42,7 +40,6 @@ export interface ThreadCost {
   }[];
 }
 
-/** For an unknown thread. */
 export const noCost: ThreadCost = {
   turns: [],
   total: { promptTokens: null, sharedTokens: null, cachedTokens: null, outputTokens: 0, calls: 0 },

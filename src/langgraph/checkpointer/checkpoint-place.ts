@@ -10,10 +10,7 @@ import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 
-export interface CheckpointPlace {
-  readonly threadId: string;
-  /** Null for an unowned run. */
-  readonly scope: Scope | null;
+export interface CheckpointPlace extends Asked {
   /** The thread id in `PostgresSaver`'s tables. */
   readonly name: string;
   /** Null for a thread without a row, which is only read. */
@@ -21,6 +18,7 @@ export interface CheckpointPlace {
 }
 
 export interface Asked {
+  /** Null for an unowned run. */
   readonly scope: Scope | null;
   readonly threadId: string;
 }

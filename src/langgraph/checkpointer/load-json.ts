@@ -22,7 +22,6 @@ export function loadJson(json: string): { readonly value: unknown } | undefined 
 
 type Fields = Record<string, unknown>;
 
-/** Changes `value`. */
 function revived(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth > mostDepth) throw isOther;

@@ -212,7 +212,9 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
     if (checkpoint.v < 4 && parent !== null) {
       // LangGraph stores pending sends with the parent's writes.
-      const tuple = await super.getTuple(at(configOf(place, ns, id), place));
+      const tuple = await super.getTuple({
+        configurable: { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id },
+      });
       if (tuple) return seenFrom(place, tuple);
     }
     const [channels, pendingWrites] = await Promise.all([this.#load(values), this.#load(writes)]);
@@ -337,14 +339,8 @@ function addressOf({ configurable = {} }: RunnableConfig) {
   return { ns: configurable.checkpoint_ns ?? "", id: configurable.checkpoint_id || undefined };
 }
 
-function at(config: RunnableConfig, { name }: CheckpointPlace): RunnableConfig {
-  return { ...config, configurable: { ...config.configurable, thread_id: name } };
-}
-
 function configOf(place: CheckpointPlace, ns: string, id: string) {
-  return {
-    configurable: configurableFrom(place, { configurable: { checkpoint_ns: ns, checkpoint_id: id } }),
-  };
+  return { configurable: configurableFrom(place, { configurable: { checkpoint_ns: ns, checkpoint_id: id } }) };
 }
 
 /** Configs name the thread and its owner, so that they can be run. */

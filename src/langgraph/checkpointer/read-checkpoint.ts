@@ -42,7 +42,6 @@ interface CheckpointRow extends FoundRow, Pick<StoredCheckpoint, "ns" | "parent"
   readonly checkpoint: StoredCheckpoint["checkpoint"];
 }
 
-/** A known place, or a request for one. */
 export type Where = CheckpointPlace | Asked;
 
 /** No place without a thread's row and name. */
@@ -109,7 +108,10 @@ export async function readCheckpoints(
     ) w on true
     order by c.checkpoint_id desc`;
   const rows = await query<CheckpointRow>(db, where, statement);
-  return [placeIn(where, rows[0]), rows.flatMap(storedIn)];
+  const found = rows.flatMap(({ ns, id, parent, checkpoint, metadata, ...row }) =>
+    id === null ? [] : { ns, id, parent, checkpoint, metadata, ...unpacked(row) },
+  );
+  return [placeIn(where, rows[0]), found];
 }
 
 /**
@@ -164,12 +166,6 @@ export async function readDeltaHistory(
 function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sql): Promise<Row[]> {
   const tenant = (where.scope ?? nobody).tenantId;
   return asTenant(tenant, () => db.query<Row & Record<string, unknown>>(statement, { prepare: true }));
-}
-
-function storedIn(row: CheckpointRow): StoredCheckpoint[] {
-  if (row.id === null) return [];
-  const { ns, id, parent, checkpoint, metadata } = row;
-  return [{ ns, id, parent, checkpoint, metadata, ...unpacked(row) }];
 }
 
 function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {

@@ -33,7 +33,6 @@ interface WriteRow {
   readonly replaces: boolean;
 }
 
-/** One call of LangGraph to one thread. */
 export interface CheckpointPart {
   readonly place: CheckpointPlace;
   readonly blobs?: readonly BlobRow[];
@@ -95,7 +94,8 @@ function nextGroup(waiting: Waiting[]): Waiting[] {
 
 /** Settles all of `parts`; never rejects. */
 async function writeAll(db: Database, tenant: string, parts: readonly Waiting[]): Promise<void> {
-  const threads = byThread(parts);
+  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
+  const threads = refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
   const isOneThread = threads.length === 1;
   let left: readonly Waiting[][];
   try {
@@ -113,11 +113,6 @@ async function writeAll(db: Database, tenant: string, parts: readonly Waiting[])
 
 function rejectAll(parts: readonly Waiting[], errorOf: (part: Waiting) => unknown): void {
   for (const part of parts) part.reject(errorOf(part));
-}
-
-function byThread(parts: readonly Waiting[]): Waiting[][] {
-  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
-  return refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
 }
 
 async function writeTogether(
@@ -203,20 +198,16 @@ function packed(parts: readonly CheckpointPart[]) {
     parts.flatMap((part) => rowsOf(part, part.place.threadRef));
   const rows = {
     blobs: of(({ blobs = [] }, thread) => blobs.map((blob) => placed(thread, blob))),
-    checkpoints: of(({ checkpoints = [] }, thread) => checkpoints.map((row) => ({ thread, ...row }))),
-    writes: of(({ writes = [] }, thread) => writes.map((write) => placed(thread, write))),
+    checkpoints: lastOfEach(
+      of(({ checkpoints = [] }, thread) => checkpoints.map((row) => ({ thread, ...row }))),
+      ({ thread, ns, id }) => [thread, ns, id],
+    ),
+    writes: lastOfEach(
+      of(({ writes = [] }, thread) => writes.map((write) => placed(thread, write))),
+      ({ thread, ns, id, task, idx, replaces }, at) => [thread, ns, id, task, idx, replaces || at],
+    ),
   };
-  return {
-    data: Buffer.concat(values),
-    rows: {
-      ...rows,
-      checkpoints: lastOfEach(rows.checkpoints, ({ thread, ns, id }) => [thread, ns, id]),
-      writes: lastOfEach(rows.writes, ({ thread, ns, id, task, idx, replaces }, at) => [
-        ...[thread, ns, id, task, idx],
-        replaces || at,
-      ]),
-    },
-  };
+  return { data: Buffer.concat(values), rows };
 }
 
 /** A statement cannot change a row twice. */

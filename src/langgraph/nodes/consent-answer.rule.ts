@@ -14,10 +14,8 @@ const decision = z.strictObject({
 /** Omitted proposals count as "later". */
 const answerSchema = z.strictObject({ decisions: z.array(decision) });
 
-/** An answer to a consent interrupt. */
 export type ConsentAnswer = z.output<typeof answerSchema>;
 
-/** For interfaces that render a form. */
 export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
 
 export interface AskedProposal {

@@ -17,7 +17,6 @@ import {
   reviewRequest,
 } from "./consent-answer.rule.js";
 
-/** The person who answers can correct these. */
 export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
 
 /** Already decided or expired: asking again does not help. */
@@ -120,9 +119,7 @@ async function ask(
 ): Promise<void> {
   for (let problem: string | null = null; ; ) {
     // LangGraph matches answers to calls by position, so each turn asks exactly once.
-    const resumed: unknown = interrupt(questionOf(requests, problem), {
-      responseSchema: consentAnswerSchema,
-    });
+    const resumed: unknown = interrupt(questionOf(requests, problem), { responseSchema: consentAnswerSchema });
     const result = await applyConsentAnswer(memory, scope, requests, resumed);
     if (!("problem" in result)) return streamEvent(config, "consent", "ok", { ...result });
     problem = result.problem;

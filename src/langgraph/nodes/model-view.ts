@@ -46,7 +46,6 @@ function systemMessage(instructions: readonly BaseMessage[], block: string, id: 
   return asRecalled(new SystemMessage({ content, id }));
 }
 
-/** Texts before users' messages, by their place. */
 function prefixesOf(
   talk: readonly BaseMessage[],
   recalled: Recalled,
@@ -71,7 +70,6 @@ function blockId(talk: readonly BaseMessage[]): string {
   return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
 }
 
-/** @param isSaid whether it comes from the graph's state */
 function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): HumanMessage {
   const content =
     typeof message.content === "string"

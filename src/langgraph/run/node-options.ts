@@ -95,22 +95,18 @@ export async function continueOnError(
   try {
     await step();
   } catch (error) {
-    if (isGraphBubbleUp(error) || onError === "throw") throw error;
-    if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
+    const known = MemoryError.is(error) ? error : undefined;
+    const isMistake = known && neverContinued.has(known.code);
+    if (isGraphBubbleUp(error) || onError === "throw" || isMistake) throw error;
     // Refuses a run without a scope or thread even if the step was skipped.
     const identity = runIdentity(config, memory);
-    const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
-    const skipped = MemoryError.is(error) && error.details.retryInMs !== undefined;
+    const detail = known?.code ?? "UNEXPECTED";
+    const skipped = known?.details.retryInMs !== undefined;
     if (!skipped) await internalApi(memory).reportError({ ...identity, node, error });
     streamEvent(config, node, skipped ? "skipped" : "error", { detail });
   } finally {
-    streamPause(config, before, memory.databaseStatus());
+    const { state, retryInMs } = memory.databaseStatus();
+    const isNewPause = state !== "up" && state !== before.state;
+    if (isNewPause) streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
   }
-}
-
-type Status = ReturnType<Memory["databaseStatus"]>;
-
-function streamPause(config: LangGraphRunnableConfig, before: Status, { state, retryInMs }: Status): void {
-  if (before.state === state || state === "up") return;
-  streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
 }

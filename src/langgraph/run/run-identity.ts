@@ -3,16 +3,13 @@ import type { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
+import { parseScope, parseThreadId, type Scope, type ThreadAddress } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { timeZoneField } from "../../search/time-span.rule.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
 
-export interface RunIdentity {
-  readonly scope: Scope;
-  readonly threadId: string;
-}
+export type RunIdentity = ThreadAddress;
 
 export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
   return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
@@ -61,11 +58,11 @@ function runValue<Value>(
   schema: z.ZodType<Value>,
   keys: readonly string[],
 ): Value | undefined {
-  const [said] = [
+  const [found] = [
     ...named("context", valuesOf(config?.context), keys),
     ...named("configurable", valuesOf(config?.configurable), keys),
   ];
-  return said && parseInput(schema, said.value, said.key);
+  return found && parseInput(schema, found.value, found.key);
 }
 
 /** Labels that grant nothing, so clients may set them. */

@@ -35,7 +35,6 @@ export function recalledByRun() {
 export interface MemoryStreamEvent {
   /** "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" for a pause. */
   readonly type: `memory.${string}`;
-  /** As in `memory.events`. */
   readonly node: EventNode;
   readonly step: EventStep;
   readonly op: string;

@@ -38,7 +38,6 @@ export type Subagent = CompiledAgent | CreatedAgent<object> | SubagentDefinition
 interface NamedSubagent {
   /** The name of its tool: letters, digits, `_` and `-`. */
   readonly name: string;
-  /** For the supervisor's model. */
   readonly description: string;
   readonly agent: Subagent;
 }
@@ -123,7 +122,7 @@ const executorPrompt = "Carry out the task and report the result in a few senten
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
   const { model, memory, agents = [], tools = [], planner, executor, ...given } = options;
-  const { prompt = defaultPrompt, delegations, ...round } = given;
+  const { prompt = defaultPrompt, delegations, ...turn } = given;
   const { createAgent, createMiddleware } = await loadLangchain();
 
   const toolsOf = (agent: string, own: readonly StructuredToolInterface[] = []) => {
@@ -165,7 +164,7 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
   const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
   builder.nodes.tools.subgraphs = [team];
   const agent = graph as unknown as CompiledAgent;
-  return withMemory(agent, memory, { ...round, agent: "supervisor" }) as MemorySupervisor;
+  return withMemory(agent, memory, { ...turn, agent: "supervisor" }) as MemorySupervisor;
 }
 
 /** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
@@ -228,8 +227,8 @@ const taskSchema = z.object({
 function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
   const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
     (await team.invoke({ to: name, task }, config)).result;
-  const told = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
-  return tool(give, { name, description: told, schema: taskSchema });
+  const described = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
+  return tool(give, { name, description: described, schema: taskSchema });
 }
 
 /** Keeps the question and the answer. */

@@ -155,12 +155,12 @@ async function write(call: Call, draft: MemoryDraft, quote: string | null): Prom
     { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
     access(call, null),
   );
-  return told(outcome as Outcome, draft.text);
+  return reportOf(outcome as Outcome, draft.text);
 }
 
 type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
 
-function told({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: string): string {
+function reportOf({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: string): string {
   switch (outcome) {
     case "created":
     case "updated":

@@ -61,7 +61,6 @@ export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Sc
 /** For arguments that are accepted only to be refused with a message. */
 export const noOthers = { additionalProperties: false };
 
-/** Empty outside a graph. */
 export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
   // Newer tool nodes pass the state; older ones do not.
   const state = config.state ?? (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);

@@ -35,7 +35,6 @@ export interface AgentGraph {
   invoke(input: unknown, config: LangGraphRunnableConfig): Promise<Record<string, unknown>>;
 }
 
-/** State and nodes are known only at run time. */
 export interface LooseGraph {
   addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
   addEdge(from: string, to: string): LooseGraph;

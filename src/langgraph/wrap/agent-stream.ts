@@ -53,9 +53,7 @@ function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig
   const own = (handler: CallbackManager["handlers"][number]) => {
     const { namespaceOptions } = handler as { namespaceOptions?: NamespaceOptions };
     if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs) return handler;
-    return Object.create(handler, {
-      namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } },
-    });
+    return Object.create(handler, { namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } } });
   };
   const owned = new Map(callbacks.handlers.map((handler) => [handler, own(handler)]));
   const copy = callbacks.copy();

@@ -68,12 +68,7 @@ function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly
   if (!recalled || removed.length === 0) return recalled;
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
   const { gap, recent, lastTurn } = recalled;
-  return {
-    ...recalled,
-    gap: gap.filter(kept),
-    recent: recent.filter(kept),
-    lastTurn: lastTurn.filter(kept),
-  };
+  return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
 }
 
 /** Unknown, so true, after a failed recall. */
