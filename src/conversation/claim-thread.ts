@@ -6,10 +6,7 @@ import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-pr
 
 const noCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
-/**
- * CTEs `known_thread (id, owned, checkpoint_name)`, `known_owner (id, revision)`, and `its_owner (id, revision)`,
- * created if new, empty while another transaction creates it. Another scope's thread creates no owner.
- */
+/** CTEs `known_thread`, `known_owner` and `its_owner`, created if new, empty while another transaction creates it. */
 export function threadAndOwner(
   db: Connection,
   { scope, threadId }: { readonly scope: Scope; readonly threadId: string },
@@ -107,11 +104,7 @@ function ownedThread({ id, name }: Row): OwnedThread {
   return { threadRef: Number(id), checkpointThreadId: name };
 }
 
-/**
- * Names the thread's checkpoints by the thread id, or uniquely if another tenant has that id. Null if the thread was
- * forgotten. Call it after the statement that created the thread: of two concurrent tenants, at least one then sees the
- * other.
- */
+/** Null for a forgotten thread. Call it after the insert, so that one of two concurrent tenants sees the other. */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
   const [named] = await db.query<{ name: string }>(sql`

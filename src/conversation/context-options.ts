@@ -17,20 +17,14 @@ export const contextOptionsSchema = z.strictObject({
   tailTokens: z.int().min(200).max(1_000_000).default(4_000),
   /** How long the provider caches an unused prompt: then folding is free. @default 300_000 */
   cacheMs: z.int().min(0).default(300_000),
-  /**
-   * Tokens of tool results that `memoryMiddleware` shows verbatim; older ones become a line each. Raise it for agents
-   * that read long documents in parts. @default 16_000
-   */
+  /** Tokens of tool results that `memoryMiddleware` shows verbatim; older ones become a line. @default 16_000 */
   toolResultTokens: z.int().min(200).max(1_000_000).default(16_000),
 });
 
 export interface ContextConfig extends z.input<typeof contextOptionsSchema> {}
 
 export const contextConstants = {
-  /**
-   * Upper bound of unsummarised tokens shown; the prompt counts the omitted messages. Reached only without a model, or
-   * while summaries fail. Half of a window of 128,000.
-   */
+  /** Upper bound of unsummarised tokens shown, without a model or while summaries fail: half of a window of 128,000. */
   maxGapTokens: 64_000,
   /** Upper bound of unsummarised messages shown. A long agent turn has a hundred. */
   maxGapMessages: 400,
@@ -38,10 +32,7 @@ export const contextConstants = {
 
 export type ContextOptions = z.output<typeof contextOptionsSchema> & Readonly<typeof contextConstants>;
 
-/**
- * Share of the tail that starts a summary: later folds pay for more messages again (`npm run bench:prompt`: 10 % less
- * at 30 turns than with the full tail).
- */
+/** Share of the tail that starts a summary: a tenth cheaper at 30 turns than all of it (`npm run bench:prompt`). */
 const summaryShare = 0.8;
 
 export function presetConstants(preset: Preset, { tailTokens }: Pick<ContextOptions, "tailTokens">) {

@@ -41,10 +41,7 @@ const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 /** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/**
- * Generates a missing id. The role is "other" for what middleware, or an agent that delegates to this thread, wrote as
- * the user. @throws MemoryError `INVALID_INPUT` for an id
- */
+/** The role is "other" for text that others wrote as the user. @throws MemoryError `INVALID_INPUT` for an id */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);

@@ -17,10 +17,7 @@ export interface SummaryText {
   readonly dropped: number;
 }
 
-/**
- * Visible text without headings or instructions, cut after the last sentence within `maxCharacters`: later prompts
- * contain it, and tools may have written it. @throws MemoryError `MODEL_OUTPUT_INVALID` when nothing is left
- */
+/** Visible text without headings or instructions, cut at a sentence. @throws MemoryError `MODEL_OUTPUT_INVALID` */
 export async function summaryText(screen: Screen, text: string, maxCharacters: number): Promise<SummaryText> {
   // Enough to replace removed sentences.
   const head = text.trimStart().slice(0, 4 * maxCharacters);

@@ -9,10 +9,7 @@ export const summaryConstants = {
   afterSeq: 5,
   /** Unsummarised messages that start the next summary: every turn. */
   everyMessages: 2,
-  /**
-   * Covered messages that are also shown verbatim, from a turn's start: a summary cannot carry "change the second
-   * function you just wrote". Three turns of plain chat.
-   */
+  /** Covered messages that are also shown verbatim: a summary cannot carry code. Three turns of plain chat. */
   keepRecentMessages: 6,
   /** Tokens that start a summary, however few the messages. Ordinary turns have some hundred. */
   afterTokens: 16_000,
@@ -59,11 +56,7 @@ export interface SummaryWindow {
   readonly endSeq: number;
 }
 
-/**
- * At most `windowMessages` messages from a turn's start, so that tool calls stay with their results. The last turn is
- * always whole.
- * @param turnStarts ascending seqs of user messages; those in the window and the last one suffice
- */
+/** At most `windowMessages` messages, from a turn's start: calls stay with results. The last turn is always whole. */
 export function summaryWindow(
   lastSeq: number,
   windowMessages: number | null,

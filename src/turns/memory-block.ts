@@ -36,10 +36,7 @@ export function standingBlock(recalled: Recalled): string | null {
   });
 }
 
-/**
- * What each turn of the epoch adds before its user's message, by the message's id; undefined: the current one. @param
- * block the epoch's block; without one, the first lines explain memory
- */
+/** What each turn of the epoch adds before its user's message, by message id; undefined for the current one. */
 export function additionsOf(
   recalled: Recalled,
   block = standingBlock(recalled),
@@ -114,11 +111,14 @@ export function headingTokens(section: MemorySection): number {
 }
 
 function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) {
+  const { memories, appName } = recalled;
   const present = (section: string | null) => (section === null ? [] : [section]);
+  const top = recalled.changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
+  const notes = noteBlock(memories.notes, appName ?? memories.notes[0]?.scope.appId ?? "");
   return {
-    changes: present(delta(recalled)),
-    listed: listedSections([recalled.memories, ...earlier.map(({ memories }) => memories)]),
-    after: [notes, unread, consents].flatMap((section) => present(section(recalled))),
+    changes: present(deltaHeader({ ...recalled.changes, top })),
+    listed: listedSections([memories, ...earlier.map((additions) => additions.memories)]),
+    after: [notes, unread(recalled), consents(recalled)].flatMap(present),
   };
 }
 
@@ -152,11 +152,6 @@ function previousContext(recalled: Recalled): string {
   return (standingBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
 }
 
-function delta({ changes }: Recalled): string | null {
-  const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
-  return deltaHeader({ ...changes, top });
-}
-
 function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): string[] {
   if (count === 0 && !omittedAtLeast) return [];
   const one = count === 1 && !omittedAtLeast;
@@ -164,11 +159,6 @@ function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): s
   return [
     `(${number} more ${one ? "memory is" : "memories are"} not shown here. If you have a tool to search memory, it finds them.)`,
   ];
-}
-
-function notes({ memories, appName }: Recalled): string | null {
-  const { notes: found } = memories;
-  return noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
 }
 
 /** No fact is longer. */

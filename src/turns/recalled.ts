@@ -138,10 +138,7 @@ function earlierInEpoch(found: Pick<RecallResult, "conversation" | "shown">) {
   return { block, earlier };
 }
 
-/**
- * What the turn is shown. An open epoch keeps its block and adds new matches. `asked`: ids of profile memories that fit
- * the question, best first.
- */
+/** An open epoch keeps its block and adds new matches. `asked`: ids of matching profile memories, best first. */
 export function selectMemories(deps: SearchRuntime, question: EmbeddedQuestion, found: RecallResult) {
   const epoch = found.conversation?.epoch;
   if (!epoch) return { ...selectParts(deps, question, found), earlier: [] as readonly EarlierAdditions[] };

@@ -6,10 +6,7 @@ const mostDepth = 40;
 /** Thrown for values that only LangGraph's serializer knows. */
 const isOther = Symbol("other");
 
-/**
- * What LangGraph's `JsonPlusSerializer` loads, without a promise for each part, which takes a third of a turn's
- * processor time; undefined if it holds other objects than messages.
- */
+/** LangGraph's `JsonPlusSerializer` without a promise for each part: a third less processor time for a turn. */
 export function loadJson(json: string): { readonly value: unknown } | undefined {
   const value: unknown = JSON.parse(json);
   try {

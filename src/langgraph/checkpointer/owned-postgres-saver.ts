@@ -29,8 +29,6 @@ import {
 } from "./read-checkpoint.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
-type Configurable = Readonly<Record<string, unknown>>;
-
 /** Threads with cached places, for LangGraph's reads that name no owner. */
 const mostRemembered = 10_000;
 
@@ -64,7 +62,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const configurable: Configurable = config.configurable ?? {};
+    const { configurable = {} } = config;
     if (configurable.thread_id === undefined) return undefined;
     const threadId = parseThreadId(configurable.thread_id);
     if (isPartOfRead(config, this)) return this.#getOfRead(config, threadId);
@@ -126,13 +124,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     ]);
     await this.#write({
       place,
-      blobs: blobs.map(([, , channel, version, type, value = null]) => ({
-        ns,
-        channel,
-        version,
-        type,
-        value,
-      })),
+      blobs: blobs.map(([, , channel, version, type, value = null]) => ({ ns, channel, version, type, value })),
       checkpoints: [{ ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped }],
     });
     return configOf(place, ns, checkpoint.id);
@@ -150,20 +142,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
     const { checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
     const replaces = writes.every(([channel]) => (channel as string) in WRITES_IDX_MAP);
     const dumped = await this._dumpWrites(place.name, ns, id, taskId, writes as [string, unknown][]);
-    await this.#write({
-      place,
-      writes: dumped.map(([, , , task, idx, channel, type, value]) => ({
-        ns,
-        id,
-        task,
-        path: taskPath,
-        idx,
-        channel,
-        type,
-        value,
-        replaces,
-      })),
+    const rows = dumped.map(([, , , task, idx, channel, type, value]) => {
+      return { ns, id, task, path: taskPath, idx, channel, type, value, replaces };
     });
+    await this.#write({ place, writes: rows });
   }
 
   /** Deletes a thread's checkpoints, not its transcript or memories. @param scope its owner. @default nobody */
@@ -281,9 +263,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
 /** `end` does nothing: the memory closes its pools. */
 function readingPool(db: Database): Pool {
-  const query = async (text: string, values: unknown[] = []) => ({
-    rows: await db.query({ text, values } as Sql),
-  });
+  const query = async (text: string, values: unknown[] = []) => ({ rows: await db.query({ text, values } as Sql) });
   return { query, end: async () => {} } as unknown as Pool;
 }
 
@@ -349,9 +329,7 @@ function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTup
   return {
     ...tuple,
     config: { ...config, configurable: configurableFrom(place, config) },
-    ...(parentConfig && {
-      parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) },
-    }),
+    ...(parentConfig && { parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) } }),
   };
 }
 

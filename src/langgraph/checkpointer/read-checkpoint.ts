@@ -37,9 +37,8 @@ interface FoundRow {
   readonly write_bytes: Buffer | null;
 }
 
-interface CheckpointRow extends FoundRow, Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
+interface CheckpointRow extends FoundRow, Omit<StoredCheckpoint, "id" | "values" | "writes"> {
   readonly id: string | null;
-  readonly checkpoint: StoredCheckpoint["checkpoint"];
 }
 
 export type Where = CheckpointPlace | Asked;
@@ -114,10 +113,7 @@ export async function readCheckpoints(
   return [placeIn(where, rows[0]), found];
 }
 
-/**
- * What a checkpoint's delta channels are replayed from, in one statement: goes up to the first ancestor that stores
- * each channel, and reads what was written there and since, oldest first. @throws MemoryError `THREAD_FORBIDDEN`
- */
+/** What delta channels are replayed from: the first ancestor that stores each, and writes since, oldest first. */
 export async function readDeltaHistory(
   db: Connection,
   where: Where,
@@ -169,10 +165,7 @@ function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sq
 }
 
 function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {
-  return {
-    values: withBytes(row.value_list, row.value_bytes),
-    writes: withBytes(row.write_list, row.write_bytes),
-  };
+  return { values: withBytes(row.value_list, row.value_bytes), writes: withBytes(row.write_list, row.write_bytes) };
 }
 
 function withBytes<Fields extends readonly unknown[]>(list: Listed<Fields>, bytes: Buffer | null) {

@@ -181,9 +181,7 @@ async function writeTogether(
   return new Set(held.map(({ id }) => Number(id)));
 }
 
-/**
- * Values in one binary parameter, since arrays of them are written and read letter by letter; rows have their places.
- */
+/** Values in one binary parameter, since arrays of them are written letter by letter; rows have their places. */
 function packed(parts: readonly CheckpointPart[]) {
   const values: Uint8Array[] = [];
   let end = 0;

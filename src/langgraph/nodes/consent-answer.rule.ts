@@ -38,10 +38,7 @@ export function reviewRequest(proposals: readonly AskedProposal[]) {
       args: value === null ? { text } : { value },
       description: `May this be remembered? ${proposal}`,
     })),
-    reviewConfigs: proposals.map(() => ({
-      actionName,
-      allowedDecisions: ["approve", "edit", "reject"] as const,
-    })),
+    reviewConfigs: proposals.map(() => ({ actionName, allowedDecisions: ["approve", "edit", "reject"] as const })),
   };
 }
 
@@ -83,9 +80,7 @@ const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
-/**
- * Accepts decisions by id, one for all, or a list in order; text may be JSON. `problem` is for the person who answers.
- */
+/** Accepts decisions by id, one for all, or a list in order; text may be JSON. `problem` is for the user. */
 export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],
@@ -100,7 +95,8 @@ export function readConsentAnswer(
   const forAll = verdict.safeParse(answer);
   if (forAll.success) {
     const { value, text } = forAll.data;
-    if ((value ?? text) !== undefined && asked.length !== 1) return { problem: `Which is to be changed? ${forms}` };
+    if ((value ?? text) !== undefined && asked.length !== 1)
+      return { problem: `Name the proposal to change. ${forms}` };
     return { decisions: asked.map(({ id }) => ({ id, ...forAll.data })) };
   }
   const each = inOrder.safeParse(answer);

@@ -81,10 +81,7 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "THREAD_FORBIDDEN",
 ]);
 
-/**
- * Runs `step`; logs and reports a failure that does not end the turn. While the database is paused, skips steps with
- * one event in the stream. LangGraph's interrupts always pass.
- */
+/** Logs and reports a failure that does not end the turn. A paused database skips steps; interrupts always pass. */
 export async function continueOnError(
   memory: Memory,
   { node, onError }: { node: "recall" | "consent" | "remember"; onError: OnError | undefined },

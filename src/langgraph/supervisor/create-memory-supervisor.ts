@@ -192,11 +192,7 @@ function requireMessages(name: string, graph: object): SubagentGraph {
   );
 }
 
-const TeamState = Annotation.Root({
-  to: Annotation<string>,
-  task: Annotation<string>,
-  result: Annotation<string>,
-});
+const TeamState = Annotation.Root({ to: Annotation<string>, task: Annotation<string>, result: Annotation<string> });
 
 interface TeamGraph {
   invoke(input: { to: string; task: string }, config: LangGraphRunnableConfig): Promise<{ result: string }>;

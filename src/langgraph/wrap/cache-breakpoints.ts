@@ -14,10 +14,7 @@ type Part = Readonly<Record<string, unknown>>;
 type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
 type Method = (...args: unknown[]) => unknown;
 
-/**
- * Makes Anthropic's `model` send `cache_control` after the memory block and on the last message. At the model, since
- * later middleware may change the messages, the model or `cache_control`.
- */
+/** Makes Anthropic's models send `cache_control`. Wraps the model, since later middleware may change the request. */
 export function withCacheBreakpoints<Model>(model: Model): Model {
   if (typeof model !== "object" || model === null) return model;
   const methods = model as Record<string, Method>;

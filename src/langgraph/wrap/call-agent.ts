@@ -45,7 +45,9 @@ export function callAgent(
     const changed = { ...wholeStateUpdate(builder, own, leaveOut(others, shown)), [memoryKey]: recalled };
     if (!messages) return changed;
     const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
-    const nowRemoved = [...removed.filter((id) => isShownAgain(recalled, id)), ...update.removed];
+    const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
+    // After a failed recall, they are unknown.
+    const nowRemoved = [...removed.filter((id) => shownIds?.has(id) ?? true), ...update.removed];
     const noteRemoved = removed.length > 0 || nowRemoved.length > 0;
     return { ...changed, [messagesKey]: update.messages, ...(noteRemoved && { [removedKey]: nowRemoved }) };
   };
@@ -69,12 +71,6 @@ function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
   const { gap, recent, lastTurn } = recalled;
   return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
-}
-
-/** Unknown, so true, after a failed recall. */
-function isShownAgain(recalled: Recalled | null | undefined, id: string): boolean {
-  if (!recalled) return true;
-  return [...recalled.recent, ...recalled.lastTurn, ...recalled.gap].some((message) => message.id === id);
 }
 
 /** Changes from `state` to `output`, and ids of shown messages that `output` lacks. */

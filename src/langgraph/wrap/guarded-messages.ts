@@ -8,10 +8,7 @@ const asReduced = new WeakMap<readonly BaseMessage[], readonly BaseMessage[]>();
 /** Clients recognise the state's messages by it. */
 const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
 
-/**
- * The agent's `messages`, protected from middleware that edits the list of a request, which is the state's, in place,
- * as `contextEditingMiddleware` does. A node before each model call would cost a checkpoint each.
- */
+/** The agent's `messages`; `restoreMessages` undoes in-place edits, as of `contextEditingMiddleware`. */
 export const guardedMessages = new StateSchema({
   messages: new ReducedValue(described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }), {
     inputSchema: described,
