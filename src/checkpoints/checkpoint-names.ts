@@ -3,10 +3,10 @@ import { findThreadsElsewhere } from "../conversation/claim-thread.js";
 import type { ErasableThread } from "../conversation/list-threads.js";
 import type { Connection } from "../postgres/connection.js";
 
-/** LangGraph's tables: a checkpoint before its blobs, so that a reader never finds one that lacks some. */
+/** LangGraph's tables in deletion order: checkpoints before blobs, so that a reader never finds an incomplete one. */
 export const checkpointTableNames = ["checkpoints", "checkpoint_writes", "checkpoint_blobs"] as const;
 
-/** Which of `tables` this schema has: vectors' and LangGraph's are optional. */
+/** Those of `tables` that exist: tables for vectors and checkpoints are optional. */
 export async function existingTables<Table extends { readonly table: string }>(
   db: Connection,
   tables: readonly Table[],
@@ -21,11 +21,11 @@ export async function existingTables<Table extends { readonly table: string }>(
 
 export interface CheckpointNames {
   readonly own: readonly string[];
-  /** Ids of threads under which checkpoints of other tenants lie as well: they hold the state of both. */
+  /** Thread ids whose checkpoints also hold other tenants' state. */
   readonly shared: readonly string[];
 }
 
-/** Own names, and thread ids that no other tenant uses: runs without a user or our checkpointer wrote there. */
+/** Own names, and thread ids that no other tenant uses: runs without a user or without our checkpointer wrote there. */
 export async function checkpointNamesOf(
   db: Connection,
   { tenantId, threads }: { tenantId: string; threads: readonly ErasableThread[] },

@@ -8,7 +8,7 @@ export async function nextName(db: Connection, after: string): Promise<string | 
   return row?.name;
 }
 
-/** `recent` are those not older than `before`. Older LangGraph writes to delta channels that have no version. */
+/** `recent`: after `before`. Older LangGraph writes to delta channels without a version. */
 export async function findCheckpoints(db: Connection, name: string, before: Sql): Promise<CheckpointNode[]> {
   const { schema } = db;
   return db.query<CheckpointNode & Record<string, unknown>>(sql`
@@ -51,7 +51,6 @@ export async function deleteCheckpoints(db: Connection, name: string, nodes: rea
   return row ?? { checkpoints: 0, writes: 0 };
 }
 
-/** Deletes values of channels that no checkpoint refers to. */
 export async function deleteUnusedValues(db: Connection, name: string, limit: number): Promise<number> {
   const { schema } = db;
   const rows = await db.query(sql`

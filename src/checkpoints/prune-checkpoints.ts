@@ -12,22 +12,20 @@ import { deleteCheckpoints, deleteUnusedValues, findCheckpoints, nextName } from
 import { supersededCheckpoints } from "./superseded-checkpoints.rule.js";
 
 interface PruneOptions {
-  /** How many of each thread stay, at least 1; with them all that they need. */
+  /** Checkpoints kept for each thread, at least 1; what they need stays too. */
   readonly keepLast: number;
-  /** Only those older than this: a date, or an age in milliseconds. @default of any age */
+  /** Only those older than this date, or age in milliseconds. @default any age */
   readonly olderThan?: Date | number | undefined;
-  /** Only threads of this user, user within an app, or app. @default all, also those that memory does not know */
+  /** Only threads of this user, user within an app, or app. @default all, including threads unknown to memory */
   readonly scope?: Scope;
-  /** Only this thread. */
   readonly threadId?: string | undefined;
-  /** Stops between two statements, with its reason as the error; run it again to go on. */
+  /** Stops between two statements, with its reason as the error; run it again to continue. */
   readonly signal?: AbortSignal | undefined;
 }
 
 export interface Pruned {
   readonly threads: number;
   readonly checkpoints: number;
-  /** What was written at those checkpoints. */
   readonly writes: number;
   /** Values of channels that no checkpoint refers to any more. */
   readonly blobs: number;
@@ -50,7 +48,7 @@ const optionsSchema = z.strictObject({
   olderThan: z.union([storableDate, spanMs], "olderThan must be a date or milliseconds").optional(),
 });
 
-/** Rows that one statement deletes at most: some hundred milliseconds. */
+/** Rows deleted by one statement: some hundred milliseconds. */
 const rowsAtOnce = 500;
 
 export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database): CheckpointsApi {
@@ -58,7 +56,7 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
     async prune(options) {
       const { keepLast, olderThan, threadId, signal } = parseInput(optionsSchema, options, "pruning");
       const scope = parseScopeIn(options) ?? null;
-      // LangGraph's tables have no row-level security that would refuse it.
+      // LangGraph's tables have no row-level security.
       if (scope === null && !(await mayCrossTenants())) {
         const message = "Only the role that owns the tables prunes checkpoints of all tenants. Pass a scope.";
         throw new MemoryError("PERMISSION_DENIED", message);
@@ -75,7 +73,7 @@ export function createCheckpointsApi({ patient: db, mayCrossTenants }: Database)
           pruned.checkpoints += gone.checkpoints;
           pruned.writes += gone.writes;
         }
-        // After the last checkpoint that refers to them; also what a run left that was interrupted.
+        // Also deletes what an interrupted run left.
         for (let rows = rowsAtOnce; rows === rowsAtOnce; pruned.blobs += rows) {
           signal?.throwIfAborted();
           rows = await deleteUnusedValues(db, name, rowsAtOnce);

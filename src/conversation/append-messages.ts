@@ -1,32 +1,27 @@
 import sql, { empty, type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, uuidOf } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import { threadAndOwner } from "./claim-thread.js";
 import { type ShownContext, shownTurn } from "./shown-turns.js";
 
 export interface NewMessage extends Omit<TranscriptMessage, "seq"> {
-  /** Text prepared for `to_tsvector`; empty for what is not searched. */
+  /** Input of `to_tsvector`; empty for messages that are not searched. */
   readonly terms: string;
 }
 
-export interface AppendedTurn {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface AppendedTurn extends ThreadAddress {
   readonly messages: readonly NewMessage[];
-  /** When it was said. @default now */
   readonly saidAt?: Date | undefined;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   readonly shown?: ShownContext | undefined;
-  /** When new user messages make the extraction of facts due. @default they do not */
   readonly extract?: ExtractAfter | undefined;
-  /** When a conversation that goes silent counts as over, and leaves a note. @default it leaves none */
   readonly note?: NoteAfter | undefined;
 }
 
-/** The extraction of facts is due with so many user messages, or once the thread is silent so long. */
+/** Extraction is due after this many user messages, or after this silence. */
 export interface ExtractAfter {
   readonly messages: number;
   readonly idleMs: number;
@@ -34,7 +29,7 @@ export interface ExtractAfter {
 
 export type NoteAfter = Pick<ExtractAfter, "idleMs">;
 
-/** CTEs `input`, the messages in order, and `term`, the `frequency` of each word in a message of `length` words. */
+/** CTEs `input`, the messages in order, and `term`, each word's `frequency` in a message of `length` words. */
 export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
   const column = <Key extends keyof NewMessage>(key: Key) => messages.map((message) => message[key]);
   return sql`
@@ -52,9 +47,9 @@ export function inputMessages(db: Connection, { messages }: AppendedTurn): Sql {
 }
 
 /**
- * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row, locked, made where new,
- * with the new turns counted; no row when the thread is another scope's. New messages reopen a thread, except those of
- * the turn that ended it. `before (last_seq)`; `fresh`: the messages that the thread lacks, with refs and `seq`.
+ * The CTEs of `threadAndOwner`, and `owned (id, owner_ref, turns, ended)`: the thread's row, locked, created if new,
+ * with new turns counted; empty for another scope's thread. New messages reopen a thread, except in the turn that ended
+ * it. `before (last_seq)`; `fresh`: the messages that the thread lacks, with refs and `seq`.
  */
 export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
   const { schema } = db;
@@ -66,22 +61,22 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
     messages: sql`(select count(distinct position) from term)`,
     messageLength: sql`(select coalesce(sum(frequency), 0) from term)`,
   })},
-    -- With an offset each is looked up by its key; as a join, the planner may read all messages there are.
+    -- With an offset each is looked up by its key; as a join, the planner may read all messages.
     unknown as materialized (
       select i.* from input i where not exists (
         select from ${schema}.message m
         where m.thread_ref = (select id from known_thread) and m.message_id = i.message_id offset 0
       )
     ),
-    news as materialized (
+    delta as materialized (
       select count(*) > 0 as any_new, count(*) filter (where role = 'user') as turns, ${db.now()} as now from unknown
     ),
     made as (
       insert into ${schema}.thread
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, turns, created_at, last_activity_at)
-      -- A turn that began before its user was forgotten has seen revisions that are to come.
+      -- A turn that began before its user was forgotten has seen later revisions than the new owner has.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, least(${revSeen}::bigint, o.revision), n.turns, n.now, n.now
-      from its_owner o, news n where not exists (select from known_thread)
+      from its_owner o, delta n where not exists (select from known_thread)
       on conflict do nothing
       returning id, owner_ref, turns, false as ended
     ),
@@ -91,7 +86,7 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
         turns = t.turns + n.turns,
         ended_at = case when t.closing_until > n.now or not n.any_new then t.ended_at end,
         closing_until = case when not n.any_new then t.closing_until end
-      from known_thread k, its_owner o, news n where t.id = k.id and k.owned
+      from known_thread k, its_owner o, delta n where t.id = k.id and k.owned
       returning t.id, t.owner_ref, t.turns, t.ended_at is not null as ended
     ),
     owned as (
@@ -110,7 +105,7 @@ export function lockedThread(db: Connection, turn: AppendedTurn): Sql {
     )`;
 }
 
-/** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; and `indexed`. */
+/** CTEs that write `fresh`: `counted (id)`, an owner that existed before; `added`; `indexed`. */
 export function writtenMessages(db: Connection, { saidAt, agentId, runId }: AppendedTurn): Sql {
   const { schema } = db;
   return sql`
@@ -138,7 +133,7 @@ export function writtenMessages(db: Connection, { saidAt, agentId, runId }: Appe
     )`;
 }
 
-/** `due (kind, retry_at)`. Reading `counted` locks the owner before other rows, as writers of memories do. */
+/** CTE `due (kind, retry_at)`. Reading `counted` locks the owner before other rows, as writers of memories do. */
 export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
   const { schema } = db;
   const { scope, threadId, agentId, runId, shown, extract, note } = turn;
@@ -163,10 +158,17 @@ export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
       insert into ${schema}.work as k (thread_ref, kind, done_until, retry_at)
       select distinct f.thread_ref, 'facts', -1, ${db.now()} + ${waitMs} * interval '1 millisecond' from fresh f
       where ${extract !== undefined} and f.role = 'user' and (select count(*) from counted) >= 0
-      ${note ? noteAfter(db, note) : empty}
+      ${
+        note
+          ? sql`union all
+      select owned.id, 'notes', -1,
+        ${db.now()} + case when owned.ended then 0 else ${note.idleMs}::float8 end * interval '1 millisecond'
+      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`
+          : empty
+      }
       on conflict (thread_ref, kind) where given_up_at is null do update set retry_at = case
         when k.kind = 'notes' and not (k.attempts > 0 and k.lease_until is null) then excluded.retry_at
-        -- Waits for its next try, or for another day.
+        -- Waits for its retry, or for another day.
         when (k.attempts > 0 and k.lease_until is null)
           or k.retry_at - excluded.retry_at > ${idleMs} * interval '1 millisecond'
         then coalesce(k.retry_at, excluded.retry_at) else excluded.retry_at
@@ -188,11 +190,4 @@ export function notedTurn(db: Connection, turn: AppendedTurn): Sql {
         and (select count(*) from counted) >= 0
     ),
     ${shownTurn(db, shown)}`;
-}
-
-function noteAfter(db: Connection, { idleMs }: NoteAfter): Sql {
-  return sql`union all
-      select owned.id, 'notes', -1,
-        ${db.now()} + case when owned.ended then 0 else ${idleMs}::float8 end * interval '1 millisecond'
-      from owned where exists (select from fresh) and (select count(*) from counted) >= 0`;
 }

@@ -4,18 +4,13 @@ import { collided, retryOn } from "../postgres/retry.js";
 import { nobody, ownNamePrefix, type Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs } from "../scope/scope-predicates.js";
 
-type OwnerCounts = Readonly<Record<"turns" | "messages" | "messageLength", Sql>>;
+const noCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
 
-const nothingYet: OwnerCounts = { turns: sql`0`, messages: sql`0`, messageLength: sql`0` };
-
-/**
- * CTEs `known_thread (id, owned, checkpoint_name)`, `known_owner (id, revision)`, and `its_owner (id, revision)`, made
- * where new, but empty while another transaction makes it. Another scope's thread (`not owned`) makes no owner.
- */
+/** CTEs `known_thread`, `known_owner` and `its_owner`, created if new, empty while another transaction creates it. */
 export function threadAndOwner(
   db: Connection,
   { scope, threadId }: { readonly scope: Scope; readonly threadId: string },
-  counts: OwnerCounts = nothingYet,
+  counts = noCounts,
 ): Sql {
   const { schema } = db;
   const { tenantId, userId, appId } = scopeColumns(scope);
@@ -42,7 +37,7 @@ export function threadAndOwner(
 
 export interface OwnedThread {
   readonly threadRef: number;
-  /** The thread id that its checkpoints are kept under; null until somebody asks for them. */
+  /** Thread id in the checkpoint tables; null until a checkpointer needs it. */
   readonly checkpointThreadId: string | null;
 }
 
@@ -52,14 +47,14 @@ interface Row {
   name: string | null;
 }
 
-/** Null when the tenant's thread of that id is another scope's. One round trip. @throws MemoryError `BUSY` */
+/** Null for another scope's thread. One round trip. @throws MemoryError `BUSY` */
 export async function claimThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },
 ): Promise<OwnedThread | null> {
-  // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
+  // 23503: the owner was forgotten after the snapshot; the next try creates it again.
   const claimed = await retryOn(["23503"], () => tryClaim(db, scope, threadId), {
-    // Who else claims the same thread, or makes the same owner, has done so by the next try.
+    // Competing claims are committed by the next try.
     most: 21,
     stepMs: 5,
     busy: `Thread "${threadId}" could not be claimed: it is made and forgotten again and again. Try again.`,
@@ -67,7 +62,7 @@ export async function claimThread(
   return claimed.owned ? ownedThread(claimed) : null;
 }
 
-/** Undefined when there is none, null when it is another scope's. */
+/** Undefined without a thread, null for another scope's. */
 export async function findThread(
   db: Connection,
   { scope, threadId }: { scope: Scope; threadId: string },
@@ -90,7 +85,7 @@ async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise
     made as (
       insert into ${schema}.thread
         (tenant_id, thread_id, user_id, app_id, owner_ref, rev_seen, created_at, last_activity_at)
-      -- A new thread is told of no changes: all that is known is news to it.
+      -- All existing memories are new to a new thread: it has no changes to report.
       select ${tenantId}, ${threadId}, ${userId}, ${appId}, o.id, o.revision, ${db.now()}, ${db.now()}
       from its_owner o
       where not exists (select from known_thread)
@@ -101,7 +96,7 @@ async function tryClaim(db: Connection, scope: Scope, threadId: string): Promise
     union all select id, true, null from made`,
     { prepare: true },
   );
-  // Another got in between: its row is not in this statement's snapshot.
+  // Another transaction inserted it after this snapshot.
   return claimed ?? collided;
 }
 
@@ -109,11 +104,7 @@ function ownedThread({ id, name }: Row): OwnedThread {
   return { threadRef: Number(id), checkpointThreadId: name };
 }
 
-/**
- * Names the thread's checkpoints by the thread id, or uniquely where another tenant, or for nobody a tenant, has it.
- * Null when the thread was forgotten. Call it after the statement that made the thread: of two tenants at once, at
- * least one then sees the other.
- */
+/** Null for a forgotten thread. Call it after the insert, so that one of two concurrent tenants sees the other. */
 export async function nameCheckpoints(db: Connection, threadRef: number): Promise<string | null> {
   const { schema } = db;
   const [named] = await db.query<{ name: string }>(sql`
@@ -132,11 +123,10 @@ export async function nameCheckpoints(db: Connection, threadRef: number): Promis
 
 export interface ThreadElsewhere {
   readonly id: string;
-  /** How many other tenants do. */
   readonly tenants: number;
-  /** Whether one of those has the checkpoints under the id itself. */
+  /** Whether another tenant's checkpoints have the plain id. */
   readonly isTaken: boolean;
-  /** Whether runs that named no user have them. */
+  /** Whether unowned checkpoints have it. */
   readonly isTakenByNobody: boolean;
 }
 

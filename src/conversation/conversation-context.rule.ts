@@ -1,27 +1,25 @@
-/** Longest turn that is shown again after it was summarised; of a longer one, which an agent alone made, the question. */
+/** Longest summarised turn that is shown again; of a longer one, only the question. */
 export const mostTurnMessages = 50;
 
-/** `Item` is any message with an id. */
 export interface ContextSources<Item> {
-  /** Recorded messages after `endId`, in order. */
   readonly gap: readonly Item[];
-  /** Id of the last message that a summary covers or that is over the limit; null when the gap begins the thread. */
+  /** Last summarised or omitted message; null when the gap begins the thread. */
   readonly endId: string | null;
-  /** The last messages before it, shown all the same. */
+  /** The last messages before `endId`, shown despite the summary. */
   readonly recent: readonly Item[];
-  /** The turn that the summary ends with, where no later one is recorded. */
+  /** The turn at the summary's end, unless a later one is recorded. */
   readonly lastTurn: readonly Item[];
-  /** The messages in the graph's state, in order; the current one is the last. */
+  /** The graph's messages, in order, the current one last. */
   readonly state: readonly Item[];
   readonly idOf: (item: Item) => string | undefined;
   readonly opensTurn: (item: Item) => boolean;
 }
 
 /**
- * The messages to show beside the summary: recent ones that it covers, everything after its end, then what is not
- * recorded yet. Where they do not begin with a user's message, also the last turn before: models need one. The state
- * wins where it overlaps the transcript: it has edits, forks and the current message. The transcript adds what the state
- * lacks, and has the order. After a fork the abandoned branch's tail is omitted.
+ * The messages to show beside the summary: recent covered ones, everything after its end, then unrecorded ones. If they
+ * do not begin with a user's message, which models need, also the turn before. The state wins over the transcript: it
+ * has edits, forks and the current message. The transcript adds what the state lacks and fixes the order. After a fork
+ * the abandoned branch's tail is omitted.
  */
 export function conversationContext<Item>(sources: ContextSources<Item>): Item[] {
   const { gap, recent, lastTurn, idOf, opensTurn } = sources;
@@ -48,7 +46,7 @@ function shownOf<Item>(sources: ContextSources<Item>): Item[] {
   return [...recentOf(recent, covered, isRecent, idOf), ...after.filter((item) => !isRecent(item))];
 }
 
-/** What the state lacks of `recent` at its end was removed, or is of an abandoned branch. */
+/** What the state lacks at the end of `recent` was removed, or belongs to an abandoned branch. */
 function recentOf<Item>(
   recent: readonly Item[],
   covered: readonly Item[],
@@ -65,7 +63,7 @@ function recentOf<Item>(
 
 function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item[] {
   const gapIds = new Set(gap.map(idOf));
-  // Two messages without an id are not the same one.
+  // Messages without an id are distinct.
   gapIds.delete(undefined);
   const end = endId === null ? -1 : state.findIndex((message) => idOf(message) === endId);
   if (end >= 0) return state.filter((message, index) => index > end || gapIds.has(idOf(message)));
@@ -78,13 +76,13 @@ function afterEnd<Item>({ gap, endId, state, idOf }: ContextSources<Item>): Item
   return [...gap.slice(0, place), ...(endId === null ? state : state.slice(firstShared))];
 }
 
-/** Of duplicates the last version. */
+/** Keeps the last version of duplicates. */
 function distinct<Item>(state: readonly Item[], idOf: (item: Item) => string | undefined): readonly Item[] {
   const latest = new Map(state.map((message) => [idOf(message) ?? message, message]));
   return latest.size === state.length ? state : [...latest.values()];
 }
 
-/** A node may have put recorded messages back in another order. */
+/** A node may have reordered recorded messages. */
 function inOrder<Item>(
   gap: readonly Item[],
   state: readonly Item[],

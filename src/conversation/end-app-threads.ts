@@ -5,7 +5,7 @@ import { scopeColumns, withinScope } from "../scope/scope-predicates.js";
 
 const endedReason = "uninstalled";
 
-/** Conversations ended in one statement, whose turns wait for it: some milliseconds. */
+/** Conversations ended by one statement, which locks them for some milliseconds. */
 const atOnce = 500;
 
 export interface EndedThreads {
@@ -13,7 +13,7 @@ export interface EndedThreads {
   readonly due: readonly ThreadRef[];
 }
 
-/** Ends all open conversations of an app. With `leaveNotes` their notes are due, where they leave any. */
+/** Ends all open conversations of an app. With `leaveNotes` their pending notes become due. */
 export async function endAppThreads(
   db: Connection,
   { scope, leaveNotes }: { readonly scope: AppScope; readonly leaveNotes: boolean },
@@ -44,7 +44,7 @@ export async function endAppThreads(
   return { count, due };
 }
 
-/** The app's conversations leave no note of what was said until now; workers at one lose their lease. */
+/** Skips notes about everything until now; workers lose their lease. */
 export async function skipAppNotes(db: Connection, scope: AppScope): Promise<void> {
   const { schema } = db;
   await db.query(sql`

@@ -6,7 +6,6 @@ import type { Runtime } from "../runtime.js";
 import {
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
   type ThreadAddress,
   threadField,
@@ -17,18 +16,16 @@ import { storableText } from "../text/parse-input.js";
 import { clipped, onOneLine, visibleText } from "../text/storable-text.js";
 import { claimThread } from "./claim-thread.js";
 
-export interface EndThread {
-  readonly scope: Scope;
-  readonly threadId: string;
-  /** For people: "resolved", "The user said goodbye". Longer than 300 characters it is cut. @default none */
+export interface EndThread extends ThreadAddress {
+  /** For people: "resolved", "The user said goodbye". Cut at 300 characters. @default none */
   readonly reason?: string | undefined;
-  /** Whether a turn is under way: what it records within ten minutes still belongs to it. @default false */
+  /** Whether the turn continues: what it records within ten minutes still belongs to it. @default false */
   readonly afterTurn?: boolean | undefined;
 }
 
 export interface EndedThread {
   readonly threadId: string;
-  /** When it ended first, and why: ending it again changes neither. */
+  /** The first end and its reason: ending it again changes neither. */
   readonly endedAt: Date;
   readonly endedReason: string | null;
 }
@@ -38,10 +35,9 @@ export interface Ending extends EndedThread {
   readonly noteDue: boolean;
 }
 
-/** Longest reason kept, in characters: a sentence or two, for a list. */
 const mostReasonCharacters = 300;
 
-/** How long a turn may go on after it ended its conversation: an agent's last answers take seconds. */
+/** An agent's last answers take seconds. */
 const closingMs = 600_000;
 
 const endSchema = z.strictObject({
@@ -51,7 +47,7 @@ const endSchema = z.strictObject({
   afterTurn: z.boolean().default(false),
 });
 
-/** Ends a conversation, once: a message after it reopens it. With an app and `leavesNote`, its note is due. */
+/** Ends a conversation until its next message. With an app and `leavesNote`, its note becomes due. */
 export async function endThread(
   { db, redactor }: Pick<Runtime, "db" | "redactor">,
   input: EndThread,
@@ -59,10 +55,11 @@ export async function endThread(
 ): Promise<Ending> {
   const { scope, afterTurn, ...end } = parseScoped(endSchema, input, "end of a conversation");
   const threadId = parseThreadId(end.threadId);
-  const reason = end.reason === undefined ? null : await reasonOf(redactor, end.reason);
+  const line = onOneLine(visibleText(await redactor.text(end.reason ?? ""))).trim();
+  const reason = line === "" ? null : clipped(line, mostReasonCharacters);
   const ending = { scope, threadId, reason, afterTurn, leavesNote };
   let ended = await writeEnd(db, ending);
-  // The first turn of a graph that claims no thread is recorded after its tools ran.
+  // The first turn of a graph without our checkpointer is recorded after its tools ran.
   if (ended === undefined && afterTurn && (await claimThread(db, { scope, threadId })))
     ended = (await writeEnd(db, ending)) ?? null;
   if (ended) return { threadId, ...ended };
@@ -70,12 +67,6 @@ export async function endThread(
   throw new MemoryError("NOT_FOUND", `This scope has no thread "${threadId}".`);
 }
 
-async function reasonOf(redactor: Runtime["redactor"], reason: string): Promise<string | null> {
-  const line = onOneLine(visibleText(await redactor.text(reason))).trim();
-  return line === "" ? null : clipped(line, mostReasonCharacters);
-}
-
-/** Undefined when there is no such thread, null when it is another scope's. */
 async function writeEnd(
   db: Connection,
   input: ThreadAddress & { reason: string | null; afterTurn: boolean; leavesNote: boolean },
@@ -114,7 +105,7 @@ async function writeEnd(
   return id === null ? null : { threadRef: Number(id), endedAt, endedReason, noteDue: due };
 }
 
-/** A note that failed keeps the time of its next try. */
+/** A failed note keeps its retry time. */
 function dueNote(db: Connection) {
   return sql`,
     task as (
@@ -126,7 +117,7 @@ function dueNote(db: Connection) {
     )`;
 }
 
-/** Ends an app's conversation after `idleMs` of silence. Whether it is over. */
+/** Ends an app's conversation after `idleMs` of silence. Returns whether it is over. */
 export async function endIdleThread(
   db: Connection,
   { threadRef, idleMs }: { threadRef: number; idleMs: number },

@@ -1,6 +1,6 @@
 import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
-import type { Scope } from "../scope/scope.js";
+import type { ThreadAddress } from "../scope/scope.js";
 import { scopeColumns } from "../scope/scope-predicates.js";
 import type { TranscriptMessage } from "../text/message-text.js";
 import type { ReadLimits } from "./context-options.js";
@@ -13,66 +13,53 @@ interface ConversationSummary {
   readonly endSeq: number;
   readonly text: string;
   readonly endMessageId: string;
-  /** The turns of the thread that it covers, counted from 1. */
   readonly startTurn: number;
   readonly endTurn: number;
 }
 
-/** What earlier turns of an epoch were shown. */
 interface OpenEpoch {
-  /** The owner's revision when it was opened. */
   readonly revision: number;
-  /** Memories left out of its block. */
   readonly omitted: number;
-  /** By the message that they were shown with, the opening turn's first: its block and what each turn added. */
+  /** The opening turn first: its block, then what each turn added. */
   readonly lines: readonly (readonly [messageId: string, memoryId: string | null, part: ShownPart | null])[];
 }
 
 export interface Conversation {
-  /** Null where this turn opens one. */
+  /** Null if this turn opens one. */
   readonly epoch: OpenEpoch | null;
-  /** The first message shown word for word. */
   readonly firstSeq: number;
-  /** Where the newest summary ends, which a later turn shows. */
+  /** End of the newest summary, which a later turn shows. */
   readonly summarisedId: string | null;
-  /** Null before the first message. */
   readonly lastMessageId: string | null;
   /** −1 before the first message. */
   readonly lastSeq: number;
   readonly summary: ConversationSummary | null;
   readonly processing: { readonly id: number; readonly startSeq: number; readonly endSeq: number } | null;
   readonly gap: TranscriptMessage[];
-  /** The oldest of them that are left out, since they are too many to be shown; null when all are there. */
-  readonly omitted: Omitted | null;
-  /** The last messages that the summary covers, from a turn's start; long turns and long results are cut. */
+  /** The oldest gap messages if there are too many to show. */
+  readonly omitted: { readonly messages: number; readonly endMessageId: string } | null;
+  /** The last messages that the summary covers, from a turn's start; long turns and results are cut. */
   readonly recent: TranscriptMessage[];
-  /** The turn that the summary ends with, where the gap has no user's message; of a long one the question. */
+  /** The turn at the summary's end, if the gap has no user's message; of a long one the question. */
   readonly lastTurn: TranscriptMessage[];
 }
 
-interface Omitted {
-  readonly messages: number;
-  readonly endMessageId: string;
-}
-
-export interface ConversationRow extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "epoch"> {
+export interface ConversationRow
+  extends Pick<Conversation, "summary" | "processing" | "gap" | "recent" | "omitted" | "epoch"> {
   readonly owned: boolean;
   readonly rev_seen: number;
-  readonly omitted: Omitted | null;
   readonly summarised_id: string | null;
   readonly first_shown: number;
 }
 
-export interface ConversationAddress {
-  readonly scope: Scope;
-  readonly threadId: string;
-  /** Then the summary is the latest one that ends with one of these messages, or before all of them. */
+export interface ConversationAddress extends ThreadAddress {
+  /** Selects the latest summary that ends with one of these, or before all of them. */
   readonly messageIds?: readonly string[] | null | undefined;
-  /** Ids of messages that the caller holds: they come without their words. */
+  /** Messages in the caller's state: they come without text. */
   readonly heldIds?: readonly string[] | undefined;
 }
 
-/** No row for a new thread; of another scope's only `owned` and `rev_seen`. */
+/** No row for a new thread; for another scope's only `owned` and `rev_seen`. */
 export function conversationRow(
   db: Connection,
   { scope, threadId, messageIds = null, heldIds = [] }: ConversationAddress,
@@ -89,12 +76,12 @@ export function conversationRow(
     )`;
 }
 
-/** The conversation of `row`: `undefined` without a row, `null` when it belongs to another scope. */
+/** Undefined without a row, null for another scope's. */
 export function conversationOf(row: ConversationRow | null | undefined): Conversation | null | undefined {
   if (!row) return undefined;
   if (!row.owned) return null;
   const { summary, processing, gap, omitted, recent, epoch } = row;
-  // Nothing lies beyond the gap, and without one the summary ends with the last message.
+  // Without a gap, the summary ends with the last message.
   const last = gap.at(-1);
   return {
     lastMessageId: last?.messageId ?? summary?.endMessageId ?? null,
@@ -106,7 +93,7 @@ export function conversationOf(row: ConversationRow | null | undefined): Convers
     epoch,
     firstSeq: row.first_shown,
     summarisedId: row.summarised_id,
-    // Of a turn that is one message too long, its question is shown, and so nothing is left out.
+    // A turn one message over the limit shows its question, so nothing is omitted.
     omitted: omitted && omitted.messages > 0 ? omitted : null,
     lastTurn: gap.some(({ role }) => role === "user") ? [] : lastTurnOf(recent),
   };

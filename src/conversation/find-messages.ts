@@ -10,7 +10,7 @@ export interface SaidIn {
   readonly runId?: string | null | undefined;
 }
 
-/** The agent and run that all of `said` share: what comes of several runs has none. */
+/** The agent and run, if all of `said` share them. */
 export function commonOrigin(said: readonly SaidIn[]): { agentId?: string; runId?: string } {
   const agentId = common(said.map((each) => each.agentId));
   const runId = common(said.map((each) => each.runId));
@@ -22,13 +22,12 @@ export function common<Value>(values: readonly Value[]): Value | undefined {
   return others.every((other) => other === first) ? first : undefined;
 }
 
-/** Counted from 1, both ends included. */
+/** Counted from 1, inclusive. */
 export interface TurnRange {
   readonly start: number;
   readonly end: number;
 }
 
-/** In order, without system messages. */
 export async function findThreadMessages(
   db: Connection,
   input: { threadRef: number; fromSeq: number; toSeq: number },
@@ -41,7 +40,7 @@ export async function findThreadMessages(
     order by m.seq`);
 }
 
-/** The last message that no tool gave, and the results of tools after it; without system messages. */
+/** The last message not from a tool, and the tool results after it; without system messages. */
 export async function findLastCall(db: Connection, threadRef: number): Promise<BaseMessage[]> {
   const rows = await db.query<TranscriptMessage & Record<string, unknown>>(sql`
     select m.message_id as "messageId", m.role, m.actor, '' as text, m.serialised

@@ -3,9 +3,9 @@ import type { Connection } from "../postgres/connection.js";
 import { isId } from "../scope/scope-predicates.js";
 
 /**
- * Rows (thread_ref, seq, wholly), some twice: the messages of `owners` (id) from which facts were learned that were
- * removed on request, the requests, and the answers to both. `wholly`: without another active fact. From the audit
- * trail, so also after the purge; neither ageing nor merging is a request. By the index `history_removed`.
+ * Rows (thread_ref, seq, wholly), with duplicates: messages of `owners` (id) that taught facts later removed on
+ * request, the requests, and the answers to both. `wholly`: no other active fact comes from it. Reads the audit trail
+ * by the index `history_removed`, so also after the purge; ageing and merging are no requests.
  */
 export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
   return sql`
@@ -21,10 +21,10 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
         select h.new #>> '{evidence,threadId}', jsonb_build_array(h.new #> '{evidence,seq}'),
           null, h.new #>> '{evidence,messageId}'
         where h.new #> '{evidence,threadId}' is not null
-      ) told
-      -- One by one: joined, all threads are hashed for each of them.
+      ) taught
+      -- One by one: a join would hash all threads for each.
       cross join lateral (
-        select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, sql`told.thread_id`)} and t.owner_ref = o.id
+        select t.id from ${schema}.thread t where ${isId(sql`t.thread_id`, sql`taught.thread_id`)} and t.owner_ref = o.id
         limit 1
       ) t
       cross join lateral (
@@ -34,13 +34,13 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
             where s.thread_ref = t.id and s.seq = c.seq::integer and m.kind = 'fact' and m.state = 'active' limit 1
           ) is null as wholly
         from (
-          select jsonb_array_elements_text(told.seqs)
+          select jsonb_array_elements_text(taught.seqs)
           union all
-          (select m.seq::text from ${schema}.message m where m.thread_ref = t.id and m.message_id = told.message_id limit 1)
+          (select m.seq::text from ${schema}.message m where m.thread_ref = t.id and m.message_id = taught.message_id limit 1)
           union all
-          -- What an agent wrote in the middle of a turn knows no seq yet.
+          -- What an agent wrote in mid-turn has no seq yet.
           select m.seq::text from ${schema}.message m
-          where told.seqs = '[]' and m.thread_ref = t.id and m.role = 'user' and strpos(m.content, told.quote) > 0
+          where taught.seqs = '[]' and m.thread_ref = t.id and m.role = 'user' and strpos(m.content, taught.quote) > 0
         ) c (seq)
         where c.seq is not null offset 0
       ) turn
@@ -59,7 +59,7 @@ export function forgottenMessages({ schema }: Connection, owners: Sql): Sql {
       )`;
 }
 
-/** Whether the message `m` of a thread may be material: it was not learned from alone what is forgotten. */
+/** False for a message `m` whose facts were all forgotten. */
 export function isMaterial(db: Connection, threadRef: number | Sql): Sql {
   const owners = sql`(select owner_ref as id from ${db.schema}.thread where id = ${threadRef})`;
   return sql`m.seq <> all (array(

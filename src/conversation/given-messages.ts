@@ -12,10 +12,10 @@ import { saidMessage } from "./recalled-mark.js";
 
 export const messageListSchema = z.custom<readonly BaseMessageLike[]>(Array.isArray, "must be a list of messages");
 
-/** Ids for frozen messages, and for plain objects, which are the caller's. */
+/** Ids for frozen messages and callers' plain objects. */
 const idsOfOthers = new WeakMap<object, string>();
 
-/** `given` without recalled ones and removals. The same object keeps its id. @throws MemoryError `INVALID_INPUT` */
+/** `given` without recalled messages and removals. The same object keeps its id. @throws MemoryError `INVALID_INPUT` */
 export function givenMessages(given: readonly BaseMessageLike[]): BaseMessage[] {
   if (!Array.isArray(given)) throw new MemoryError("INVALID_INPUT", "`messages` must be a list of messages.");
   return given.flatMap((each: BaseMessageLike, index) => {

@@ -1,36 +1,40 @@
 import sql from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { scopeColumns, threadIs } from "../scope/scope-predicates.js";
 import type { MessageRole } from "../text/message-text.js";
 import { pageRows } from "../text/parse-input.js";
 
 export interface ThreadMessage {
-  /** Its place in the thread, from 0. */
+  /** Position in the thread, from 0. */
   readonly seq: number;
   readonly messageId: string;
   readonly role: MessageRole;
-  /** Who said it, by name; null where nobody is named. */
   readonly actor: string | null;
   readonly agentId: string | null;
-  /** Its text, or the beginning of it: see `mostCharacters`. */
+  /** Cut at `mostCharacters`. */
   readonly text: string;
-  /** Length of all of its text. */
+  /** Length of the whole text. */
   readonly characters: number;
   readonly saidAt: Date;
 }
 
-export interface ListMessages {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ListMessages extends ThreadAddress {
   /** Rows, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
-  /** The last ones before the message with this `seq`. @default the last ones of the thread */
+  /** Only the last ones before this `seq`. @default the last ones of the thread */
   readonly before?: number | undefined;
-  /** The first ones after the message with this `seq`, in place of the last ones; -1 for the beginning. */
+  /** Only the first ones after this `seq`; -1 for the beginning. */
   readonly after?: number | undefined;
-  /** Longest text of each, 1 to 1,000,000,000 characters; the rest is left out. @default all of it */
+  /** Cuts each text, 1 to 1,000,000,000 characters. @default whole texts */
   readonly mostCharacters?: number | undefined;
 }
 
@@ -46,7 +50,7 @@ const listSchema = z
   })
   .refine(({ before, after }) => before === undefined || after === undefined, "`before` or `after`, not both");
 
-/** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
+/** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listMessages(db: Connection, input: ListMessages): Promise<ThreadMessage[]> {
   const asked = parseScoped(listSchema, input, "page of messages");
   const { scope, limit, before, after, mostCharacters } = asked;

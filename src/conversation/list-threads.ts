@@ -13,10 +13,10 @@ export interface Thread {
   readonly messages: number;
   readonly createdAt: Date;
   readonly lastActivityAt: Date;
-  /** When the conversation ended, and why where that was said; null while it goes on. A message opens it again. */
+  /** Null while the conversation is open. A message reopens it. */
   readonly endedAt: Date | null;
   readonly endedReason: string | null;
-  /** Where the next page begins when this thread is the last of a page. */
+  /** Pass the last thread's as `after` for the next page. */
   readonly cursor: string;
 }
 
@@ -24,15 +24,15 @@ export interface ListThreads {
   readonly scope: Scope;
   /** Rows, 1 to 1000. @default 100 */
   readonly limit?: number | undefined;
-  /** Only those after the thread with this `cursor`. */
+  /** Only threads after this `cursor`. */
   readonly after?: string | undefined;
-  /** Only those that have a summary. @default false */
+  /** Only threads with a summary. @default false */
   readonly summarized?: boolean | undefined;
 }
 
 type Row = Omit<Thread, "scope"> & ScopeRow;
 
-/** Most recently active first, without threads among agents. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
+/** Most recently active first, without agents' threads. @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT` */
 export async function listThreads(db: Connection, input: ListThreads): Promise<Thread[]> {
   const { scope, limit, after, summarized } = parsePage(input);
   const rows = await db.query<Row>(sql`
@@ -57,7 +57,7 @@ export async function listThreads(db: Connection, input: ListThreads): Promise<T
   }));
 }
 
-// A Date would do for paging, but for its milliseconds: threads active within the same one would be skipped.
+// In microseconds: a Date would skip threads active within the same millisecond.
 const cursorForm = /^(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z)\/(\d{1,18})$/;
 
 const pageSchema = z.strictObject({
@@ -75,7 +75,7 @@ function parsePage(input: ListThreads) {
   throw new MemoryError("INVALID_INPUT", "`after` must be the `cursor` of a thread that was listed.");
 }
 
-/** How much was said, over all threads. Reads every message: for people, not for every turn. */
+/** Totals over all threads. Reads every message: for operators, not for every turn. */
 export async function countTranscripts(db: Connection): Promise<{ threads: number; messages: number }> {
   const [row] = await db.query<{ threads: number; messages: number }>(sql`
     select (select count(*)::int from ${db.schema}.thread t where t.tenant_id <> ${nobody.tenantId}) as threads,
@@ -86,14 +86,14 @@ export async function countTranscripts(db: Connection): Promise<{ threads: numbe
 export interface ErasableThread {
   readonly ref: string;
   readonly threadId: string;
-  /** The thread id that its checkpoints are kept under; null where `memory.checkpointer()` was never asked for them. */
+  /** Thread id in the checkpoint tables; null without `memory.checkpointer()`. */
   readonly checkpointThreadId: string | null;
 }
 
 const columns = sql`x.id::text as ref, x.thread_id as "threadId",
   x.checkpoint_name as "checkpointThreadId"`;
 
-/** Locks threads against recording, not against memories that name them. */
+/** Locks threads against recording, not against memories that refer to them. */
 export async function lockErasableThreads(
   tx: Connection,
   scope: ErasureScope,
@@ -104,7 +104,7 @@ export async function lockErasableThreads(
     where ${hasScope(scope)} order by x.id limit ${limit} for no key update`);
 }
 
-/** Those after the thread with `after` as ref, in their order. @default all */
+/** In order of refs, after `after`. @default all */
 export async function findErasableThreads(
   db: Connection,
   scope: ErasureScope,

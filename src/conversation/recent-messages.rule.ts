@@ -5,7 +5,6 @@ import { withinBounds } from "../text/text-pieces.js";
 
 export interface RecentMessages {
   readonly messages: readonly BaseMessage[];
-  /** Ids of those whose text is not whole. */
   readonly shortened: readonly string[];
 }
 
@@ -23,7 +22,6 @@ export function recentMessages(covered: readonly BaseMessage[], mostTokens: numb
   return shorterTurn(last, mostTokens);
 }
 
-/** Each turn, and what precedes the first. */
 function turnsOf(messages: readonly BaseMessage[]): BaseMessage[][] {
   const turns: BaseMessage[][] = [];
   for (const message of messages) {
@@ -85,7 +83,7 @@ function answeredCall(message: BaseMessage): string | undefined {
   return (message as { tool_call_id?: string }).tool_call_id ?? "";
 }
 
-/** What providers count for a picture. */
+/** What providers count for an image. */
 const mostPartTokens = 1_000;
 
 function tokensOf(messages: readonly BaseMessage[]): number {

@@ -2,40 +2,32 @@ import sql, { type Sql } from "sql-template-tag";
 import type { Connection } from "../postgres/connection.js";
 import { errorCodeOf } from "../postgres/database-error.js";
 import { collided, retryOn } from "../postgres/retry.js";
-import {
-  type AppendedTurn,
-  inputMessages,
-  lockedThread,
-  type NewMessage,
-  notedTurn,
-  writtenMessages,
-} from "./append-messages.js";
+import { type AppendedTurn, inputMessages, lockedThread, notedTurn, writtenMessages } from "./append-messages.js";
 
 interface RecordedTalk {
-  /** How many there are, of the first `triggerMessages` and those just recorded. */
+  /** Counts the first `triggerMessages` and those just recorded. */
   readonly messages: number;
-  /** How many of the last ones no summary covers, counted up to those that are looked at; and their bytes. */
+  /** Latest messages without a summary, up to the limit, and their bytes. */
   readonly unsummarised: number;
   readonly unsummarisedBytes: number;
-  /** Seq of the last one; −1 when there is none. */
   readonly lastSeq: number;
-  /** Seq of the first of the last `windowMessages`; 0 when there are no more than that. */
+  /** Seq of the first of the last `windowMessages`; 0 if there are no more. */
   readonly earliestSeq: number;
 }
 
 interface TalkWindow {
-  /** How many of the last messages fill a window; system messages fill none. Null: it begins with the thread. */
+  /** Messages in a window, without system messages. Null: it begins with the thread. */
   readonly windowMessages: number | null;
   /** How many of the first messages `talk` counts. @default all */
   readonly triggerMessages?: number | undefined;
-  /** How many of the last ones are looked at for what no summary covers, where that is more than a window. @default 0 */
+  /** How many of the last messages are checked for a summary, if more than a window. @default 0 */
   readonly everyMessages?: number | undefined;
 }
 
 /**
- * CTEs about the thread `before` and its `fresh` messages: `recent (seq, role, bytes)`, the last window and one more;
- * `first (seq)`; `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's turns and the last
- * one. None reads more of a longer thread. Citus shows `before` with what was added: hence `last_seq`.
+ * CTEs about `before` and `fresh`: `recent (seq, role, bytes)`, the last window and one more; `first (seq)`;
+ * `summarised (seq)`, the latest summary's end; `starts (seq)` of the window's turns and the last one. Limits bound
+ * what a longer thread reads. Citus shows `before` with the added rows: hence `last_seq`.
  */
 function threadTalk(db: Connection, { windowMessages, triggerMessages, everyMessages = 0 }: TalkWindow): Sql {
   const { schema } = db;
@@ -100,31 +92,31 @@ function talkObject({ windowMessages }: TalkWindow): Sql {
 
 type RecordStatement = AppendedTurn & TalkWindow;
 
-/** The id of a thread's first message with LangChain's summary: marks the thread as summarised by LangChain. */
+/** Id of LangChain's summary: marks a thread that LangChain summarises. */
 export const othersSummaryId = "mnemograph.others_summary";
 
 export interface RecordedThread {
   readonly threadRef: number;
   readonly recorded: number;
-  /** −1 when the transcript is empty. */
+  /** −1 for an empty transcript. */
   readonly lastSeq: number;
   readonly talk: RecordedTalk;
-  /** Seqs of the user messages among the last `windowMessages` of the talk, and the last one of all; ascending. */
+  /** Ascending seqs of user messages in the last window, and of the last one. */
   readonly turnStarts: number[];
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
   readonly turns: number;
-  /** The last of them that has been compressed; 0 for none. */
+  /** The last compressed turn; 0 for none. */
   readonly compressedTurns: number;
-  /** Milliseconds until the extraction that these messages make due; null for none. */
+  /** Milliseconds until extraction is due; null if it is not. */
   readonly extractInMs: number | null;
-  /** Whether these messages ended their conversation: it had ended within their turn. */
+  /** Whether these messages belong to the turn that ended the conversation. */
   readonly closed: boolean;
-  /** Whether LangChain's middleware summarises the thread: since this turn, or an earlier one; null when not. */
+  /** Since when LangChain's middleware summarises the thread; null if it does not. */
   readonly summarisedByOthers: "now" | "before" | null;
 }
 
-/** The waits between the tries grow to some 250 ms, so that even hundreds of writers at once find their turn. */
+/** Waits grow to some 250 ms: enough for hundreds of concurrent writers. */
 const collisions = {
   most: 50,
   stepMs: 10,
@@ -132,14 +124,14 @@ const collisions = {
 };
 
 /**
- * Appends the messages that the thread lacks, in one atomic statement; null when the thread is another scope's. The
- * thread's row is locked, but the snapshot may be older than the lock: then the insert collides with the key (thread, seq)
- * or (thread, message id), and the next try has a new snapshot. So seqs have no gaps and no message is stored twice. A
- * message that the index refuses is recorded without it. @throws MemoryError `BUSY`
+ * Appends the messages that the thread lacks, in one atomic statement; null for another scope's thread. The thread's
+ * row is locked, but the snapshot may be older than the lock: then the insert violates the key (thread, seq) or
+ * (thread, message id), and the next try has a new snapshot. So seqs have no gaps and no message is stored twice. A
+ * message that the index refuses is stored without terms. @throws MemoryError `BUSY`
  */
 export async function recordMessages(db: Connection, input: RecordStatement): Promise<RecordedThread | null> {
   try {
-    // 23503: the owner was forgotten after the snapshot was taken; the next one makes it anew.
+    // 23503: the owner was forgotten after the snapshot; the next try creates it again.
     return await retryOn(["23505", "23503"], () => tryRecord(db, input), collisions);
   } catch (error) {
     const lighter = isTooMuch(error) ? withFewerTerms(input) : null;
@@ -154,17 +146,16 @@ function isTooMuch(error: unknown): boolean {
 }
 
 function withFewerTerms(input: RecordStatement): RecordStatement | null {
-  const lengthOf = ({ terms }: NewMessage) => terms.length;
-  const most = input.messages.reduce((longest, message) => Math.max(longest, lengthOf(message)), 0);
+  const most = input.messages.reduce((longest, message) => Math.max(longest, message.terms.length), 0);
   if (most === 0) return null;
-  const heaviest = input.messages.findIndex((message) => lengthOf(message) === most);
+  const heaviest = input.messages.findIndex(({ terms }) => terms.length === most);
   const messages = input.messages.map((message, index) => (index === heaviest ? { ...message, terms: "" } : message));
   return { ...input, messages };
 }
 
 interface Row extends Omit<RecordedThread, "threadRef"> {
   readonly [column: string]: unknown;
-  /** Whether another transaction makes the owner's or the thread's row, which this snapshot lacks. */
+  /** Whether another transaction is creating the owner or thread. */
   readonly unsettled: boolean;
   readonly id: string | null;
 }
@@ -174,14 +165,10 @@ async function tryRecord(db: Connection, input: RecordStatement): Promise<Record
   const [row] = await db.query<Row>(
     sql`
     with
-    -- What is to be recorded, and the words it is found by.
     ${inputMessages(db, input)},
-    -- Whose thread it is, and what of it the thread does not have.
     ${lockedThread(db, input)},
-    -- Writing that down, and what it means elsewhere.
     ${writtenMessages(db, input)},
     ${notedTurn(db, input)},
-    -- What is to be told of the thread.
     ${threadTalk(db, input)}
     select owned.id, not exists (select from owned) and not exists (select from known_thread where not owned) as unsettled,
       (select count(*) from fresh)::int as recorded,

@@ -7,8 +7,8 @@ import {
   isDelegatedThread,
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
+  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -35,16 +35,13 @@ const roles: ReadonlyMap<string, MessageRole> = new Map([
   ["function", "tool"],
 ]);
 
-/** Roles whose words are searched: tool output and instructions would drown what was said. */
+/** Tool output and instructions would drown what was said. */
 const searched: ReadonlySet<MessageRole> = new Set(["user", "assistant"]);
 
-/** Longest message id in bytes: an index entry holds at most 2,704, and providers' ids have some dozens. */
+/** An index entry holds at most 2,704 bytes; providers' ids have dozens. */
 const longestIdBytes = 1_000;
 
-/**
- * A message without an id gets a fresh one. The role is "other" for what other middleware, or an agent that delegates to
- * this thread, wrote as the user's. @throws MemoryError `INVALID_INPUT` for an id
- */
+/** The role is "other" for text that others wrote as the user. @throws MemoryError `INVALID_INPUT` for an id */
 export function toNewMessage(message: BaseMessage, threadId = ""): NewMessage {
   const plain = plainMessage(message);
   const serialised = JSON.stringify(plain);
@@ -71,7 +68,7 @@ function messageId({ id }: BaseMessage): string {
   );
 }
 
-/** Clients choose the ids in a graph's state: refusing one would cost this turn and all that follow. */
+/** Clients choose the ids in a graph's state: refusing one would fail this turn and all later ones. */
 export function withKeptId(message: BaseMessage): BaseMessage {
   const { id = "" } = message;
   if (isStorable(id) && Buffer.byteLength(id) <= longestIdBytes) return message;
@@ -79,22 +76,20 @@ export function withKeptId(message: BaseMessage): BaseMessage {
   return withFields(message, { id: `sha256:${digest}` });
 }
 
-/** Without the NUL characters PostgreSQL refuses; the serialised message keeps them. */
+/** PostgreSQL refuses NUL characters; the serialised message keeps them. */
 const storable = (text: string) => text.replaceAll("\u0000", "");
 
-export interface RecordInput {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface RecordInput extends ThreadAddress {
   /**
-   * In any form that LangGraph takes: LangChain's messages, `{ role, content }`, … A message is recorded once by its id.
-   * Without one the same object is the same message, and two objects are two: give ids to what may be sent again.
+   * In any form that LangGraph takes. Each id is recorded once. Without ids, the same object is the same message: give
+   * ids to messages that may be sent again.
    */
   readonly messages: readonly BaseMessageLike[];
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
-  /** When it was said. @default now */
+  /** @default now */
   readonly saidAt?: Date | undefined;
-  /** What the turn was shown: it counts as seen once the turn is recorded. */
+  /** What the turn was shown: counts as seen once the turn is recorded. */
   readonly shown?: ShownContext | undefined;
 }
 
@@ -120,12 +115,7 @@ export interface RecordedTurn extends RecordedThread {
   readonly messages: readonly BaseMessage[];
 }
 
-/** Whether facts may be in it: a user's, with a word at least, which may answer a question. */
-function tellsAnything(message: BaseMessage): boolean {
-  return opensTurn(message) && isSubstantive(messageText(message), true);
-}
-
-/** Redacts `messages`; between two of them, others in this process have their turn. */
+/** Redacts `messages`; yields to the event loop between them. */
 export async function newMessages(
   redactor: Redactor,
   messages: readonly BaseMessage[],
@@ -141,7 +131,7 @@ export async function newMessages(
   return made;
 }
 
-/** Recording twice is harmless; of one id the last message counts. @param due what this makes due. @default nothing */
+/** Idempotent; the last message of an id counts. @param due work that this makes due. @default none */
 export async function record(
   { db, config, redactor }: Pick<Runtime<RecordConfig>, "db" | "config" | "redactor">,
   input: RecordInput,
@@ -149,11 +139,13 @@ export async function record(
 ): Promise<RecordedTurn> {
   const { scope, messages: given, saidAt, shown, ...turn } = parseScoped(turnSchema, input, "turn");
   const threadId = parseThreadId(turn.threadId);
-  // LangChain gives its summary the id of the first message that it replaces.
+  // LangChain's summary has the id of the first message that it replaces.
   const messages = givenMessages(given).map((message) =>
     isOthersSummary(message) ? withFields(message, { id: othersSummaryId }) : message,
   );
   const isDelegated = isDelegatedThread(threadId);
+  // One word may answer a question.
+  const mayHaveFacts = messages.some((message) => opensTurn(message) && isSubstantive(messageText(message), true));
   const unique = new Map(messages.map((message) => [message.id, message]));
   const thread = await recordMessages(db, {
     scope,
@@ -166,7 +158,7 @@ export async function record(
     agentId: turn.agentId,
     runId: turn.runId,
     shown,
-    extract: !isDelegated && messages.some(tellsAnything) ? due.extract : undefined,
+    extract: !isDelegated && mayHaveFacts ? due.extract : undefined,
     note: isDelegated || scope.appId === undefined ? undefined : due.note,
   });
   if (!thread) throw threadForbidden(threadId);

@@ -1,38 +1,41 @@
 import sql, { type Sql } from "sql-template-tag";
 import { z } from "zod";
 import type { Connection } from "../postgres/connection.js";
-import { parseScoped, parseThreadId, type Scope, scopeField, threadField, threadForbidden } from "../scope/scope.js";
+import {
+  parseScoped,
+  parseThreadId,
+  scopeField,
+  type ThreadAddress,
+  threadField,
+  threadForbidden,
+} from "../scope/scope.js";
 import { isSeenFrom, scopeColumns, threadIs, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows, smallCount } from "../text/parse-input.js";
 
 export const shownParts = ["profile", "relevant", "episodes", "related", "rest", "notes"] as const;
 export type ShownPart = (typeof shownParts)[number];
 
-/** What a turn was shown: it counts as seen once the turn is recorded. `shownBy` makes it of a recall. */
+/** What a turn was shown: counts as seen once the turn is recorded. `shownBy` makes it from a recall. */
 export interface ShownContext {
-  /** Revision of the owner's memories. */
   readonly revision: number;
-  /** Memories that count as used. */
   readonly memoryIds: readonly string[];
-  /** Of the best memory that was found, null when none was; the search is then counted as an event. */
+  /** The best memory's, null if none was found; undefined without a search. */
   readonly similarity?: number | null | undefined;
-  /** All memories that stood in the block, by its parts: kept for `threads.shown`. @default none are kept */
+  /** Memories in the block by part, for `threads.shown`. @default none */
   readonly parts?: Readonly<Partial<Record<ShownPart, readonly string[]>>> | undefined;
-  /** The scores of those that were found, by their ids. @default none are kept */
+  /** Scores of the found memories by id. @default none */
   readonly scores?: Readonly<Record<string, number>> | undefined;
-  /** How long the recall took, in ms. @default not known */
   readonly recallMs?: number | undefined;
   readonly summaryId?: number | null | undefined;
-  /** How many memories were known and not shown. @default 0 */
+  /** Existing memories that were not shown. @default 0 */
   readonly omitted?: number | undefined;
-  /** Where the turn opens an epoch: the `seq` of the first message that is shown word for word. @default none is opened */
+  /** If the turn opens an epoch: `seq` of the first message shown verbatim. */
   readonly firstSeq?: number | undefined;
-  /** The categories that were readable. @default none */
   readonly readable?: readonly string[] | undefined;
 }
 
 const ids = z.array(z.string().refine((id) => uuidOf(id) !== null, "is the id of no memory"));
-/** In single precision, as it is kept. */
+/** Stored in single precision. */
 const measure = z.number().min(-1e9).max(1e9);
 
 export const shownContextSchema = z.strictObject({
@@ -48,7 +51,7 @@ export const shownContextSchema = z.strictObject({
   readable: z.array(z.string()).optional(),
 });
 
-/** CTE `shown_turn`: keeps what the turn was shown, beside the user's message, else beside the last message. */
+/** CTE `shown_turn`: what the turn was shown, stored with the user's message, else with the last one. */
 export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql {
   const { parts = {}, scores = {}, revision = 0, summaryId = null, omitted = 0 } = shown ?? {};
   const { firstSeq = null, readable = [] } = shown ?? {};
@@ -76,34 +79,28 @@ export function shownTurn(db: Connection, shown: ShownContext | undefined): Sql 
 interface ShownMemory {
   readonly id: string;
   readonly part: ShownPart;
-  /** As it reads today; null when it was removed since, or is not the scope's to see. */
+  /** Today's text; null if it was removed, or the scope may not see it. */
   readonly text: string | null;
-  /** Comparable within its turn; null of what was shown unasked, and of turns before scores were kept. */
+  /** Comparable within its turn; null if shown unasked, or before scores were kept. */
   readonly score: number | null;
 }
 
 export interface ShownTurn {
-  /** Counted from 1. */
   readonly turn: number;
-  /** The message that the turn answered. */
   readonly seq: number;
   readonly messageId: string;
   readonly at: Date;
   readonly revision: number;
-  /** The summary of the conversation that stood in the block; null for none. */
   readonly summaryId: number | null;
-  /** In the order of the block. */
   readonly memories: readonly ShownMemory[];
-  /** How many memories were known and not shown. */
+  /** Existing memories that were not shown. */
   readonly omitted: number;
 }
 
-export interface ListShown {
-  readonly scope: Scope;
-  readonly threadId: string;
+export interface ListShown extends ThreadAddress {
   /** Turns, 1 to 1,000. @default 100 */
   readonly limit?: number | undefined;
-  /** Only those before the message with this `seq`: the last of the page before. */
+  /** Only turns before this `seq`. */
   readonly before?: number | undefined;
 }
 
@@ -114,7 +111,7 @@ export const turnsPageSchema = z.strictObject({
   before: smallCount.optional(),
 });
 
-/** One round trip; none of an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
+/** One round trip; empty for an unknown thread. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
 export async function listShown(db: Connection, input: ListShown): Promise<ShownTurn[]> {
   const { scope, limit, before, ...asked } = parseScoped(turnsPageSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);

@@ -11,7 +11,7 @@ import type { MessageRole } from "../text/message-text.js";
 import type { PieceBounds } from "../text/text-pieces.js";
 import type { SummaryWindow } from "./summary-window.rule.js";
 
-/** A message of a summary's input. System messages are excluded: prompts always show them. */
+/** Without system messages: prompts always show them. */
 export interface SummaryMessage {
   readonly seq: number;
   readonly role: MessageRole;
@@ -28,16 +28,16 @@ export interface SummaryWork {
   readonly startSeq: number;
   readonly endSeq: number;
   readonly base: { readonly startSeq: number; readonly endSeq: number; readonly text: string } | null;
-  /** Not covered by the base, up to `endSeq`: without a base also messages before the window. */
+  /** Not covered by the base; without a base also messages before the window. */
   readonly added: SummaryMessage[];
   /** Covered by the base and before the window. */
   readonly dropped: SummaryMessage[];
 }
 
-/** In place of a forgotten message, so that windows keep their turns. */
+/** Replaces a forgotten message, so that windows keep their turns. */
 const omitted = "(left out)";
 
-/** The latest summary of the claim's thread, set to `processing`; null when it is completed. */
+/** The latest summary of the claimed thread, set to `processing`; null if it is completed. */
 export async function findSummaryWork(db: Connection, claim: Claim): Promise<SummaryWork | null> {
   const { schema } = db;
   const latest = sql`(
@@ -81,7 +81,7 @@ export async function findSummaryWork(db: Connection, claim: Claim): Promise<Sum
   return { ...work, scope: scopeOf({ tenant_id, user_id, app_id }) };
 }
 
-/** Cuts `work` to `bounds`. The next summary has the turns after them; a turn is never split. */
+/** Cuts `work` to `bounds`, between turns. The next summary has the others. */
 export async function limitSummary(
   deps: Pick<Runtime, "db" | "logger">,
   work: SummaryWork,
@@ -107,10 +107,10 @@ export interface ClaimedSummary {
 
 /**
  * Claims the next summary of a thread by inserting its `processing` row, based on the latest completed one. The row
- * begins before `window` at the first message that no summary has covered, as in a thread that was long before its first
- * summary. After such a long row, the next ones drop twice as many messages as are new, until they are as short as
- * `window`. A `processing` row whose lease ran out fails. Null when another process has a live claim, or has summarised
- * the same messages: the row in `work` decides races, and the index `summary_processing` those of rows.
+ * begins before `window` at the first uncovered message, as in a thread that was long before its first summary. After
+ * such a long row, the next ones drop twice as many messages as are new, until they are as short as `window`. An
+ * expired `processing` row fails. Null if another process has a live claim or has summarised the same messages: the row
+ * in `work` decides races, and the index `summary_processing` those of rows.
  */
 export async function claimSummary(
   db: Connection,
@@ -146,7 +146,7 @@ export async function claimSummary(
       on conflict (thread_ref, kind) where given_up_at is null do update
         set attempts = 1, lease = k.lease + 1, lease_until = excluded.lease_until, retry_at = null, error = null,
           worker = excluded.worker, taken_at = excluded.taken_at, done_until = greatest(k.done_until, excluded.done_until)
-        -- Whose lease has run out, told without the time, which Citus does not take here.
+        -- An expired lease, compared without the time, which Citus does not take here.
         where k.done_until < ${window.endSeq} and (
           k.lease_until is null or excluded.lease_until - k.lease_until >= ${leaseMs} * interval '1 millisecond'
         )
@@ -181,7 +181,7 @@ export async function failSummary(db: Connection, { ref }: Claim): Promise<void>
     update ${db.schema}.summary set status = 'failed' where thread_ref = ${ref} and status = 'processing'`);
 }
 
-/** Completes a summary with the window claimed, or its beginning. @throws LeaseLost before anything is written */
+/** Completes a summary with the claimed window, or its beginning. @throws LeaseLost before it writes anything */
 export async function completeSummary(
   db: Connection,
   claim: Claim,
@@ -206,6 +206,6 @@ export async function completeSummary(
         end_turn = ${turnsUntil(window.endSeq)}
       from fenced where s.id = ${summaryId}
     ),
-    told as (${eventsInserted(db, [event])} where exists (select from fenced))`;
+    reported as (${eventsInserted(db, [event])} where exists (select from fenced))`;
   await completeWork(db, claim, { doneUntil: window.endSeq }, done);
 }

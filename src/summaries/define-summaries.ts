@@ -15,7 +15,7 @@ export interface Summarized {
   generationTimeMs: number;
 }
 
-/** The summary of a thread that was claimed: load → summarize → validate → save. */
+/** Summarises a claimed thread: load → summarize → validate → save. */
 export function defineSummaries(deps: SummaryRuntime) {
   const { summaries } = deps.config;
   const rowOf = ({ summaryId }: SummaryWork) => `Memory ${summaryId}`;
@@ -29,7 +29,7 @@ export function defineSummaries(deps: SummaryRuntime) {
       name: "summarization",
       step: "summarize",
       doing: "Summarizing",
-      // A summary has as many tries whatever fails: the next turn starts a fresh one.
+      // All failures count alike: the next turn starts a fresh summary.
       tries: { ...summaries, maxFailures: summaries.maxAttempts },
       heedsRequests: true,
       fresh: { summary: null, dropped: 0, generationTimeMs: 0 },

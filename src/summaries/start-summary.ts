@@ -18,7 +18,7 @@ export interface ToolCallLinks {
   readonly tool_call_id?: string | undefined;
 }
 
-/** Whether the last calls wait for a result. Providers refuse a result without its call, so no summary ends there. */
+/** Providers refuse a result without its call, so no summary ends between them. */
 export function hasPendingToolCalls(messages: readonly ToolCallLinks[]): boolean {
   const answered = new Set<string>();
   for (const message of messages.toReversed()) {
@@ -33,7 +33,7 @@ export type SummaryStart =
   | ({ readonly started: true } & ClaimedSummary)
   | { readonly started: false; readonly reason: SummarySkipReason };
 
-/** Claims the next window of a thread whose turn was just recorded, when it is time. */
+/** Claims the next window of a thread whose turn was just recorded, if it is due. */
 export async function startSummary(
   deps: { db: Connection; logger: Logger; summaries: SummaryOptions },
   thread: RecordedThread,
@@ -60,14 +60,14 @@ export async function startSummary(
   return { started: true, ...claimed };
 }
 
-/** Whether a thread's last turn waits for tools: by `messages`, just recorded, else by the transcript. */
+/** Whether the last turn waits for tools: by `messages`, just recorded, else by the transcript. */
 export async function isTurnOpen(
   db: Connection,
   threadRef: number,
   messages: readonly BaseMessage[],
 ): Promise<boolean> {
-  const tells = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
-  return hasPendingToolCalls(tells ? messages : await findLastCall(db, threadRef));
+  const showsLastCall = messages.some((message) => !["tool", "system", "remove"].includes(message.getType()));
+  return hasPendingToolCalls(showsLastCall ? messages : await findLastCall(db, threadRef));
 }
 
 function skipped(logger: Logger, reason: SummarySkipReason, threadId: string): SummaryStart {

@@ -9,13 +9,13 @@ export interface Summary {
   readonly threadId: string;
   readonly startSeq: number;
   readonly endSeq: number;
-  /** The version that this one was made from. */
+  /** The version that this one updates. */
   readonly baseId: number | null;
   readonly baseEndSeq: number | null;
   readonly status: "processing" | "completed" | "failed";
   readonly text: string | null;
   readonly generationTimeMs: number | null;
-  /** Why the last try failed; only on the latest version. `memory.jobs.list` has its tries. */
+  /** Error of the last try, only on the latest version. `memory.jobs.list` has its tries. */
   readonly error: string | null;
   readonly createdAt: Date;
 }

@@ -7,20 +7,17 @@ export const summaryConstants = {
   windowMessages: 14 as number | null,
   /** First seq after which a turn's end starts a summary: three turns of plain chat. */
   afterSeq: 5,
-  /** Messages without a summary after which a turn's end starts the next one: every turn. The first waits for `afterSeq`. */
+  /** Unsummarised messages that start the next summary: every turn. */
   everyMessages: 2,
-  /**
-   * The last messages that a summary covers are also shown word for word, from the start of a turn: a summary cannot
-   * carry "change the second function you just wrote". Three turns of plain chat.
-   */
+  /** Covered messages that are also shown verbatim: a summary cannot carry code. Three turns of plain chat. */
   keepRecentMessages: 6,
-  /** Tokens after which a turn's end starts a summary, however few messages. Ordinary turns have some hundred. */
+  /** Tokens that start a summary, however few the messages. Ordinary turns have some hundred. */
   afterTokens: 16_000,
-  /** Most tokens shown beside the summary: omits older turns first, then tool calls, then the middle of texts. */
+  /** Upper bound beside the summary: omits older turns first, then tool calls, then the middle of texts. */
   keepRecentTokens: 2_000,
   /** A window of 14 messages needs far less. */
   maxCharacters: 4_000,
-  /** Tries before a summary stays `failed`; the next turn starts a fresh one anyway. */
+  /** Then it stays `failed`; the next turn starts a fresh one. */
   maxAttempts: 5,
 };
 
@@ -30,15 +27,12 @@ export type SummaryRuntime = JobRuntime & Runtime<{ readonly summaries: SummaryO
 
 export type SummarySkipReason = "too_early" | "already_running" | "nothing_new" | "too_few_new";
 
-/** A thread's messages without system messages, after a turn was recorded. */
+/** Counts exclude system messages. */
 export interface SummaryTriggerInput {
-  /** −1 when there is none. */
   readonly lastSeq: number;
-  /** Counted up to `afterSeq` + 1. */
   readonly messages: number;
   readonly unsummarised: number;
   readonly unsummarisedBytes: number;
-  /** Whether a worker with a live lease makes a summary now. */
   readonly processing: boolean;
   readonly summarisedSeq: number | null;
   readonly afterSeq: number;
@@ -46,7 +40,7 @@ export interface SummaryTriggerInput {
   readonly afterTokens: number;
 }
 
-/** Null when a turn's end starts a summary, else the reason why not: too few messages and tokens, or one is running. */
+/** Null when a summary is due, else the reason why not. */
 export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason | null {
   const isLong = input.unsummarisedBytes / bytesPerToken >= input.afterTokens;
   if (input.messages <= input.afterSeq && !isLong) return "too_early";
@@ -57,18 +51,12 @@ export function summarySkipReason(input: SummaryTriggerInput): SummarySkipReason
   return null;
 }
 
-/** The range of a transcript that a summary covers, both ends included. */
 export interface SummaryWindow {
   readonly startSeq: number;
   readonly endSeq: number;
 }
 
-/**
- * At most `windowMessages` messages from the start of a turn, so that no tool call is parted from its result. The last
- * turn is always whole.
- * @param turnStarts seqs of user messages, ascending; those inside the window and the last one suffice.
- * @param earliestSeq seq of the first of the last `windowMessages`; system messages do not count.
- */
+/** At most `windowMessages` messages, from a turn's start: calls stay with results. The last turn is always whole. */
 export function summaryWindow(
   lastSeq: number,
   windowMessages: number | null,

@@ -33,28 +33,27 @@ import {
 export interface RecallSearch {
   readonly address: ConversationAddress;
   readonly limits: ReadLimits;
-  /** Null when nothing is asked: then only what is always shown is found. */
+  /** Null without a question: finds only what is always shown. */
   readonly asked: {
     readonly question: EmbeddedQuestion;
     readonly search: VisibleMemories & { readonly limit: number };
   } | null;
   readonly known: {
-    /** Memories, and changes, are shown from these. */
     readonly categories: readonly string[];
-    /** Most of each of these that are shown; null for no limit. */
+    /** Limit per category; null for none. */
     readonly lengths: readonly (number | null)[];
-    /** Those that are always shown, statements and slots of whatever importance. */
+    /** Categories that are always shown whole. */
     readonly shownWhole: readonly string[];
-    /** Slots of the other categories are always shown from this importance on. */
+    /** Importance from which slots of other categories are always shown. */
     readonly minImportance: number;
     readonly most: number;
-    /** Most fallback memories in all, and most statements of a category that are read. */
+    /** Limit of fallback memories, and of statements read per category. */
     readonly rest: number;
   };
   readonly notes: number;
   readonly changes: number;
   readonly consents: number;
-  /** Messages of the user's other threads that wait for extraction, in the first turn of a thread. */
+  /** Limit of unextracted messages of the user's other threads, in a thread's first turn. */
   readonly unread: number;
 }
 
@@ -68,29 +67,23 @@ export interface RecallResult {
   /** Undefined for a new thread, null for another scope's: then nothing else was read. */
   readonly conversation: Conversation | null | undefined;
   readonly revision: number;
-  /** What the thread was last shown. */
   readonly revSeen: number;
   readonly changeCount: number;
-  /** The most important changes since, most important first. */
   readonly changes: readonly RecalledChange[];
-  /** Open requests for consent, newest first. */
   readonly consents: readonly PendingConsent[];
   readonly broad: boolean;
   readonly profile: readonly MemoryItem[];
   readonly rest: readonly MemoryItem[];
-  /** How many memories might be shown unasked. */
+  /** Memories that may be shown unasked. */
   readonly knownCount: number;
-  /** Whether counting stopped before the end. */
   readonly knownCut: boolean;
   readonly notes: readonly MemoryItem[];
   readonly candidates: readonly MemoryCandidate[];
-  /** What the user said in other threads lately, and facts are not extracted from yet; in a thread's first turn. */
+  /** Unextracted messages of the user's other threads, in a thread's first turn. */
   readonly unread: readonly string[];
-  /** Those that the epoch showed before, by their ids. */
   readonly shown: ReadonlyMap<string, MemoryItem>;
 }
 
-/** A list's name, and the refs of its memories in order. */
 type ListedMemories = readonly [list: "profile" | "fallback" | "note", refs: readonly number[]];
 
 interface Row extends Pick<RecallResult, "changes" | "consents" | "unread"> {
@@ -116,7 +109,7 @@ export async function findRecall(db: Connection, search: RecallSearch, timeoutMs
   return {
     conversation: conversationOf(conversation),
     revision: revision ?? 0,
-    // A new thread is notified of no changes: all that is known is new to it.
+    // A new thread has no changes: all existing memories are new to it.
     revSeen: Math.max(conversation?.rev_seen ?? revision ?? 0, trimmed_to ?? 0),
     changeCount: others.change_count,
     changes: others.changes,
@@ -140,14 +133,14 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
   const owners = sql`(select ids from owner)`;
   return sql`
     with conversation as materialized (${conversationRow(db, address, known.categories, limits)}),
-    -- The user and the app, the user first; of another scope's thread, nothing else is read.
+    -- The user first, then the app; empty for another scope's thread.
     owner as materialized (
       select array_agg(o.id order by o.is_user desc) as ids, array_agg(o.revision order by o.is_user desc) as revisions,
         array_agg(o.changes_trimmed_to order by o.is_user desc) as trimmed_to, max(o.id) filter (where not o.is_user) as app
       from (${seenOwners(db, scope, sql`o.id, o.revision, o.changes_trimmed_to, o.user_id <> '' as is_user`)}) o
       where coalesce((select owned from conversation), true)
     ),
-    -- While an epoch goes on, its block stands.
+    -- An open epoch keeps its block.
     known as materialized (
       select * from ${schema}.known_memories_1(
         (select ids from owner where not exists (select from conversation where epoch is not null)), ${appId}, ${known.categories}::text[], ${known.lengths}::int[], ${known.shownWhole}::text[],
@@ -179,7 +172,7 @@ function recallStatement(db: Connection, { address, limits, asked, known, ...mos
     ) c`;
 }
 
-/** What the slot of the memory `m` said for a day or longer before. */
+/** The last value of slot `m` that is more than a day older. */
 function earlierValue({ schema }: Connection) {
   return sql`case when m.key is not null then (
           select p.value from ${schema}.memory p
@@ -189,7 +182,7 @@ function earlierValue({ schema }: Connection) {
         ) end`;
 }
 
-/** A new thread's first turn waits for no model. */
+/** A thread's first turn does not wait for extraction. */
 function unreadMessages(db: Connection, scope: Scope, most: number) {
   const { schema } = db;
   if (most === 0) return sql`'[]'::json`;

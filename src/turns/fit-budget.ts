@@ -6,9 +6,9 @@ import { lineOf, type MemorySection, sectionOf } from "./memory-lines.js";
 import { memoryParts, noMemories, type Recalled, type RecalledMemories } from "./recalled.js";
 
 /**
- * `found` cut to `budgetTokens`, headings included, the summary not. In this order: changes and consents, pinned
- * memories, what fits the question best (a third of the budget), the profile, the other parts; insights last. What is
- * too long is skipped, but the best hit is cut. @param asked ids of those in the profile that fit the question, best first
+ * `found` cut to `budgetTokens`, headings included, the summary not. In order: changes and consents, pinned memories,
+ * best matches (a third of the budget), the profile, the other parts; insights last. Skips what is too long, but cuts
+ * the best hit. @param asked ids of profile memories that fit the question, best first
  */
 export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly string[] = []): Recalled {
   if (!found.epoch.isNew) return fitAdditions(found, budgetTokens * askedShare);
@@ -20,7 +20,7 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
     ...found.consents.map((_, index) => ({ consents: found.consents.slice(0, index + 1) })),
   ];
   const all = memoryParts.reduce((count, part) => count + found.memories[part].length, 0);
-  // Until it is known what is omitted, all is.
+  // All count as omitted until they are chosen.
   const none = { ...found.memories, ...noMemories, omitted: found.memories.omitted + all };
   let shown: Recalled = {
     ...found,
@@ -36,7 +36,7 @@ export function fitBudget(found: Recalled, budgetTokens: number, asked: readonly
   return { ...shown, memories: fittingMemories(shown, order, budgetTokens) };
 }
 
-/** The block stands: what the turn adds to it is cut. */
+/** Keeps the epoch's block and cuts the additions. */
 function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
   const { profile, rest, notes, omitted } = found.memories;
   const added = { ...found.memories, profile: [], rest: [], notes: [], omitted: 0 };
@@ -45,7 +45,7 @@ function fitAdditions(found: Recalled, budgetTokens: number): Recalled {
   return { ...found, changes, consents, memories: { ...memories, profile, rest, notes, omitted } };
 }
 
-/** Sums of the same numbers in another order differ by less than what is taken off. */
+/** Sums in another order differ by less than this tolerance. */
 function wholeTokens(tokens: number): number {
   return Math.ceil(tokens - 1e-6);
 }
@@ -74,7 +74,7 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
     const section = sectionOf(part, memory);
     const isNew = !sections.has(section);
     const line = lineOf(part, memory, place);
-    // Adding up is enough: a section brings its heading, and a memory a line, unless it is there.
+    // Sums suffice: a new section adds its heading, a memory its line, unless it is there.
     const tokens =
       picks.length === 0 || (isNew && part === "notes")
         ? tokensOf([...picks, pick])
@@ -91,12 +91,11 @@ function fittingMemories(shown: Recalled, order: readonly Pick[], budgetTokens: 
     const cut = cutToFit(pick, (shorter) => tokensOf([...picks, shorter]) <= budgetTokens);
     if (cut) takes(cut);
   }
-  // The notice of how much is omitted changes its length with the count.
+  // The notice of omitted memories changes its length with the count.
   while (picks.length > 0 && tokensOf(picks) > budgetTokens) picks.pop();
   return withPicks(picks);
 }
 
-/** In the order in which they were found. */
 function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
   const parts = { profile: [], relevant: [], episodes: [], notes: [], related: [], rest: [] };
   const placed = picks.toSorted((first, second) => first.place - second.place);
@@ -104,7 +103,7 @@ function partsWith(picks: readonly Pick[]): Record<ShownPart, never[]> {
   return parts;
 }
 
-/** Most of the budget stays for what is always shown. */
+/** The profile keeps most of the budget. */
 const askedShare = 1 / 3;
 
 function inOrder(found: RecalledMemories, budgetTokens: number, asked: readonly string[]): Pick[] {
@@ -129,11 +128,11 @@ function bestAsked(picks: readonly Pick[], budgetTokens: number, asked: readonly
   });
 }
 
-function split(picks: readonly Pick[], isSo: (pick: Pick) => boolean): [Pick[], Pick[]] {
-  return [picks.filter(isSo), picks.filter((pick) => !isSo(pick))];
+function split(picks: readonly Pick[], isFirst: (pick: Pick) => boolean): [Pick[], Pick[]] {
+  return [picks.filter(isFirst), picks.filter((pick) => !isFirst(pick))];
 }
 
-/** Fewer characters of a memory say nothing. */
+/** Shorter cuts say nothing. */
 const shortestCut = 40;
 
 function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
@@ -141,10 +140,7 @@ function cutToFit(pick: Pick, fits: (pick: Pick) => boolean): Pick | null {
   const cut = (characters: number): Pick => {
     const shorter = (memory: MemoryItem) => ({ ...memory, text: clipped(text, characters) });
     const { shown } = pick;
-    return {
-      ...pick,
-      shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown),
-    };
+    return { ...pick, shown: "memory" in shown ? { ...shown, memory: shorter(shown.memory) } : shorter(shown) };
   };
   if (text.length <= shortestCut) return null;
   const characters = mostThatFit(shortestCut, text.length - 1, (count) => fits(cut(count)));

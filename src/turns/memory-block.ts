@@ -19,12 +19,12 @@ import {
   type ShownMemories,
 } from "./recalled.js";
 
-/** All that is known as one text, also what earlier turns of the epoch were shown; null when there is nothing to say. */
+/** All memories as one text, also what earlier turns of the epoch were shown; null if there are none. */
 export function memoryBlock(recalled: Recalled): string | null {
   return blockOf(recalled, recalled.epoch.earlier);
 }
 
-/** What stands until the epoch ends: what is always shown, notes and the summary. */
+/** The epoch's block: profile, fallback memories, notes and summary. */
 export function standingBlock(recalled: Recalled): string | null {
   const { memories, changes } = recalled;
   return blockOf({
@@ -36,10 +36,7 @@ export function standingBlock(recalled: Recalled): string | null {
   });
 }
 
-/**
- * What each turn of the epoch adds in front of its user's message, by the message's id; undefined: the current one.
- * @param block the standing block: without one, the first lines say what memory is
- */
+/** What each turn of the epoch adds before its user's message, by message id; undefined for the current one. */
 export function additionsOf(
   recalled: Recalled,
   block = standingBlock(recalled),
@@ -49,18 +46,18 @@ export function additionsOf(
     sections.length === 0 ? [] : [`${openingAlone}${opening}${sections.join("\n\n")}${closing}\n\n`];
   const { relevant, episodes, related } = recalled.memories;
   const now: Recalled = { ...recalled, memories: { ...noMemories, relevant, episodes, related } };
-  const { news, listed, after } = partsOf(now);
+  const { changes, listed, after } = partsOf(now);
   const added = recalled.epoch.earlier.map(
     ({ messageId, memories }) => [messageId, textOf(listsOf(listedSections([memories])))] as const,
   );
-  const all = [...added, [undefined, textOf([...news, ...listsOf(listed), ...after])] as const];
+  const all = [...added, [undefined, textOf([...changes, ...listsOf(listed), ...after])] as const];
   return new Map(all.flatMap(([id, texts]) => texts.map((text) => [id, text] as const)));
 }
 
-/** It is delimited: nothing remembered can close it or look like a part of it. */
+/** Delimited: no memory can close the block or imitate its parts. */
 function blockOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []): string | null {
-  const { news, listed, after } = partsOf(recalled, earlier);
-  const memories = [...news, ...listsOf(listed), ...after];
+  const { changes, listed, after } = partsOf(recalled, earlier);
+  const memories = [...changes, ...listsOf(listed), ...after];
   if (memories.length > 0) memories.push(...notShown(recalled));
   const conversation = [
     ...(recalled.summary ? [summary(recalled.summary)] : []),
@@ -81,10 +78,10 @@ function listsOf(listed: ReturnType<typeof listedSections>): string[] {
   return listed.map(({ section, lines }) => [sectionHeadings[section], ...lines.map(({ line }) => line)].join("\n"));
 }
 
-/** Without the conversation, not rounded. @param most counting stops beyond it */
+/** Unrounded, without the conversation. @param most stops counting beyond it */
 export function blockTokens(recalled: Recalled, most = Number.POSITIVE_INFINITY): number {
-  const { news, listed, after } = partsOf(recalled);
-  const texts = [...news, ...after];
+  const { changes, listed, after } = partsOf(recalled);
+  const texts = [...changes, ...after];
   if (texts.length === 0 && listed.length === 0) return 0;
   let tokens = frameTokens;
   for (const text of texts) tokens += sectionTokens(text);
@@ -106,20 +103,22 @@ const openingAlone = "<memory>\n";
 const opening = `${openingAlone}# Long-term Memory\n`;
 const closing = "\n</memory>";
 const frameTokens = readTokens(opening + memoryPreface).tokens + sectionTokens(requestFor("memory") + closing);
-/** Of the standing block without its sections. */
 export const frameBytes = frameTokens * bytesPerToken;
 
-/** Without notes, which have longer beginnings. */
+/** Notes have longer beginnings, which are counted with them. */
 export function headingTokens(section: MemorySection): number {
   return section === "notes" || section === "operators" ? 0 : sectionTokens(sectionHeadings[section]);
 }
 
 function partsOf(recalled: Recalled, earlier: readonly EarlierAdditions[] = []) {
-  const told = (section: string | null) => (section === null ? [] : [section]);
+  const { memories, appName } = recalled;
+  const present = (section: string | null) => (section === null ? [] : [section]);
+  const top = recalled.changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
+  const notes = noteBlock(memories.notes, appName ?? memories.notes[0]?.scope.appId ?? "");
   return {
-    news: told(delta(recalled)),
-    listed: listedSections([recalled.memories, ...earlier.map(({ memories }) => memories)]),
-    after: [...told(notes(recalled)), ...told(unread(recalled)), ...told(consents(recalled))],
+    changes: present(deltaHeader({ ...recalled.changes, top })),
+    listed: listedSections([memories, ...earlier.map((additions) => additions.memories)]),
+    after: [notes, unread(recalled), consents(recalled)].flatMap(present),
   };
 }
 
@@ -132,7 +131,7 @@ function listedSections(shown: readonly ShownMemories[]) {
     notes: [],
     operators: [],
   };
-  // The same words may be known of a user and of the user in an app.
+  // A user and the user within an app may have the same memory.
   const written = new Set<string>();
   for (const part of ["profile", "relevant", "related", "episodes", "rest"] as const) {
     for (const memory of shown.flatMap((memories) => partOf(memories, part))) {
@@ -146,19 +145,13 @@ function listedSections(shown: readonly ShownMemories[]) {
 
 const headed = ["profile", "unverified", "context", "rest"] as const;
 
-/** For the front of a user's message: a summary alone, else the block without its delimiters. */
+/** A summary alone, else the block without its delimiters. */
 function previousContext(recalled: Recalled): string {
   const memories = standingBlock({ ...recalled, summary: null, omitted: null });
   if (memories === null && recalled.summary && !recalled.omitted) return summaryText(recalled.summary);
   return (standingBlock(recalled) ?? "").replace(/^<memory>\n|\n<\/memory>$/g, "");
 }
 
-function delta({ changes }: Recalled): string | null {
-  const top = changes.top.map((change) => ({ ...change, line: containedLine(change.line) }));
-  return deltaHeader({ ...changes, top });
-}
-
-/** Not every agent has a tool to ask for it. */
 function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): string[] {
   if (count === 0 && !omittedAtLeast) return [];
   const one = count === 1 && !omittedAtLeast;
@@ -168,12 +161,7 @@ function notShown({ memories: { omitted: count, omittedAtLeast } }: Recalled): s
   ];
 }
 
-function notes({ memories, appName }: Recalled): string | null {
-  const { notes: found } = memories;
-  return noteBlock(found, appName ?? found[0]?.scope.appId ?? "");
-}
-
-/** Of each message so much, in characters: a fact is no longer. */
+/** No fact is longer. */
 const unreadCharacters = 280;
 
 function unread({ unread: messages }: Recalled): string | null {
@@ -200,7 +188,7 @@ function summary(found: Summary): string {
   return `[Summary of Round ${first}-${last}]:\n${summaryText(found)}`;
 }
 
-/** Else an agent takes the first message that it sees for the first one. */
+/** Otherwise an agent takes the first message that it sees for the first one. */
 function omitted({ messages }: NonNullable<Recalled["omitted"]>): string {
   return (
     `[${messages.toLocaleString("en")} earlier messages are not shown: they are too many, and no summary has them. ` +
@@ -212,13 +200,13 @@ function summaryText({ text }: Summary): string {
   return contained(withoutHeadings(text));
 }
 
-/** What a turn was shown, for `remember`: it counts as seen, and as used unless it only filled the block. */
+/** What a turn was shown, for `remember`: counts as seen and, except fallback memories, as used. */
 export function shownBy(recalled: Recalled): ShownContext {
   const { memories, changes, summary, epoch } = recalled;
   const idsOf = (parts: readonly ShownPart[]) =>
     Object.fromEntries(parts.map((part) => [part, partOf(memories, part).map(({ id }) => id)] as const));
   const { rest: _, ...used } = idsOf(shownParts);
-  // The block was kept when the epoch was opened.
+  // The block was stored when the epoch opened.
   const parts = idsOf(epoch.isNew ? shownParts : ["relevant", "episodes", "related"]);
   const found = [...memories.relevant, ...memories.episodes];
   const recallMs = durationOf(recalled);
@@ -238,12 +226,12 @@ export function shownBy(recalled: Recalled): ShownContext {
 
 const contextOpening = "[Previous context: ";
 
-/** What memory puts in front of a user's message. A bracket and an empty line end it, so it holds none itself. */
+/** What memory puts before a user's message. A bracket and an empty line end it, so it contains none. */
 export function contextPrefix(recalled: Recalled): string {
   return `${contextOpening}${previousContext(recalled).replace(/\]\s*\n\s*/g, "]\n")}]\n\n`;
 }
 
-/** Null for recalled messages. A user's words change only with a mark, or behind what this turn was shown. */
+/** Null for recalled messages. Changes a user's words only after a mark, or after this turn's own prefix. */
 export function saidInState(message: BaseMessage, recalled: Recalled | null | undefined): BaseMessage | null {
   if (message.id !== undefined && recalled?.brought?.includes(message.id)) return null;
   const isUsers = message.getType() === "human" && !hasMark(message);
@@ -251,7 +239,7 @@ export function saidInState(message: BaseMessage, recalled: Recalled | null | un
   return saidMessage(message);
 }
 
-/** The prefix is made only where it may be there: it takes as long as a recall. */
+/** Builds the prefix only if it may be there: that takes as long as a recall. */
 function beginsWithContext(text: string, recalled: Recalled): boolean {
   if (text.startsWith(contextOpening)) return text.startsWith(contextPrefix(recalled));
   return text.startsWith(openingAlone) && [...additionsOf(recalled).values()].some((added) => text.startsWith(added));

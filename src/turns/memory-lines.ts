@@ -8,7 +8,7 @@ import { clipped, headAtWord, onOneLine } from "../text/storable-text.js";
 
 export interface MemoryLine {
   readonly line: string;
-  /** With the end of the line before; not rounded. */
+  /** Unrounded, with the line break before. */
   readonly tokens: number;
 }
 
@@ -21,31 +21,30 @@ export const sectionHeadings = {
 
 export type MemorySection = keyof typeof sectionHeadings | "notes" | "operators";
 
-/** What nobody vouches for is in no profile. */
+/** Unverified memories are not in the profile. */
 export function sectionOf(part: ShownPart, memory: MemoryItem): MemorySection {
   if (part === "profile") return unverified(memory) === null ? part : "unverified";
   if (part === "notes") return isOperators(memory) ? "operators" : part;
   return part === "rest" ? part : "context";
 }
 
-/** @param place in the part: notes are numbered */
 export function lineOf(part: ShownPart, memory: MemoryItem, place: number): MemoryLine {
-  const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, wordsOf(memory, part))}`;
-  // A line's end is no part of the words around it: lines and sections can be counted one by one.
+  const line = part === "notes" ? noteLine(memory, place) : `- ${shownLine(memory, textOf(memory, part))}`;
+  // Words do not continue over a line break, so lines and sections add up.
   return { line, tokens: readTokens(`\n${line}`).tokens };
 }
 
-function wordsOf(memory: MemoryItem, part: ShownPart): string {
+function textOf(memory: MemoryItem, part: ShownPart): string {
   const { text, category, turns } = memory;
   if (part === "episodes") return `${turns ? `turns ${turns.start}-${turns.end}: ` : ""}${beginning(text)}`;
-  return `${part === "profile" ? profileWords(memory) : `[${category}] ${text}`}${history(memory)}`;
+  return `${part === "profile" ? profileText(memory) : `[${category}] ${text}`}${history(memory)}`;
 }
 
-/** Characters that a sentence has around a key and its value: "The user's favourite … is …". */
+/** Characters around a key and value in a sentence: "The user's favourite … is …". */
 const frameCharacters = 30;
 
-/** A slot by key and value, unless its sentence says more. */
-function profileWords({ key, value, text }: MemoryItem): string {
+/** Key and value, unless the sentence says more. */
+function profileText({ key, value, text }: MemoryItem): string {
   if (key === null || value === null) return text;
   const saysMore =
     text.length > key.length + value.length + frameCharacters || newFigure(text, [key, value]) !== undefined;
@@ -54,7 +53,7 @@ function profileWords({ key, value, text }: MemoryItem): string {
 
 const dayFormat = new Intl.DateTimeFormat("en-GB", { dateStyle: "long", timeZone: "UTC" });
 
-/** Since when it holds, where that is not the day on which it was said, and what was so before. */
+/** Start of validity, unless it is the day of creation, and the earlier value. */
 function history({ validFrom, createdAt, earlier }: MemoryItem): string {
   const isOlder = createdAt.getTime() - validFrom.getTime() > dayMs;
   if (!isOlder && earlier === undefined) return "";
@@ -63,7 +62,7 @@ function history({ validFrom, createdAt, earlier }: MemoryItem): string {
 
 const earlierCharacters = 80;
 
-/** Characters of an episode that are shown; all of it is found by `memory.query`. */
+/** Characters of an episode that are shown; `memory.query` returns all of it. */
 export const episodeCharacters = 150;
 
 function beginning(text: string): string {

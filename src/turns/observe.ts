@@ -11,7 +11,7 @@ import type { MemoryHit } from "../search/rank-memories.rule.js";
 import type { Recalled } from "./recalled.js";
 import type { Remembered } from "./remember.js";
 
-/** Counts round trips; a transaction's begin and commit are two. */
+/** A transaction's begin and commit count as two. */
 function countRoundTrips(db: Database): { readonly db: Database; readonly roundTrips: () => number } {
   let roundTrips = 0;
   const counted = (connection: Connection): Pick<Connection, "query"> => ({
@@ -33,7 +33,7 @@ function countRoundTrips(db: Database): { readonly db: Database; readonly roundT
   };
 }
 
-/** Declared here: the declarations of an optional package may be absent. */
+/** The types of an optional package may be absent. */
 type SetAttributes = (attributes: Record<string, string | number | boolean | undefined>) => void;
 
 type Api = typeof import("@opentelemetry/api");
@@ -42,7 +42,7 @@ type Api = typeof import("@opentelemetry/api");
 let api: Api | null | undefined;
 let loading: Promise<Api | null> | undefined;
 
-/** Runs `work` in an OpenTelemetry span, if there is a provider. Reports codes of errors: messages quote prompts. */
+/** Runs `work` in an OpenTelemetry span, if there is a provider. Reports error codes: messages quote prompts. */
 export async function withSpan<Result>(
   name: string,
   work: (set: SetAttributes | null) => Promise<Result>,
@@ -68,7 +68,7 @@ export async function withSpan<Result>(
 }
 
 export const spansOptionsSchema = z.strictObject({
-  /** Whether spans carry ids of thread, tenant, app and agent, which forgetting does not reach. @default false */
+  /** Whether spans carry ids of thread, tenant, app and agent, which forgetting cannot reach. @default false */
   ids: z.boolean().default(false),
 });
 
@@ -76,14 +76,14 @@ export interface SpansConfig extends z.input<typeof spansOptionsSchema> {}
 
 type SpanPlace = Partial<Pick<MemoryQuery, "scope" | "threadId" | "agent">>;
 
-/** Counts, names and numbers of a result, never texts. */
+/** Never texts. */
 export interface SpanReport {
   readonly place?: SpanPlace | null | undefined;
   readonly status?: "ok" | "error" | "skipped";
   readonly attributes?: Readonly<Record<string, string | number | boolean | null | undefined>>;
 }
 
-/** A span's name after "mnemograph.", and the step of its events. */
+/** Span name after "mnemograph.", and the step of its events. */
 export interface Observed {
   readonly name: string;
   readonly step: EventStep;
@@ -96,7 +96,7 @@ export const spans = {
   query: { name: "query", step: "tool", op: "search" },
 } as const satisfies Record<string, Observed>;
 
-/** Runs `work` within a span, on a database that counts round trips while someone listens. */
+/** Runs `work` in a span, on a database that counts round trips if a provider listens. */
 export type Observe = <Result>(
   observed: Observed,
   work: (db: Database) => Promise<Result>,
@@ -109,7 +109,7 @@ export type Observe = <Result>(
  * `.input_tokens`, `.output_tokens` and the report's; with `ids` also `.thread_id`, `.tenant_id`, `.app_id`, `.agent`.
  */
 export function createObserve(db: Database, { ids }: z.output<typeof spansOptionsSchema>): Observe {
-  // Callers' input is not checked yet.
+  // Input is not checked yet.
   const placed = (place: SpanPlace | null | undefined) => {
     const { scope, threadId: thread_id, agent } = (ids && place) || {};
     return { thread_id, tenant_id: scope?.tenantId, app_id: scope?.appId, agent };

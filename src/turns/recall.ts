@@ -12,8 +12,8 @@ import {
   isDelegatedThread,
   parseScoped,
   parseThreadId,
-  type Scope,
   scopeField,
+  type ThreadAddress,
   threadField,
   threadForbidden,
 } from "../scope/scope.js";
@@ -30,34 +30,31 @@ import { findRecall, type RecallSearch } from "./find-recall.js";
 import { fitBudget } from "./fit-budget.js";
 import { noteDuration, type Recalled, selectMemories } from "./recalled.js";
 
-export interface RecallInput {
-  readonly scope: Scope;
-  readonly threadId: string;
-  /** Ids of one branch's messages: then the summary is the latest that ends with one of them, or before all of them. */
+export interface RecallInput extends ThreadAddress {
+  /** Ids of one branch: selects the latest summary that ends with one of them, or before all of them. */
   readonly messageIds?: readonly string[] | undefined;
-  /** What the user says now, up to 10,000 characters. @default nothing: the most important memories are shown */
+  /** The user's current words, up to 10,000 characters. @default none: shows the most important memories */
   readonly query?: string | undefined;
-  /** Of the days that `query` names, as "Europe/Lisbon". @default "UTC" */
+  /** For days in `query`, as "Europe/Lisbon". @default "UTC" */
   readonly timeZone?: string | undefined;
-  /** The agent that will read it: only its categories are recalled. @default no restriction */
+  /** Recalls only this agent's categories. @default no restriction */
   readonly agent?: string | undefined;
   /** "passive": the conversation alone, no memories. @default "active" */
   readonly mode?: RecallMode | undefined;
-  /** Messages that the caller holds: they stand for those of the transcript with their ids. @default none */
+  /** The caller's messages, which replace the transcript's by id. @default none */
   readonly state?: readonly BaseMessage[] | undefined;
 }
 
-/** Longest question, in characters, that is looked at: as long as `memory.query` takes. */
 const mostCharacters = 10_000;
-/** Lines of the delta header: more would be read by nobody. */
+/** Nobody would read more lines. */
 const shownChanges = 3;
-/** Tokens of the shortest line of what is always shown, "- tea: green": more lines the budget cannot hold. */
+/** A short profile line: "- tea: green". */
 const fewestSlotTokens = 5;
-/** Tokens of a usual line of the rest, "- [relationships] The user's sister Clara lives in Utrecht and draws plans." */
+/** A usual fallback line: "- [relationships] The user's sister Clara lives in Utrecht and draws plans." */
 const fewTokens = 25;
-/** Requests for consent shown to agents that can decide them: more questions than this no user answers. */
+/** No user answers more questions. */
 const shownConsents = 3;
-/** Messages of other threads: twice what extraction waits for. */
+/** Twice the batch of extraction. */
 const shownUnread = 8;
 
 type RecallRuntime = SearchRuntime &
@@ -70,9 +67,9 @@ type RecallRuntime = SearchRuntime &
   }>;
 
 /**
- * All that memory knows for a turn, in one round trip after the embedding; makes no thread. A search is stopped after
- * two seconds, and a second round trip reads the rest.
- * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` when the thread is another scope's
+ * Everything for a turn, in one round trip after the embedding; creates no thread. A search stops after two seconds; a
+ * second round trip then reads everything else.
+ * @throws MemoryError `SCOPE_REQUIRED`, `INVALID_INPUT`, `THREAD_FORBIDDEN` for another scope's thread
  */
 export async function recall(deps: RecallRuntime, input: RecallInput): Promise<Recalled> {
   const startedAt = performance.now();
@@ -95,7 +92,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     heldIds: [...held.keys()].filter(isStorable),
   });
   if (found.conversation === null) throw threadForbidden(threadId);
-  // A task says all that its agent needs: earlier ones are others'.
+  // A task says all that its agent needs; earlier tasks are others'.
   const { epoch, firstSeq, summarisedId, ...conversation } =
     (isDelegatedThread(threadId) ? null : found.conversation) ?? unseen;
   const { memories, asked, earlier } = selectMemories(deps, question, found);
@@ -115,7 +112,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
     ...(appId !== undefined && found.notes.length > 0 && { appName: appNotes(notes, appId).name }),
     changes: {
       since: found.revSeen,
-      // What is not shown is not seen either.
+      // Changes that are not shown stay unseen.
       revision: mode === "passive" ? found.revSeen : found.revision,
       count: found.changeCount,
       top: found.changes,
@@ -133,7 +130,7 @@ export async function recall(deps: RecallRuntime, input: RecallInput): Promise<R
   return fitting;
 }
 
-/** As the caller holds them, else as they are stored. */
+/** The caller's message, else the stored one. */
 function messagesShown(
   { gap, recent, lastTurn, omitted }: Pick<Conversation, "gap" | "recent" | "lastTurn" | "omitted">,
   held: ReadonlyMap<string, BaseMessage>,
@@ -149,7 +146,6 @@ function messagesShown(
 interface ReadRecall extends Pick<RecallInput, "scope" | "threadId" | "messageIds"> {
   readonly heldIds: readonly string[];
   readonly query: string;
-  /** Not embedded yet. */
   readonly question: EmbeddedQuestion;
   readonly categories: readonly string[];
 }
@@ -159,9 +155,9 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
   const { budgetTokens, minSlotImportance } = config.retrieval;
   const search = { scope, kinds: askedKinds, categories, filter: noFilter, limit: candidateLimit };
   return {
-    // What cannot be stored is the id of no recorded message.
+    // No recorded message has an unstorable id.
     address: { scope, threadId, messageIds: messageIds?.filter(isStorable), heldIds },
-    // A task shows nothing of earlier ones, so it continues no epoch either.
+    // A task shows nothing of earlier ones, so it continues no epoch.
     limits: { ...readLimits(config), ...(isDelegatedThread(threadId) && { tailBytes: null }) },
     asked: query.trim() === "" ? null : { question, search },
     known: {
@@ -171,11 +167,10 @@ function statementOf({ config }: RecallRuntime, asks: ReadRecall): RecallSearch 
       most: Math.ceil(budgetTokens / fewestSlotTokens),
       rest: Math.ceil(budgetTokens / fewTokens),
     },
-    // As many as are kept.
     notes: scope.appId === undefined ? 0 : appNotes(config.notes, scope.appId).limit,
     changes: shownChanges,
     consents: config.consent.ask === "tool" ? shownConsents : 0,
-    // Whoever may not read all may not read what nobody has sorted yet.
+    // Messages have no category yet: only agents that may read all of them see these.
     unread: scope.userId !== undefined && categories.length === config.policy.categories.size ? shownUnread : 0,
   };
 }
@@ -191,7 +186,7 @@ function categoriesShown(
   };
 }
 
-/** The newest ones show a state's branch. */
+/** The newest ones identify a branch. */
 export const mostMessageIds = 10_000;
 
 const inputSchema = z.strictObject({
@@ -206,7 +201,7 @@ const inputSchema = z.strictObject({
 });
 
 const askedKinds = defaultKinds.filter((kind) => kind !== "note");
-/** Enough for the hits and episodes shown to be the best ones. */
+/** Enough for the best hits and episodes. */
 const candidateLimit = 30;
 const unseen: Conversation = {
   summary: null,

@@ -24,7 +24,7 @@ export interface DueJob extends Job {
   readonly inMs?: number;
 }
 
-/** One round trip, one more when a summary starts, and one more for an episode. The caller starts the work in `due`. */
+/** One round trip, one more for a summary, and one more for an episode. The caller starts the work in `due`. */
 export async function remember(
   deps: Runtime<{
     readonly memories: MemoryOptions;
@@ -41,7 +41,7 @@ export async function remember(
     note: note ? notes : undefined,
   });
   const { recorded, lastSeq, threadRef, extractInMs } = thread;
-  // First: what the user wants forgotten is left out of the others.
+  // First: the others omit what the user wants forgotten.
   const facts: DueJob[] =
     extractInMs === null ? [] : [{ kind: "facts", ref: threadRef, inMs: Math.max(0, extractInMs) }];
   const due: DueJob[] = [];
@@ -49,7 +49,7 @@ export async function remember(
   const ended = (summary: Remembered["summary"]) => ({
     remembered: { recorded, lastSeq, summary },
     due: [...facts, ...due],
-    // What was said in the owner's other threads waits no longer.
+    // A new thread ends the wait for messages of the owner's other threads.
     threadRef,
     isNewThread: thread.turns === 1 && recorded > 0,
   });
@@ -69,7 +69,6 @@ export async function remember(
   return ended({ started: true, summaryId, window });
 }
 
-/** Whether LangChain's middleware summarises the thread; reported once. */
 async function isSummarisedByOthers(
   { db, logger }: Runtime,
   { scope, threadId }: RecordInput,

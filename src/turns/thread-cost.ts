@@ -7,34 +7,31 @@ import { bytesPerToken } from "../text/estimate-tokens.js";
 import { frameBytes } from "./memory-block.js";
 import { episodeCharacters } from "./memory-lines.js";
 
-/** Tokens of the calls that answered, which are the recorded messages of assistants. */
+/** Tokens of answered calls: the recorded messages of assistants. */
 interface CallCosts {
-  /** Null where it is not known: the model did not report it, and what the turn was shown is not kept. */
+  /** Null if the model did not report it, and what the turn was shown is not stored. */
   readonly promptTokens: number | null;
-  /** Of those, what the call before had sent already in the same epoch: the most that a provider's cache can serve. */
+  /** Sent already by the epoch's previous call: the most that a provider's cache can serve. */
   readonly sharedTokens: number | null;
-  /** Of those, what the model reports as read from a cache; null where it reports nothing. */
+  /** Read from a cache, as the model reports; null without a report. */
   readonly cachedTokens: number | null;
   readonly outputTokens: number;
   readonly calls: number;
 }
 
 interface TurnCost extends CallCosts {
-  /** Counted from 1, as in `threads.shown`. */
   readonly turn: number;
-  /** The message that the turn answered. */
   readonly seq: number;
-  /** "model": it reported the tokens of each call (`usage_metadata`); else they are estimated, four bytes each. */
+  /** "model": it reported the tokens of each call (`usage_metadata`); else estimated, four bytes each. */
   readonly source: "model" | "estimate";
 }
 
-/** What a conversation took of models. */
 export interface ThreadCost {
   /** Latest first. */
   readonly turns: readonly TurnCost[];
-  /** Of all turns, also of other pages; tokens that are not known are left out. */
+  /** All turns of all pages, without unknown tokens. */
   readonly total: CallCosts;
-  /** Calls of the last 90 days that made summaries, facts, episodes, notes and procedures of this thread. */
+  /** Calls of the last 90 days for summaries, facts, episodes, notes and procedures of this thread. */
   readonly background: readonly {
     readonly kind: string;
     readonly calls: number;
@@ -43,16 +40,15 @@ export interface ThreadCost {
   }[];
 }
 
-/** Of a thread that does not exist. */
 export const noCost: ThreadCost = {
   turns: [],
   total: { promptTokens: null, sharedTokens: null, cachedTokens: null, outputTokens: 0, calls: 0 },
   background: [],
 };
 
-/** Of a section's heading, with the delimiters around what a turn adds. */
+/** A section's heading and delimiters. */
 const headingBytes = 40;
-/** Of a line, beside its category and text: "- [] " and its end. */
+/** A line besides category and text: "- [] " and its end. */
 const lineBytes = 6;
 
 /** One round trip. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT` */
@@ -60,7 +56,7 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
   const { scope, limit, before, ...asked } = parseScoped(turnsPageSchema, input, "page of turns");
   const threadId = parseThreadId(asked.threadId);
   const { tenantId, userId, appId } = scopeColumns(scope);
-  // No call takes more than seven digits: a larger report is wrong. Some clients report zeros for unknown counts.
+  // No call takes more than seven digits. Some clients report zeros for unknown counts.
   const reported = (path: string, first = "[1-9]") =>
     sql`substring(m.usage #>> ${path}::text[] from ${`^${first}[0-9]{0,6}$`})::int`;
   const sums = sql`sum(x.prompt) as "promptTokens", sum(x.shared) as "sharedTokens", sum(x.cached) as "cachedTokens",
@@ -70,7 +66,7 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
       select t.id, t.user_id = ${userId} and t.app_id = ${appId} as owned from ${db.schema}.thread t
       where ${threadIs(tenantId, threadId)}
     ),
-    -- Bytes that memory put into the prompt of each turn, with those before it in its epoch.
+    -- Bytes that memory added to the prompt of each turn, with those before it in its epoch.
     added as (
       select s.seq, max(s.first_seq) over epoch as first_seq,
         case when s.number > 0 then min(s.seq) over epoch end as epoch,
@@ -96,7 +92,7 @@ export async function threadCost(db: Connection, input: ListShown): Promise<Thre
     said as (
       select m.seq, m.role, octet_length(m.content) as bytes, sum(octet_length(m.content)) over thread as upto,
         greatest(1, count(*) filter (where m.role = 'user') over thread) as turn,
-        -- What JSON escapes by \\u is not needed, and may be what PostgreSQL refuses.
+        -- JSON escapes by \\u are not needed, and PostgreSQL may refuse them.
         case when m.role = 'assistant' and m.serialised like '%"usage_metadata":{%'
           then replace(m.serialised, ${"\\u"}, '/')::json #> '{data,usage_metadata}' end as usage
       from t join ${db.schema}.message m on m.thread_ref = t.id and t.owned

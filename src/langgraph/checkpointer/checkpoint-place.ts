@@ -10,10 +10,7 @@ import type { Database } from "../../postgres/database.js";
 import { asTenant } from "../../postgres/isolation.js";
 import { nobody, ownNamePrefix, type Scope, threadForbidden } from "../../scope/scope.js";
 
-export interface CheckpointPlace {
-  readonly threadId: string;
-  /** Null for a run without a scope. */
-  readonly scope: Scope | null;
+export interface CheckpointPlace extends Asked {
   /** The thread id in `PostgresSaver`'s tables. */
   readonly name: string;
   /** Null for a thread without a row, which is only read. */
@@ -21,14 +18,15 @@ export interface CheckpointPlace {
 }
 
 export interface Asked {
+  /** Null for an unowned run. */
   readonly scope: Scope | null;
   readonly threadId: string;
 }
 
-/** Each retry means that another process named or forgot the thread in between. */
+/** Each retry follows another process that named or forgot the thread. */
 const mostTries = 5;
 
-/** An unowned thread becomes the asker's. @throws MemoryError `THREAD_FORBIDDEN` */
+/** Claims an unowned thread. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function claimPlace(db: Database, asked: Asked): Promise<CheckpointPlace> {
   const { threadId, scope } = asked;
   const claimant = scope ?? nobody;
@@ -44,7 +42,7 @@ export async function claimPlace(db: Database, asked: Asked): Promise<Checkpoint
   });
 }
 
-/** Claims nothing; null where the asker has no checkpoints. @throws MemoryError `THREAD_FORBIDDEN` */
+/** Claims nothing; null if the asker has no checkpoints. @throws MemoryError `THREAD_FORBIDDEN` */
 export async function findPlace(db: Database, asked: Asked): Promise<CheckpointPlace | null> {
   const { threadId, scope } = asked;
   const asker = scope ?? nobody;
@@ -54,12 +52,11 @@ export async function findPlace(db: Database, asked: Asked): Promise<CheckpointP
     if (thread) return placeOf(db, asked, thread);
     if (scope === null) await requireUnowned(db, threadId);
     const isTaken = threadId.startsWith(ownNamePrefix) || (await isTakenFrom(db, asker, threadId));
-    // Unclaimed checkpoints are older than owners, or another checkpointer's.
+    // Unclaimed checkpoints predate owners, or come from another checkpointer.
     return isTaken ? null : { threadId, scope, name: threadId, threadRef: null };
   });
 }
 
-/** Null when the thread was forgotten meanwhile. */
 async function placeOf(
   db: Database,
   { threadId, scope }: Asked,
@@ -74,7 +71,7 @@ async function requireUnowned(db: Database, threadId: string): Promise<void> {
   if (await isTakenFrom(db, nobody, threadId)) throw threadForbidden(threadId);
 }
 
-/** Whether the checkpoints under the thread id itself may be another's. */
+/** Whether checkpoints under the plain thread id may be another's. */
 async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promise<boolean> {
   const { tenantId = "" } = asker;
   const [found] = await findThreadsElsewhere(db, { tenantId, threadIds: [threadId] });
@@ -82,7 +79,7 @@ async function isTakenFrom(db: Database, asker: Scope, threadId: string): Promis
   return found.isTaken || found.isTakenByNobody || (asker !== nobody && found.tenants > 0);
 }
 
-/** @throws MemoryError `THREAD_FORBIDDEN` for a thread that was forgotten meanwhile */
+/** @throws MemoryError `THREAD_FORBIDDEN` for a thread forgotten meanwhile */
 export async function deleteCheckpoints(db: Database, place: CheckpointPlace): Promise<void> {
   const { schema } = db;
   const { name, scope, threadId, threadRef } = place;

@@ -12,15 +12,15 @@ import {
 } from "../../conversation/recalled-mark.js";
 import { opensTurn } from "../../text/inserted-message.js";
 
-/** What an agent sees in place of the graph's messages. */
+/** What an agent sees instead of the graph's messages. */
 export interface ShownView {
   readonly state: readonly BaseMessage[];
   readonly view: readonly BaseMessage[];
 }
 
 /**
- * Stores placeholders for recalled messages: forgetting must reach everything stored. `turnChannel` keeps of the
- * conversation only the turn: the graph around the agent stores what stood before.
+ * Stores placeholders for recalled messages: forgetting must reach everything stored. In `turnChannel` it stores only
+ * the current turn: the outer graph stores the others.
  */
 export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, turnChannel?: string) {
   let hasLoaded = false;
@@ -64,7 +64,7 @@ export function forgetfulSaver(saver: BaseCheckpointSaver, shown: ShownView, tur
     },
     getDeltaChannelHistory: async (options) => load(await saver.getDeltaChannelHistory(options)),
   };
-  // A saver's private fields need the saver itself as `this`.
+  // Private fields need the saver itself as `this`.
   const forgetful = new Proxy(saver, {
     get(target, name) {
       const member: unknown = Reflect.get(Object.hasOwn(own, name) ? own : target, name);
@@ -97,7 +97,7 @@ export function leaveOut<Value>(value: Value, shown: ShownView, earlier?: Readon
   });
 }
 
-/** Asked for each value of each checkpoint. */
+/** Each value of each checkpoint asks. */
 const known = new WeakMap<ShownView, ReturnType<typeof findIds>>();
 
 function idsOf(shown: ShownView) {
@@ -116,15 +116,14 @@ function findIds({ state, view }: ShownView) {
   };
 }
 
-/** For streams: removes the placeholders too. */
 export function withoutRecalled<Value>(value: Value, shown: ShownView): Value {
   const removed = ({ message }: AnyMessage) => (message && isPlaceholder(message) ? [] : undefined);
   return rewriteMessages(leaveOut(value, shown), () => removed);
 }
 
-/** Restores messages at their placeholders; removes the other placeholders. @param loaded takes all messages' ids */
+/** Restores messages at their placeholders; removes other placeholders. @param loaded collects all messages' ids */
 export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new Set<string>()): Value {
-  // Without a block, the instructions that stood before it.
+  // Without a block, the instructions before it.
   const block = view.find(isMemoryBlock) ?? view.find((message) => message.getType() === "system");
   return rewriteMessages(value, (list) => {
     const others = new Set(list.map(({ id }) => id));
@@ -142,7 +141,7 @@ export function putInAnew<Value>(value: Value, { view }: ShownView, loaded = new
   });
 }
 
-/** What of `view` the message stands for; a summary may cover the first of it by now. */
+/** The messages of `view` behind a placeholder; a summary may cover the first of them by now. */
 function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
   const placeOf = (known: string | undefined) =>
     known === undefined ? -1 : view.findIndex((shown) => shown.id === known);
@@ -152,15 +151,15 @@ function runOf({ id, message }: AnyMessage, view: readonly BaseMessage[]) {
   return anew && isRecalled(anew) ? [anew] : undefined;
 }
 
-/** LangChain's own message, a plain object, or a serialised message. */
+/** LangChain's message, a plain object, or a serialised message. */
 interface AnyMessage {
   readonly id: string | undefined;
   readonly content: unknown;
-  /** Null for the latter two. */
+  /** Null unless it is LangChain's. */
   readonly message: BaseMessage | null;
 }
 
-/** Replaces each message of one list; undefined keeps it. */
+/** Returns each message's replacements; undefined keeps it. */
 type RewriteList = (
   list: readonly AnyMessage[],
 ) => (message: AnyMessage, at: number) => readonly BaseMessage[] | undefined;

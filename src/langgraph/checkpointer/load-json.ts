@@ -1,15 +1,12 @@
 import * as messageClasses from "@langchain/core/messages";
 
-/** Deeper values are left to LangGraph, which refuses them within a message. */
+/** LangGraph refuses deeper values within a message. */
 const mostDepth = 40;
 
-/** Thrown where only LangGraph's serializer can say what a value is. */
+/** Thrown for values that only LangGraph's serializer knows. */
 const isOther = Symbol("other");
 
-/**
- * What LangGraph's `JsonPlusSerializer` loads, without a promise for each part of it, which takes a third of a turn's
- * processor time; undefined where it holds other objects than messages.
- */
+/** LangGraph's `JsonPlusSerializer` without a promise for each part: a third less processor time for a turn. */
 export function loadJson(json: string): { readonly value: unknown } | undefined {
   const value: unknown = JSON.parse(json);
   try {
@@ -22,7 +19,6 @@ export function loadJson(json: string): { readonly value: unknown } | undefined 
 
 type Fields = Record<string, unknown>;
 
-/** Changes `value`. */
 function revived(value: unknown, depth: number): unknown {
   if (typeof value !== "object" || value === null) return value;
   if (depth > mostDepth) throw isOther;
@@ -70,7 +66,7 @@ function namesOf(fields: Fields): string[] {
 
 interface Form {
   readonly Message: new (fields: Fields) => unknown;
-  /** Keys that LangChain takes as they are; it renames others with separators. */
+  /** Keys that LangChain takes unchanged; it renames others with separators. */
   readonly keys: ReadonlySet<string>;
 }
 
@@ -81,7 +77,7 @@ function formOf(name: string): Form | null {
   const known = forms.get(name);
   if (known !== undefined) return known;
   const Message = (messageClasses as Fields)[name];
-  // `instanceof` is LangChain's own here, which looks for a field of instances.
+  // LangChain's `instanceof` looks for a field of instances.
   const isMessage = typeof Message === "function" && Object.prototype.isPrototypeOf.call(base, Message.prototype);
   const form = isMessage ? { Message: Message as Form["Message"], keys: keysOf(Message.prototype) } : null;
   if (form) forms.set(name, form);

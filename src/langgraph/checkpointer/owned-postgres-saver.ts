@@ -29,31 +29,27 @@ import {
 } from "./read-checkpoint.js";
 import { checkpointWriter } from "./write-checkpoints.js";
 
-type Configurable = Readonly<Record<string, unknown>>;
-
-/** Threads whose last places are cached, for LangGraph's reads that name nobody. */
+/** Threads with cached places, for LangGraph's reads that name no owner. */
 const mostRemembered = 10_000;
 
 /** Concurrent time-travel runs of one thread, or owners of the same id. */
 const mostAtOnce = 1_000;
 
 /**
- * LangGraph's Postgres checkpointer, which gives a thread's checkpoints to its owner only. A run claims its thread
- * before its first read or write; each later call checks the owner that `findRunScope` reads. A run that names nobody has
- * the default scope's threads, or unowned ones. The same thread id in another tenant is another thread. A run does not
- * write again what was forgotten meanwhile.
- * @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the database
+ * LangGraph's Postgres checkpointer that gives a thread's checkpoints to its owner only. A run claims its thread before
+ * its first read or write; later calls check the owner of `findRunScope`. A run without ids has the default scope's
+ * threads, or unowned ones. Another tenant's equal thread id is another thread. A run cannot restore what was forgotten
+ * meanwhile. @throws MemoryError `THREAD_FORBIDDEN`, `INVALID_INPUT`, `SCOPE_REQUIRED`, and errors of the database
  */
 export class OwnedPostgresSaver extends PostgresSaver {
   readonly #db: Database;
   readonly #defaultScope: Scope | null;
   readonly #write: ReturnType<typeof checkpointWriter>;
   readonly #isDefaultSerde: boolean;
-  /** What each run has claimed, so that later calls need no query. */
+  /** Claims of each run, so that later calls need no query. */
   readonly #claimed = keptByRun(() => new Map<string, Promise<CheckpointPlace>>());
-  /** The last places read, by thread id. */
   readonly #read: Places = new Map();
-  /** Time-travel runs about to ask for the latest checkpoint, by thread id. */
+  /** Places of time-travel runs about to ask for the latest checkpoint. */
   readonly #travelled: Places = new Map();
 
   constructor(db: Database, defaultScope: Scope | null, serde?: SerializerProtocol) {
@@ -66,7 +62,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
   }
 
   override async getTuple(config: RunnableConfig): Promise<CheckpointTuple | undefined> {
-    const configurable: Configurable = config.configurable ?? {};
+    const { configurable = {} } = config;
     if (configurable.thread_id === undefined) return undefined;
     const threadId = parseThreadId(configurable.thread_id);
     if (isPartOfRead(config, this)) return this.#getOfRead(config, threadId);
@@ -128,13 +124,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     ]);
     await this.#write({
       place,
-      blobs: blobs.map(([, , channel, version, type, value = null]) => ({
-        ns,
-        channel,
-        version,
-        type,
-        value,
-      })),
+      blobs: blobs.map(([, , channel, version, type, value = null]) => ({ ns, channel, version, type, value })),
       checkpoints: [{ ns, id: checkpoint.id, parent, checkpoint: this._dumpCheckpoint(checkpoint), metadata: dumped }],
     });
     return configOf(place, ns, checkpoint.id);
@@ -147,25 +137,15 @@ export class OwnedPostgresSaver extends PostgresSaver {
     taskPath = "",
   ): Promise<void> {
     const place = await this.#requirePlace(config);
-    // LangGraph also calls where only channels that are not kept were written.
+    // LangGraph also calls when only channels that are not kept were written.
     if (writes.length === 0) return;
     const { checkpoint_ns: ns = "", checkpoint_id: id } = config.configurable ?? {};
     const replaces = writes.every(([channel]) => (channel as string) in WRITES_IDX_MAP);
     const dumped = await this._dumpWrites(place.name, ns, id, taskId, writes as [string, unknown][]);
-    await this.#write({
-      place,
-      writes: dumped.map(([, , , task, idx, channel, type, value]) => ({
-        ns,
-        id,
-        task,
-        path: taskPath,
-        idx,
-        channel,
-        type,
-        value,
-        replaces,
-      })),
+    const rows = dumped.map(([, , , task, idx, channel, type, value]) => {
+      return { ns, id, task, path: taskPath, idx, channel, type, value, replaces };
     });
+    await this.#write({ place, writes: rows });
   }
 
   /** Deletes a thread's checkpoints, not its transcript or memories. @param scope its owner. @default nobody */
@@ -180,7 +160,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return stored && this.#tupleOf(place, stored);
   }
 
-  /** The place and what `read` finds there: one statement, also for a thread that a run has not claimed yet. */
+  /** Finds the place and reads there in one statement, also before the run claims the thread. */
   async #find<Found>(
     config: RunnableConfig,
     read: (where: Where) => Promise<Placed<Found>>,
@@ -213,8 +193,10 @@ export class OwnedPostgresSaver extends PostgresSaver {
   async #tupleOf(place: CheckpointPlace, stored: StoredCheckpoint): Promise<CheckpointTuple> {
     const { ns, id, parent, checkpoint, metadata, values, writes } = stored;
     if (checkpoint.v < 4 && parent !== null) {
-      // LangGraph moves what waits to be sent: it is with the parent's writes.
-      const tuple = await super.getTuple(at(configOf(place, ns, id), place));
+      // LangGraph stores pending sends with the parent's writes.
+      const tuple = await super.getTuple({
+        configurable: { thread_id: place.name, checkpoint_ns: ns, checkpoint_id: id },
+      });
       if (tuple) return seenFrom(place, tuple);
     }
     const [channels, pendingWrites] = await Promise.all([this.#load(values), this.#load(writes)]);
@@ -236,7 +218,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     return undefined;
   }
 
-  /** For operators: without a thread, lists unclaimed threads only. */
+  /** For operators: lists unclaimed threads only. */
   async *#listUnowned(config: RunnableConfig, options?: CheckpointListOptions): AsyncGenerator<CheckpointTuple> {
     const unowned = new Map<string, boolean>();
     for await (const tuple of super.list(config, options)) {
@@ -249,7 +231,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
     }
   }
 
-  /** @throws MemoryError `THREAD_FORBIDDEN`, also when the thread was forgotten since the run began */
+  /** @throws MemoryError `THREAD_FORBIDDEN`, also if the thread was forgotten since the run began */
   async #requirePlace(config: RunnableConfig): Promise<CheckpointPlace> {
     const place = await this.#placeOf(config, claimPlace);
     if (place) return place;
@@ -281,9 +263,7 @@ export class OwnedPostgresSaver extends PostgresSaver {
 
 /** `end` does nothing: the memory closes its pools. */
 function readingPool(db: Database): Pool {
-  const query = async (text: string, values: unknown[] = []) => ({
-    rows: await db.query({ text, values } as Sql),
-  });
+  const query = async (text: string, values: unknown[] = []) => ({ rows: await db.query({ text, values } as Sql) });
   return { query, end: async () => {} } as unknown as Pool;
 }
 
@@ -305,7 +285,6 @@ function namesIn({ configurable = {} }: RunnableConfig): string {
   return Object.keys(configurable).sort().join();
 }
 
-/** LangGraph only asks which checkpoint is the latest. */
 function withoutValues(tuple: CheckpointTuple | undefined, { threadId }: CheckpointPlace) {
   if (!tuple) return undefined;
   const { checkpoint, config } = tuple;
@@ -335,30 +314,22 @@ function take(places: Places, threadId: string): CheckpointPlace | undefined {
 
 const keyOf = ({ scope, threadId }: Asked): string => JSON.stringify([scope, threadId]);
 
-/** Without an id, the latest of its namespace. */
+/** Without an id, the latest in its namespace. */
 function addressOf({ configurable = {} }: RunnableConfig) {
   return { ns: configurable.checkpoint_ns ?? "", id: configurable.checkpoint_id || undefined };
 }
 
-function at(config: RunnableConfig, { name }: CheckpointPlace): RunnableConfig {
-  return { ...config, configurable: { ...config.configurable, thread_id: name } };
-}
-
 function configOf(place: CheckpointPlace, ns: string, id: string) {
-  return {
-    configurable: configurableFrom(place, { configurable: { checkpoint_ns: ns, checkpoint_id: id } }),
-  };
+  return { configurable: configurableFrom(place, { configurable: { checkpoint_ns: ns, checkpoint_id: id } }) };
 }
 
-/** The configs name the thread and its owner, so that they can be run. */
+/** Configs name the thread and its owner, so that they can be run. */
 function seenFrom(place: CheckpointPlace, tuple: CheckpointTuple): CheckpointTuple {
   const { config, parentConfig } = tuple;
   return {
     ...tuple,
     config: { ...config, configurable: configurableFrom(place, config) },
-    ...(parentConfig && {
-      parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) },
-    }),
+    ...(parentConfig && { parentConfig: { ...parentConfig, configurable: configurableFrom(place, parentConfig) } }),
   };
 }
 
@@ -371,7 +342,7 @@ const fractions = 10 ** 12;
 
 /**
  * Adds a random fraction to the versions of each step: `PostgresSaver` stores one value for each version of a channel,
- * so with whole numbers a fork or a concurrent run would read the other branch's values. They still compare as numbers.
+ * so with whole numbers a fork or a concurrent run would read the other branch's values.
  */
 function countVersionsApart(saver: PostgresSaver): void {
   const counted = saver.getNextVersion.bind(saver);

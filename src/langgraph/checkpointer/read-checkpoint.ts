@@ -6,20 +6,14 @@ import { nobody, threadForbidden } from "../../scope/scope.js";
 import { scopeColumns, threadIs } from "../../scope/scope-predicates.js";
 import type { Asked, CheckpointPlace } from "./checkpoint-place.js";
 
-/** Which checkpoints of a thread, latest first. */
 export interface CheckpointSearch {
-  /** @default any */
   readonly ns?: string | undefined;
   readonly id?: string | undefined;
-  /** Only those before this one. */
   readonly before?: string | undefined;
-  /** What their metadata must contain. */
   readonly filter?: Record<string, unknown> | undefined;
-  /** @default all */
   readonly limit?: number | undefined;
 }
 
-/** A checkpoint as the tables have it. */
 export interface StoredCheckpoint {
   readonly ns: string;
   readonly id: string;
@@ -32,7 +26,7 @@ export interface StoredCheckpoint {
 
 type Listed<Row extends readonly unknown[]> = readonly (readonly [...Row, length: number])[];
 
-/** The thread, whether it is the asker's, and the name of its checkpoints; values in one piece each. */
+/** The thread, whether the asker owns it, its checkpoints' name, and values concatenated. */
 interface FoundRow {
   readonly ref: string | null;
   readonly owned: boolean;
@@ -43,15 +37,13 @@ interface FoundRow {
   readonly write_bytes: Buffer | null;
 }
 
-interface CheckpointRow extends FoundRow, Pick<StoredCheckpoint, "ns" | "parent" | "metadata"> {
+interface CheckpointRow extends FoundRow, Omit<StoredCheckpoint, "id" | "values" | "writes"> {
   readonly id: string | null;
-  readonly checkpoint: StoredCheckpoint["checkpoint"];
 }
 
-/** A thread whose checkpoints were found before, or which is asked for. */
 export type Where = CheckpointPlace | Asked;
 
-/** No place for a thread that has no row or whose checkpoints have no name yet. */
+/** No place without a thread's row and name. */
 export type Placed<Found> = readonly [place: CheckpointPlace | undefined, found: Found];
 
 function selectPlace({ schema }: Connection, where: Where): Sql {
@@ -62,7 +54,6 @@ function selectPlace({ schema }: Connection, where: Where): Sql {
     from ${schema}.thread t where ${threadIs(tenantId, where.threadId)}`;
 }
 
-/** @throws MemoryError `THREAD_FORBIDDEN` */
 function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | undefined {
   if ("name" in where) return where;
   const { threadId, scope } = where;
@@ -70,13 +61,13 @@ function placeIn(where: Where, row: FoundRow | undefined): CheckpointPlace | und
   return row?.name ? { threadId, scope, name: row.name, threadRef: Number(row.ref) } : undefined;
 }
 
-/** The order in which a step applies what its tasks wrote. */
+/** The order in which LangGraph applies a step's writes. */
 const stepOrder = sql`w.task_path collate "C", w.task_id collate "C", w.idx`;
 
 const valuesInOrder = packed(sql`b.channel, b.type`, sql`b.blob`, sql`b.channel`);
 const writesOf = (order: Sql) => packed(sql`w.task_id, w.channel, w.type`, sql`w.blob`, order);
 
-/** All values in one piece, since lists of them are read letter by letter. */
+/** All values concatenated, since lists of them are read letter by letter. */
 function packed(fields: Sql, value: Sql, order: Sql): Sql {
   return sql`
     coalesce(json_agg(json_build_array(${fields}, octet_length(${value})) order by ${order}), '[]') as list,
@@ -116,21 +107,20 @@ export async function readCheckpoints(
     ) w on true
     order by c.checkpoint_id desc`;
   const rows = await query<CheckpointRow>(db, where, statement);
-  return [placeIn(where, rows[0]), rows.flatMap(storedIn)];
+  const found = rows.flatMap(({ ns, id, parent, checkpoint, metadata, ...row }) =>
+    id === null ? [] : { ns, id, parent, checkpoint, metadata, ...unpacked(row) },
+  );
+  return [placeIn(where, rows[0]), found];
 }
 
-/**
- * What a checkpoint's delta channels are replayed from, in one statement: it goes from parent to parent, seeks each channel
- * up to the first ancestor that stores it, and reads what was written there and since, oldest first.
- * @throws MemoryError `THREAD_FORBIDDEN`
- */
+/** What delta channels are replayed from: the first ancestor that stores each, and writes since, oldest first. */
 export async function readDeltaHistory(
   db: Connection,
   where: Where,
   { ns, id, channels }: Pick<CheckpointSearch, "ns" | "id"> & { readonly channels: readonly string[] },
 ): Promise<Placed<Pick<StoredCheckpoint, "values" | "writes">>> {
   const { schema } = db;
-  // The limit has each value looked up by its whole key.
+  // The limit makes it look up each value by its whole key.
   const sought = sql`unnest(a.sought) s (channel) left join lateral (
         select b.channel, b.type, b.blob from ${schema}.checkpoint_blobs b
         where b.thread_id = a.thread_id and b.checkpoint_ns = a.checkpoint_ns and b.channel = s.channel
@@ -174,17 +164,8 @@ function query<Row extends FoundRow>(db: Connection, where: Where, statement: Sq
   return asTenant(tenant, () => db.query<Row & Record<string, unknown>>(statement, { prepare: true }));
 }
 
-function storedIn(row: CheckpointRow): StoredCheckpoint[] {
-  if (row.id === null) return [];
-  const { ns, id, parent, checkpoint, metadata } = row;
-  return [{ ns, id, parent, checkpoint, metadata, ...unpacked(row) }];
-}
-
 function unpacked(row: FoundRow): Pick<StoredCheckpoint, "values" | "writes"> {
-  return {
-    values: withBytes(row.value_list, row.value_bytes),
-    writes: withBytes(row.write_list, row.write_bytes),
-  };
+  return { values: withBytes(row.value_list, row.value_bytes), writes: withBytes(row.write_list, row.write_bytes) };
 }
 
 function withBytes<Fields extends readonly unknown[]>(list: Listed<Fields>, bytes: Buffer | null) {

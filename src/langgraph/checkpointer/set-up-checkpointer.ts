@@ -5,14 +5,14 @@ import type { ClientBase, Pool } from "pg";
 export async function setUpCheckpointer(client: ClientBase, schemaName: string): Promise<void> {
   const pool = {
     connect: async () => ({
-      // The schema exists. Creating it again needs CREATE on the database.
+      // Creating an existing schema needs CREATE on the database.
       query: async (text: string, values?: unknown[]) =>
         text.startsWith("CREATE SCHEMA") ? { rows: [] } : queryOrUndo(client, text, values),
       release: () => {},
     }),
   };
   await new PostgresSaver(pool as unknown as Pool, undefined, { schema: schemaName }).setup();
-  // As LangGraph for Python names it: writes of one step are applied in the order of their tasks' paths.
+  // Named as in LangGraph for Python: a step's writes apply in the order of their tasks' paths.
   const { rowCount } = await client.query(
     "select from pg_catalog.pg_attribute where attrelid = to_regclass($1) and attname = 'task_path'",
     [`"${schemaName}".checkpoint_writes`],
@@ -24,7 +24,7 @@ export async function setUpCheckpointer(client: ClientBase, schemaName: string):
   }
 }
 
-/** `setup` finds missing tables by failing statements, which must not end the transaction. */
+/** `setup` detects missing tables by failing statements, which must not end the transaction. */
 async function queryOrUndo(client: ClientBase, text: string, values: unknown[] | undefined) {
   await client.query("savepoint checkpointer");
   try {

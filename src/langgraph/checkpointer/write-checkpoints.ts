@@ -29,11 +29,10 @@ interface WriteRow {
   readonly channel: string;
   readonly type: string;
   readonly value: Uint8Array;
-  /** Errors, interrupts and the like replace an earlier one of their task. */
+  /** Errors and interrupts replace an earlier one of their task. */
   readonly replaces: boolean;
 }
 
-/** What one call of LangGraph writes to one thread. */
 export interface CheckpointPart {
   readonly place: CheckpointPlace;
   readonly blobs?: readonly BlobRow[];
@@ -51,16 +50,16 @@ interface Queue {
   underWay: number;
 }
 
-/** Statements of a tenant at once: one runs while the next is gathered. */
+/** Concurrent statements of a tenant: one runs while the next is gathered. */
 const mostAtOnce = 2;
 
-/** Bytes of values in one statement: PostgreSQL holds all of them in memory. */
+/** PostgreSQL holds all values of a statement in memory. */
 const mostBytes = 16 * 1024 * 1024;
 
 /**
- * Writes parts of checkpoints. What a tenant's runs write in one turn of the event loop, or while two statements are under
- * way, is one statement. Promises resolve after the commit, and reject with `THREAD_FORBIDDEN` for a thread that was
- * forgotten. A part that the database refuses is refused alone.
+ * Writes parts of checkpoints. One statement takes what a tenant's runs write in one turn of the event loop, or while
+ * two statements run. Promises resolve after the commit, and reject with `THREAD_FORBIDDEN` for a forgotten thread. A
+ * part that the database refuses fails alone.
  */
 export function checkpointWriter(db: Database): (part: CheckpointPart) => Promise<void> {
   const queues = new Map<string, Queue>();
@@ -95,14 +94,15 @@ function nextGroup(waiting: Waiting[]): Waiting[] {
 
 /** Settles all of `parts`; never rejects. */
 async function writeAll(db: Database, tenant: string, parts: readonly Waiting[]): Promise<void> {
-  const threads = byThread(parts);
+  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
+  const threads = refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
   const isOneThread = threads.length === 1;
   let left: readonly Waiting[][];
   try {
     const written = await writeTogether(db, tenant, parts, isOneThread ? "" : " skip locked");
     for (const { place, resolve } of parts) if (written.has(place.threadRef)) resolve();
     left = threads.filter(([part]) => !written.has(part?.place.threadRef ?? null));
-    // Others do not wait for a thread that is held by what forgets it: it is written apart.
+    // Others do not wait for a thread that is being forgotten: it is written separately.
     if (isOneThread) return rejectAll(left.flat(), ({ place }) => threadForbidden(place.threadId));
   } catch (error) {
     if (parts.length === 1) return rejectAll(parts, () => error);
@@ -115,12 +115,6 @@ function rejectAll(parts: readonly Waiting[], errorOf: (part: Waiting) => unknow
   for (const part of parts) part.reject(errorOf(part));
 }
 
-function byThread(parts: readonly Waiting[]): Waiting[][] {
-  const refs = [...new Set(parts.map(({ place }) => place.threadRef))];
-  return refs.map((ref) => parts.filter(({ place }) => place.threadRef === ref));
-}
-
-/** The threads that were written to. */
 async function writeTogether(
   db: Database,
   tenant: string,
@@ -187,7 +181,7 @@ async function writeTogether(
   return new Set(held.map(({ id }) => Number(id)));
 }
 
-/** All values in one binary parameter, since arrays of them are written and read letter by letter; and where each is. */
+/** Values in one binary parameter, since arrays of them are written letter by letter; rows have their places. */
 function packed(parts: readonly CheckpointPart[]) {
   const values: Uint8Array[] = [];
   let end = 0;
@@ -202,20 +196,16 @@ function packed(parts: readonly CheckpointPart[]) {
     parts.flatMap((part) => rowsOf(part, part.place.threadRef));
   const rows = {
     blobs: of(({ blobs = [] }, thread) => blobs.map((blob) => placed(thread, blob))),
-    checkpoints: of(({ checkpoints = [] }, thread) => checkpoints.map((row) => ({ thread, ...row }))),
-    writes: of(({ writes = [] }, thread) => writes.map((write) => placed(thread, write))),
+    checkpoints: lastOfEach(
+      of(({ checkpoints = [] }, thread) => checkpoints.map((row) => ({ thread, ...row }))),
+      ({ thread, ns, id }) => [thread, ns, id],
+    ),
+    writes: lastOfEach(
+      of(({ writes = [] }, thread) => writes.map((write) => placed(thread, write))),
+      ({ thread, ns, id, task, idx, replaces }, at) => [thread, ns, id, task, idx, replaces || at],
+    ),
   };
-  return {
-    data: Buffer.concat(values),
-    rows: {
-      ...rows,
-      checkpoints: lastOfEach(rows.checkpoints, ({ thread, ns, id }) => [thread, ns, id]),
-      writes: lastOfEach(rows.writes, ({ thread, ns, id, task, idx, replaces }, at) => [
-        ...[thread, ns, id, task, idx],
-        replaces || at,
-      ]),
-    },
-  };
+  return { data: Buffer.concat(values), rows };
 }
 
 /** A statement cannot change a row twice. */

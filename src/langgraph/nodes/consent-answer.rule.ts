@@ -14,17 +14,14 @@ const decision = z.strictObject({
 /** Omitted proposals count as "later". */
 const answerSchema = z.strictObject({ decisions: z.array(decision) });
 
-/** An answer to a consent interrupt. */
 export type ConsentAnswer = z.output<typeof answerSchema>;
 
-/** For interfaces that render a form. */
 export const consentAnswerSchema = z.toJSONSchema(answerSchema, { target: "draft-7" }) as JSONSchema & object;
 
 export interface AskedProposal {
   readonly id: string;
   /** "city: Porto (now: Rome)". */
   readonly proposal: string;
-  /** The sentence to remember. */
   readonly text: string;
   readonly value: string | null;
   readonly current: string | null;
@@ -41,14 +38,11 @@ export function reviewRequest(proposals: readonly AskedProposal[]) {
       args: value === null ? { text } : { value },
       description: `May this be remembered? ${proposal}`,
     })),
-    reviewConfigs: proposals.map(() => ({
-      actionName,
-      allowedDecisions: ["approve", "edit", "reject"] as const,
-    })),
+    reviewConfigs: proposals.map(() => ({ actionName, allowedDecisions: ["approve", "edit", "reject"] as const })),
   };
 }
 
-/** Ours, and those of LangChain's human-in-the-loop middleware and of Agent Inbox. */
+/** Also those of LangChain's human-in-the-loop middleware and Agent Inbox. */
 const decisionTypes = {
   approve: "approve",
   accept: "approve",
@@ -63,14 +57,13 @@ const named = z
   .enum(Object.keys(decisionTypes) as (keyof typeof decisionTypes)[])
   .transform((type): Verdict => ({ decision: decisionTypes[type] }));
 const either = z.boolean().transform((yes): Verdict => ({ decision: yes ? "approve" : "refuse" }));
-/** The user approves what they edited. */
 const edited = z
   .object({ value: decision.shape.value, text: decision.shape.text })
   .refine(({ value, text }) => value !== undefined || text !== undefined)
   .transform((edits): Verdict => ({ decision: "approve", ...edits }));
 const edit = { type: z.literal("edit"), message: z.unknown().optional() };
 
-/** Without an id. Agent Inbox sends more `args` than are read here. */
+/** Agent Inbox sends more `args` than are read here. */
 const verdict = z.union([
   either,
   named,
@@ -87,7 +80,7 @@ const forms =
   'Answer "approve", "refuse" or "later", true or false, { decisions: [{ id, decision: "approve" | "refuse" | "later" }] }, ' +
   "or as LangChain's human-in-the-loop.";
 
-/** Accepts decisions by id, one for all, or a list in their order; text may be JSON. `problem` is for who answers. */
+/** Accepts decisions by id, one for all, or a list in order; text may be JSON. `problem` is for the user. */
 export function readConsentAnswer(
   resumed: unknown,
   asked: readonly Pick<AskedProposal, "id">[],
@@ -102,7 +95,8 @@ export function readConsentAnswer(
   const forAll = verdict.safeParse(answer);
   if (forAll.success) {
     const { value, text } = forAll.data;
-    if ((value ?? text) !== undefined && asked.length !== 1) return { problem: `Which is to be changed? ${forms}` };
+    if ((value ?? text) !== undefined && asked.length !== 1)
+      return { problem: `Name the proposal to change. ${forms}` };
     return { decisions: asked.map(({ id }) => ({ id, ...forAll.data })) };
   }
   const each = inOrder.safeParse(answer);

@@ -17,20 +17,19 @@ import {
   reviewRequest,
 } from "./consent-answer.rule.js";
 
-/** The person who answers can correct these. */
 export const answerMistakes: ReadonlySet<MemoryErrorCode> = new Set(["INVALID_INPUT", "NOT_FOUND"]);
 
-/** Decided by somebody else or expired: asking again does not help. */
+/** Already decided or expired: asking again does not help. */
 export const answeredTooLate: ReadonlySet<MemoryErrorCode> = new Set(["WRONG_STATE"]);
 
-/** Proposals without a decision are postponed. Repeating it is harmless: the first decision counts. */
+/** Postpones proposals without a decision. Idempotent: the first decision counts. */
 async function applyConsentAnswer(memory: Memory, scope: Scope, requests: readonly ConsentRequest[], resumed: unknown) {
   const parsed = readConsentAnswer(resumed, requests);
   if ("problem" in parsed) return parsed;
   const named = new Set(parsed.decisions.map(({ id }) => id));
   const omitted = requests.filter(({ id }) => !named.has(id)).map(({ id }) => ({ id, decision: "later" as const }));
   const results = [];
-  // In order, since each takes the owner's lock.
+  // Sequential, since each takes the owner's lock.
   for (const decision of parsed.decisions) results.push(await decideOne(memory, scope, decision));
   const problems = results.flatMap(({ problem }) => problem ?? []);
   if (problems.length > 0) return { problem: problems.join("\n") };
@@ -65,16 +64,14 @@ export interface ConsentNodeOptions {
 
 const optionsSchema = turnOptions.pick({ onError: true }).extend({ limit: z.int().min(1).max(1_000).optional() });
 
-/** The value of the interrupt. */
 export interface ConsentQuestion {
   readonly type: "memory.consent";
   readonly question: string;
   readonly proposals: readonly AskedProposal[];
   /** What was wrong with the previous answer. */
   readonly problem?: string;
-  /** Its JSON schema. */
   readonly answer: object;
-  /** The same question for LangChain's human-in-the-loop interfaces, one request for each proposal, in order. */
+  /** The question for LangChain's human-in-the-loop interfaces, one request for each proposal, in order. */
   readonly actionRequests: ReturnType<typeof reviewRequest>["actionRequests"];
   readonly reviewConfigs: ReturnType<typeof reviewRequest>["reviewConfigs"];
 }
@@ -99,7 +96,7 @@ export function askingConsent(memory: Memory, { onError, limit = 5 }: ConsentNod
   return async (_state: unknown, config: LangGraphRunnableConfig): Promise<Record<string, never>> => {
     await continueOnError(memory, { node: "consent", onError }, config, async () => {
       const { scope } = runIdentity(config, memory);
-      // The list may differ when LangGraph restarts the node, so answers name ids.
+      // LangGraph may restart the node with another list, so answers name ids.
       const requests = await memory.consents.list({ scope, due: true, limit });
       if (requests.length === 0) return;
       if (!config.configurable?.__pregel_checkpointer) {
@@ -122,9 +119,7 @@ async function ask(
 ): Promise<void> {
   for (let problem: string | null = null; ; ) {
     // LangGraph matches answers to calls by position, so each turn asks exactly once.
-    const resumed: unknown = interrupt(questionOf(requests, problem), {
-      responseSchema: consentAnswerSchema,
-    });
+    const resumed: unknown = interrupt(questionOf(requests, problem), { responseSchema: consentAnswerSchema });
     const result = await applyConsentAnswer(memory, scope, requests, resumed);
     if (!("problem" in result)) return streamEvent(config, "consent", "ok", { ...result });
     problem = result.problem;

@@ -10,11 +10,10 @@ import { type InjectAs, injectAsSchema } from "../run/node-options.js";
 import { fromState } from "../run/state-fields.js";
 
 /**
- * The messages that an agent sees: one system message with the graph's own and the memory block, then all messages since
- * the epoch began, with what each turn added in front of its user's message.
- * @param state the graph's messages, the current one last.
- * @param recalled from the recall node; without it, `state` is returned.
- * @param injectAs "user": the block stands in front of the user's message that opened the epoch. @default "system"
+ * The messages that an agent sees: one system message with the graph's own and the memory block, then the epoch's
+ * messages, with each turn's additions before its user's message.
+ * @param recalled from the recall node; without it, returns `state`
+ * @param injectAs "user": puts the block before the user's message that opened the epoch. @default "system"
  */
 export function modelView(
   state: readonly BaseMessage[],
@@ -28,7 +27,7 @@ export function modelView(
   const known = state.some(isOthersSummary) ? { ...found, omitted: null } : found;
   const { instructions, talk, isSaid } = shownMessages(state, known);
   const current = talk.findLastIndex(opensTurn);
-  // Where nobody said anything, what the turn adds stands in the block.
+  // Without a user's message, the additions go into the block.
   const block = current < 0 ? memoryBlock(known) : standingBlock(known);
   const inSystem = injectAs === "system" || current < 0;
   const prefixes = prefixesOf(talk, known, { current, block, inSystem });
@@ -40,14 +39,13 @@ export function modelView(
   return [systemMessage(instructions, block, blockId(talk)), ...shown];
 }
 
-/** One message, since several are refused by some providers. The block is a part of its own, for their caches. */
+/** One message, since some providers refuse several. The block is a part of its own, for their caches. */
 function systemMessage(instructions: readonly BaseMessage[], block: string, id: string): SystemMessage {
   const parts = instructions.flatMap(({ content }) => contentParts(content));
   const content = parts.length === 0 ? block : [...parts, ...contentParts(block)];
   return asRecalled(new SystemMessage({ content, id }));
 }
 
-/** What stands in front of users' messages, by their place. */
 function prefixesOf(
   talk: readonly BaseMessage[],
   recalled: Recalled,
@@ -72,7 +70,6 @@ function blockId(talk: readonly BaseMessage[]): string {
   return taken ? `${memoryBlockId}.${talk.length}.block` : memoryBlockId;
 }
 
-/** @param isSaid whether it is from the graph's state, and no recalled message as a whole */
 function withPrefix(message: BaseMessage, prefix: string, isSaid: boolean): HumanMessage {
   const content =
     typeof message.content === "string"
@@ -120,7 +117,7 @@ function shownMessages(state: readonly BaseMessage[], recalled: Recalled) {
   const others = [...recorded.values()].filter((message) => !known.has(messageText(message)));
   return {
     isSaid: (message: BaseMessage) => saidMessages.has(message),
-    // However old: a summary never replaces instructions.
+    // A summary never replaces instructions.
     instructions: [...own, ...others.map(asRecalled)],
     talk: talk
       .map((message) => shortened.get(message.id) ?? message)

@@ -43,10 +43,10 @@ export type RecallNode<Key extends string = "messages"> = <Update = MemoryUpdate
 /**
  * A node that recalls the run's thread into the state, for `modelView` and the remember node. Place it before the
  * agent. The state needs the key `mnemograph`: `memoryAnnotation.spec`, `memoryStateFields` or, in zod, `memoryFields`.
- * An unowned thread becomes the run's. Takes one round trip, two after time travel, and one more on a new thread
- * without `memory.checkpointer()`.
+ * Claims an unowned thread. One round trip, two after time travel, one more on a new thread without
+ * `memory.checkpointer()`.
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- * `THREAD_FORBIDDEN` whatever `onError` says
+ * `THREAD_FORBIDDEN`, even with `onError: "continue"`
  */
 export function recallNode<Key extends string = "messages">(
   memory: Memory,
@@ -73,7 +73,7 @@ export function recalling(
       const identity = turnIdentity(config, memory, messages, agent);
       const mode = runMode(config) ?? memoryMode;
       const recalled = await recallForState(memory, identity, messages, { agent, mode, timeZone: runTimeZone(config) });
-      // Memory's own checkpointer has claimed the thread that the run names.
+      // `memory.checkpointer()` has already claimed the run's thread.
       const isClaimed = () =>
         config.configurable?.__pregel_checkpointer === memory.checkpointer() &&
         config.configurable?.thread_id === identity.threadId;
@@ -92,7 +92,7 @@ async function recallForState(
   messages: readonly BaseMessage[],
   reader: Pick<RecallInput, "agent" | "mode" | "timeZone">,
 ): Promise<Recalled> {
-  // System messages stay in the state, so they do not show its branch.
+  // System messages do not show the branch: they stay in the state.
   const talk = messages.filter((message) => message.getType() !== "system");
   const current = talk.findLast(opensTurn);
   const query = current && messageText(current);
@@ -103,7 +103,7 @@ async function recallForState(
   return memory.recall({ ...input, messageIds });
 }
 
-/** Whether the summary's end is in the state, or the state holds nothing that old. */
+/** Whether the state holds the summary's end, or nothing that old. */
 function fits({ summary, omitted, gap }: Recalled, talk: readonly BaseMessage[]): boolean {
   const end = omitted ?? summary;
   if (!end || talk.some((message) => message.id === end.endMessageId || isOthersSummary(message))) return true;

@@ -33,9 +33,9 @@ export type RememberNode<Key extends string = "messages"> = <Update = MemoryUpda
 ) => NodeUpdate<Update, Key>;
 
 /**
- * A node that ends a turn: records new messages and starts a summary when it is due. Takes one round trip, two when a
- * summary starts. Place it after the agent, in the graph that owns `messages`: what a subgraph removes stays in its
- * parent's state. @throws MemoryError `INVALID_INPUT` for unknown options
+ * A node that ends a turn: records new messages and starts a due summary. One round trip, two with a summary. Place it
+ * after the agent, in the graph that owns `messages`: what a subgraph removes stays in its parent. @throws MemoryError
+ * `INVALID_INPUT` for unknown options
  */
 export function rememberNode<Key extends string = "messages">(
   memory: Memory,
@@ -91,14 +91,14 @@ function stateUpdate(
   return [...gone, ...[...kept.values()].filter((message) => !before.has(message))];
 }
 
-/** Everything where the last recorded message is not in the state: recording is idempotent. */
+/** Everything if the state lacks the last recorded message: recording is idempotent. */
 function unrecorded(said: BaseMessage[], recalled: Recalled | null | undefined): BaseMessage[] {
   const last = recalled?.lastMessageId ?? null;
   const end = last === null ? 0 : said.findLastIndex((message) => message.id === last) + 1;
   return [...said.slice(0, end).filter(isOthersSummary), ...said.slice(end)];
 }
 
-/** All that was recorded before this turn, save the last turns of it: the others come from the transcript. */
+/** Ids recorded before this turn, except the last turns. */
 function recordedBefore(
   said: readonly BaseMessage[],
   recalled: Recalled | null | undefined,

@@ -14,14 +14,14 @@ export type OnError = "continue" | "throw";
 
 export interface TurnOptions {
   /**
-   * "bounded" removes summarised messages from the state, not from the transcript, so that checkpoints stop growing
-   * with the square of the conversation. A parent graph's own `messages` keep everything. @default "full"
+   * "bounded" removes summarised messages from the state, not from the transcript: otherwise checkpoints grow with the
+   * square of the conversation. A parent graph's own `messages` keep everything. @default "full"
    */
   readonly session?: "full" | "bounded" | undefined;
   /**
-   * Where the memory block goes: into the system message, or in front of the user's message that opened the epoch, so
-   * that the agent's own instructions remain the only system message. @default "system"; of `withMemory` "user", unless
-   * the state has system messages
+   * Where the memory block goes: into the system message, or before the user's message that opened the epoch, which
+   * keeps the agent's own instructions the only system message. @default "system"; of `withMemory` "user", unless the
+   * state has system messages
    */
   readonly injectAs?: InjectAs | undefined;
   /** Whether a failed recall or remember ends the turn. @default "continue" */
@@ -39,7 +39,7 @@ export interface MessagesKeyOption<Key extends string = string> {
 
 export const messagesKey = { messagesKey: z.string().min(1).optional() };
 
-/** A text where the graph lacks a `Needed` key, so that the node does not compile there. Unknown keys pass. */
+/** A text if the graph lacks a `Needed` key, so that the node does not compile there. */
 export type NodeUpdate<Update, Needed extends string> = 0 extends 1 & Update
   ? Promise<Update>
   : [StateKeys<Update>] extends [never]
@@ -68,7 +68,7 @@ export function checkOptions(memory: Memory, schema: z.ZodType, options: unknown
   parseInput(schema, options, `options of ${what}`);
 }
 
-/** Mistakes of the calling program, which must see them; continuing might cross a scope. */
+/** Mistakes of the calling program; continuing might cross a scope. */
 const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "CLOSED",
   "DATA_DIRECTORY_LOCKED",
@@ -81,10 +81,7 @@ const neverContinued: ReadonlySet<MemoryErrorCode> = new Set([
   "THREAD_FORBIDDEN",
 ]);
 
-/**
- * Runs `step`; a failure that does not end the turn is logged and reported as an event. While the database is paused,
- * steps are skipped with one event in the stream. Interrupts and other control flow of LangGraph always pass.
- */
+/** Logs and reports a failure that does not end the turn. A paused database skips steps; interrupts always pass. */
 export async function continueOnError(
   memory: Memory,
   { node, onError }: { node: "recall" | "consent" | "remember"; onError: OnError | undefined },
@@ -95,22 +92,18 @@ export async function continueOnError(
   try {
     await step();
   } catch (error) {
-    if (isGraphBubbleUp(error) || onError === "throw") throw error;
-    if (MemoryError.is(error) && neverContinued.has(error.code)) throw error;
-    // A run without a scope or thread is refused even when the step was skipped.
+    const known = MemoryError.is(error) ? error : undefined;
+    const isMistake = known && neverContinued.has(known.code);
+    if (isGraphBubbleUp(error) || onError === "throw" || isMistake) throw error;
+    // Refuses a run without a scope or thread even if the step was skipped.
     const identity = runIdentity(config, memory);
-    const detail = MemoryError.is(error) ? error.code : "UNEXPECTED";
-    const skipped = MemoryError.is(error) && error.details.retryInMs !== undefined;
+    const detail = known?.code ?? "UNEXPECTED";
+    const skipped = known?.details.retryInMs !== undefined;
     if (!skipped) await internalApi(memory).reportError({ ...identity, node, error });
     streamEvent(config, node, skipped ? "skipped" : "error", { detail });
   } finally {
-    streamPause(config, before, memory.databaseStatus());
+    const { state, retryInMs } = memory.databaseStatus();
+    const isNewPause = state !== "up" && state !== before.state;
+    if (isNewPause) streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
   }
-}
-
-type Status = ReturnType<Memory["databaseStatus"]>;
-
-function streamPause(config: LangGraphRunnableConfig, before: Status, { state, retryInMs }: Status): void {
-  if (before.state === state || state === "up") return;
-  streamEvent(config, "database", "skipped", { detail: "paused", retryInMs });
 }

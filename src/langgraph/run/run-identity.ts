@@ -3,30 +3,25 @@ import type { z } from "zod";
 import { MemoryError } from "../../errors.js";
 import { internalApi } from "../../internal-api.js";
 import type { Memory } from "../../memory.js";
-import { parseScope, parseThreadId, type Scope } from "../../scope/scope.js";
+import { parseScope, parseThreadId, type Scope, type ThreadAddress } from "../../scope/scope.js";
 import { type RecallMode, recallModeSchema } from "../../search/retrieval-options.js";
 import { timeZoneField } from "../../search/time-span.rule.js";
 import { parseInput } from "../../text/parse-input.js";
 import { isStorable } from "../../text/storable-text.js";
 
-export interface RunIdentity {
-  readonly scope: Scope;
-  readonly threadId: string;
-}
+export type RunIdentity = ThreadAddress;
 
 export function runIdentity(config: LangGraphRunnableConfig | undefined, memory: Memory): RunIdentity {
   return { scope: runScope(config, memory), threadId: parseThreadId(config?.configurable?.thread_id) };
 }
 
 /**
- * The scope of a run or of a checkpointer's config, never from a model's tool arguments. Ids are read as `userId` or
- * `user_id`, and so on, from `context` and `configurable`; user and tenant also from a LangGraph server's user:
- * `serverInfo.user`, `configurable.langgraph_auth_user`, `langgraph_auth_user_id`.
- *
- * All places must agree, since a client may have set one of them. An authenticated user has the server's tenant or
- * none. Without authentication `langgraph_auth_user` is unchecked, like any other key. Null names nothing:
- * LangGraph's development server sets `user_id` in every run. A run without ids has the default scope, unless a server
- * has authenticated its user.
+ * The scope of a run or of a checkpointer's config, never from a model's tool arguments. Reads `userId` or `user_id`,
+ * and so on, from `context` and `configurable`; user and tenant also from a LangGraph server's `serverInfo.user`,
+ * `configurable.langgraph_auth_user` and `langgraph_auth_user_id`. All places must agree, since a client may have set
+ * one. An authenticated user has the server's tenant or none. Without authentication `langgraph_auth_user` is
+ * unchecked, like any other key. Null names nothing: LangGraph's development server sets `user_id` in every run. A run
+ * without ids has the default scope, unless a server authenticated its user.
  * @throws MemoryError `SCOPE_REQUIRED`, also for ambiguous ids; it names the keys, not their values
  */
 export function runScope(config: LangGraphRunnableConfig | undefined, memory: Memory): Scope {
@@ -35,7 +30,7 @@ export function runScope(config: LangGraphRunnableConfig | undefined, memory: Me
   throw new MemoryError("SCOPE_REQUIRED", `This run does not say whose memory it has. ${whereScopesComeFrom}`);
 }
 
-/** Null where the run names nobody and there is no default. */
+/** Null for a run without ids if there is no default. */
 export function findRunScope(config: LangGraphRunnableConfig | undefined, defaultScope: Scope | null): Scope | null {
   const ids = namedIds(config);
   if (Object.keys(ids).length === 0) return isAuthenticated(config) ? null : defaultScope;
@@ -63,20 +58,20 @@ function runValue<Value>(
   schema: z.ZodType<Value>,
   keys: readonly string[],
 ): Value | undefined {
-  const [said] = [
+  const [found] = [
     ...named("context", valuesOf(config?.context), keys),
     ...named("configurable", valuesOf(config?.configurable), keys),
   ];
-  return said && parseInput(schema, said.value, said.key);
+  return found && parseInput(schema, found.value, found.key);
 }
 
-/** Labels that grant nothing, so a client may set them. */
+/** Labels that grant nothing, so clients may set them. */
 export interface RunOrigin {
   readonly agentId?: string;
   readonly runId?: string;
 }
 
-/** `agent` comes first, then `context`, `configurable`, `metadata`, for the run also LangGraph's own id. */
+/** Searches `agent`, `context`, `configurable`, `metadata`, then LangGraph's run id. */
 export function runOrigin(config: LangGraphRunnableConfig | undefined, agent?: string): RunOrigin {
   const places = [config?.context, config?.configurable, config?.metadata].map(valuesOf);
   const label = (camel: string, snake: string) => places.flatMap((place) => [place[camel], place[snake]]).find(isLabel);
@@ -181,13 +176,13 @@ function keysOf(ids: readonly NamedId[]): string {
   return [...new Set(ids.map(({ key }) => key))].join(", ");
 }
 
-/** LangGraph's namespace of the graph that runs a node: the names and tasks of the nodes that it runs within. */
+/** LangGraph's namespace of the graph that runs a node: names and tasks of the nodes around it. */
 export function graphNamespace(config: LangGraphRunnableConfig | undefined): string {
   const namespace: unknown = config?.configurable?.checkpoint_ns;
   return typeof namespace === "string" ? namespace.split("|").slice(0, -1).join("|") : "";
 }
 
-/** Whether an agent's tool started the graph. Agents of LangChain and LangGraph call tools in a node of this name. */
+/** Whether an agent's tool started the graph: LangChain and LangGraph call tools in a node of this name. */
 export function isWithinTool(config: LangGraphRunnableConfig | undefined): boolean {
   return /(?:^|\|)tools:/.test(graphNamespace(config));
 }

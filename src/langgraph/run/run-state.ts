@@ -4,7 +4,7 @@ import { type EventNode, type EventStep, eventNode } from "../../events/event-lo
 import type { Recalled } from "../../turns/recalled.js";
 import { graphNamespace } from "./run-identity.js";
 
-/** A value of each run, until it ends; undefined outside. No state: that is checkpointed, out of reach of forgetting. */
+/** A value of each run; undefined outside. Not state, which is checkpointed, out of reach of forgetting. */
 export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => Kept | undefined {
   const runs = new WeakMap<object, Kept>();
   return (config) => {
@@ -16,7 +16,7 @@ export function keptByRun<Kept>(begin: () => Kept): (config: RunnableConfig) => 
   };
 }
 
-/** The object that all configs of a run share; undefined for reads and updates by hand. */
+/** The object that all configs of a run share; undefined outside a run. */
 export function runOf(config: RunnableConfig): object | undefined {
   const { control } = config as { control?: unknown };
   return typeof control === "object" && control !== null ? control : undefined;
@@ -35,14 +35,12 @@ export function recalledByRun() {
 export interface MemoryStreamEvent {
   /** "memory.recall", "memory.remember", "memory.query", "memory.consent"; "memory.database" for a pause. */
   readonly type: `memory.${string}`;
-  /** As in `memory.events`. */
   readonly node: EventNode;
   readonly step: EventStep;
   readonly op: string;
   readonly status: "ok" | "error" | "skipped";
   /** An error code or a reason. */
   readonly detail?: string | undefined;
-  /** Counts and ids, by type. */
   readonly [field: string]: unknown;
 }
 

@@ -14,7 +14,7 @@ export interface MemoryState {
   [memoryKey]?: Recalled | null | undefined;
 }
 
-/** The compiler finds the messages' key by it. */
+/** The compiler infers the messages' key from it. */
 export type MemoryUpdate<Key extends string> = MemoryState & { [K in Key]?: BaseMessage[] };
 
 /** To spread into a `StateSchema`. */
@@ -41,7 +41,7 @@ function fieldOfBothVersions() {
   }) as unknown as z.ZodOptional<z.ZodType<InState>> & ZodTypeV3<InState>;
 }
 
-/** As JSON, in streams and checkpoints, it holds only the ids of what was recalled. */
+/** Serialises to ids only, for streams and checkpoints. */
 export function toState(recalled: Recalled): Recalled {
   const { summary, memories } = recalled;
   const shown = memoryParts.flatMap((part) => partOf(memories, part));
@@ -49,12 +49,12 @@ export function toState(recalled: Recalled): Recalled {
   return Object.defineProperty({ ...recalled }, "toJSON", { value: () => inJson });
 }
 
-/** Undefined also for what a checkpoint returned, which holds only ids. */
+/** Undefined also for a checkpointed value, which holds only ids. */
 export function fromState(recalled: Recalled | null | undefined): Recalled | null | undefined {
   return recalled && !("memories" in recalled) ? undefined : recalled;
 }
 
-/** @throws MemoryError `INVALID_INPUT` where the graph lacks the key, or it holds no list */
+/** @throws MemoryError `INVALID_INPUT` without the key or a list in it */
 export function messagesOf(
   state: Readonly<Record<string, unknown>>,
   messagesKey: string,
@@ -83,7 +83,7 @@ export function requireMemoryKey(config: LangGraphRunnableConfig, messagesKey = 
   );
 }
 
-/** Only false is certain outside a graph. */
+/** Outside a graph, only false is certain. */
 function isWithoutKey({ configurable }: LangGraphRunnableConfig, key: string): boolean {
   const read: unknown = configurable?.__pregel_read;
   if (typeof read !== "function") return false;

@@ -7,14 +7,14 @@ import { opensTurn } from "../../text/inserted-message.js";
 import { graphNamespace, isWithinTool, type RunIdentity, runIdentity } from "./run-identity.js";
 import { keptByRun } from "./run-state.js";
 
-/** Turns of a run by their graphs' namespaces: the thread that the run names, and ids of what was said to the graph. */
+/** Turns of a run by graph namespace: the thread that the run names, and ids of the user's messages. */
 const turnsOf = keptByRun(
   () => new Map<string, { identity: RunIdentity; named: string; said: ReadonlySet<string | undefined> }>(),
 );
 
 /**
- * The thread of a graph's turn. A graph that an agent's tool started, or that another graph with memory gave a message
- * of its own, has a task: its turn belongs to a thread beside the conversation.
+ * The thread of a graph's turn. A graph that an agent's tool started, or that another graph with memory gave its own
+ * message, has a task: its turn gets a thread beside the conversation.
  */
 export function turnIdentity(
   config: LangGraphRunnableConfig,
@@ -28,7 +28,7 @@ export function turnIdentity(
   const begun = turns?.get(namespace);
   if (begun?.named === named) return begun.identity;
   const said = messages.filter(opensTurn).map(({ id }) => id);
-  // Numbers count the graphs that one node started, which are beside each other.
+  // Numbers count the parallel graphs of one node.
   const isTask = [...(turns ?? [])].some(
     ([outer, turn]) =>
       turn.named === named &&
@@ -38,7 +38,7 @@ export function turnIdentity(
       said.length > 0 &&
       !turn.said.has(said.at(-1)),
   );
-  // The nodes' names, without LangGraph's ids of tasks.
+  // Node names without LangGraph's task ids.
   const by = agent ?? namespace.replace(/:[^|]*|\|\d+(?=\||$)/g, "");
   const threadId = isTask || isWithinTool(config) ? `${named}${delegatedMark}${by}` : named;
   const identity = { scope, threadId };

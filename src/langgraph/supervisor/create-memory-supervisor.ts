@@ -38,7 +38,6 @@ export type Subagent = CompiledAgent | CreatedAgent<object> | SubagentDefinition
 interface NamedSubagent {
   /** The name of its tool: letters, digits, `_` and `-`. */
   readonly name: string;
-  /** For the supervisor's model. */
   readonly description: string;
   readonly agent: Subagent;
 }
@@ -70,7 +69,7 @@ const subagentSchema = z.union([
   z.strictObject({ tools: toolList.optional(), prompt: z.string().optional(), model: chatModel.optional() }),
 ]);
 
-/** Also state keys, which LangGraph refuses as node names. */
+/** Includes state keys, which LangGraph refuses as node names. */
 const takenNames = ["supervisor", "memory_query", "messages", "structuredResponse", "to", "task", "result"];
 
 /** Providers allow 64 characters. */
@@ -91,7 +90,6 @@ const supervisorOptions = withMemoryOptions.omit({ agent: true, messagesKey: tru
   delegations: z.enum(["recorded", "hidden"]).optional(),
 });
 
-/** An uncompiled graph. */
 export type MemorySupervisor = StateGraph<
   unknown,
   typeof MessagesAnnotation.State,
@@ -111,13 +109,9 @@ const executorPrompt = "Carry out the task and report the result in a few senten
 
 /**
  * A supervisor with memory, a planner and an executor: an uncompiled graph recall → supervisor → remember. The
- * supervisor is an agent of `createAgent` with one tool for each subagent.
- *
- * The supervisor sees the summary, what came after it, and the current message. A subagent sees only its task and
- * returns only its last message; after a failure, the error.
- *
- * Each agent reads the categories of its allowlist: "supervisor", "planner", "executor", and the others' names. See
- * `readableCategories` for what all of them read.
+ * supervisor is an agent of `createAgent` with one tool for each subagent; it sees the summary, later messages, and the
+ * current one. A subagent sees only its task and returns only its last message, or the error. Each agent reads the
+ * categories of its allowlist: "supervisor", "planner", "executor", and the others' names.
  * @example
  * ```ts
  * const supervisor = await createMemorySupervisor({ model, memory });
@@ -128,7 +122,7 @@ const executorPrompt = "Carry out the task and report the result in a few senten
 export async function createMemorySupervisor(options: MemorySupervisorOptions): Promise<MemorySupervisor> {
   checkOptions(options?.memory, supervisorOptions, options, "createMemorySupervisor");
   const { model, memory, agents = [], tools = [], planner, executor, ...given } = options;
-  const { prompt = defaultPrompt, delegations, ...round } = given;
+  const { prompt = defaultPrompt, delegations, ...turn } = given;
   const { createAgent, createMiddleware } = await loadLangchain();
 
   const toolsOf = (agent: string, own: readonly StructuredToolInterface[] = []) => {
@@ -166,11 +160,11 @@ export async function createMemorySupervisor(options: MemorySupervisorOptions): 
     tools: toolsOf("supervisor", [...tools, ...subagents.map((subagent) => taskTool(subagent, team))]),
     middleware: delegations === "hidden" ? [hide] : [],
   });
-  // Shows the team in Studio and snapshots. Set on the builder, which `withMemory` compiles anew.
+  // Shows the team in Studio. Set on the builder, which `withMemory` compiles again.
   const { builder } = graph as unknown as { builder: { nodes: { tools: { subgraphs?: unknown[] } } } };
   builder.nodes.tools.subgraphs = [team];
   const agent = graph as unknown as CompiledAgent;
-  return withMemory(agent, memory, { ...round, agent: "supervisor" }) as MemorySupervisor;
+  return withMemory(agent, memory, { ...turn, agent: "supervisor" }) as MemorySupervisor;
 }
 
 /** Never `require`: the CommonJS copy brings a second LangGraph, whose classes differ. */
@@ -198,17 +192,13 @@ function requireMessages(name: string, graph: object): SubagentGraph {
   );
 }
 
-const TeamState = Annotation.Root({
-  to: Annotation<string>,
-  task: Annotation<string>,
-  result: Annotation<string>,
-});
+const TeamState = Annotation.Root({ to: Annotation<string>, task: Annotation<string>, result: Annotation<string> });
 
 interface TeamGraph {
   invoke(input: { to: string; task: string }, config: LangGraphRunnableConfig): Promise<{ result: string }>;
 }
 
-/** One node for each subagent, so that streams and Studio name the one at work. */
+/** One node for each subagent, so that streams and Studio name it. */
 function teamGraph(subagents: readonly (readonly [name: string, graph: SubagentGraph])[]): TeamGraph {
   const team = new StateGraph(TeamState) as unknown as LooseGraph;
   for (const [name, graph] of subagents) {
@@ -233,8 +223,8 @@ const taskSchema = z.object({
 function taskTool({ name, description }: NamedSubagent, team: TeamGraph): StructuredToolInterface {
   const give = async ({ task }: { task: string }, config: LangGraphRunnableConfig) =>
     (await team.invoke({ to: name, task }, config)).result;
-  const told = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
-  return tool(give, { name, description: told, schema: taskSchema });
+  const described = `${description} ${name} sees nothing of this conversation, only \`task\`.`;
+  return tool(give, { name, description: described, schema: taskSchema });
 }
 
 /** Keeps the question and the answer. */

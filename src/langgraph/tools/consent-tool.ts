@@ -24,8 +24,8 @@ const argumentsSchema = z.object({
 
 /**
  * A tool that records the user's answer about a pending consent, for chats without interrupts. Set `consent: { ask:
- * "tool" }`, so that the agent knows what waits. The run fixes whose proposals these are. The quote, which the audit
- * trail keeps, must be a whole sentence of the user's latest message, sent after the assistant has spoken since.
+ * "tool" }`, so that the agent sees the proposals; the run fixes their owner. The quote, kept in the audit trail, must
+ * be a whole sentence of the user's latest message, sent after the assistant spoke.
  * @param options.name on the wire. @default "memory_consent"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */
@@ -83,11 +83,11 @@ async function isAnswer(
   const recorded = await memory.threads.messages({ ...thread, limit: 100, mostCharacters: 1 });
   const asked = recorded.findIndex(({ role, saidAt }) => role === "assistant" && saidAt > createdAt);
   const place = recorded.findIndex((message) => message.messageId === messageId);
-  // A message that is not recorded yet is the last.
+  // An unrecorded message is the last.
   return asked >= 0 && (place < 0 || place > asked);
 }
 
-/** Longer messages are no answers. */
+/** Longer messages are not answers. */
 const mostCharacters = 4_000;
 
 /** Null for a part of a sentence, a question, or another text. */

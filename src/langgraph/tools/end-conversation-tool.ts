@@ -12,8 +12,8 @@ const argumentsSchema = z.object({
 });
 
 /**
- * A tool that ends the conversation of the run. The note is made once the current turn is recorded; a later message
- * reopens the conversation.
+ * A tool that ends the run's conversation. The note is made after the current turn is recorded; a later message reopens
+ * it.
  * @param options.name on the wire. @default "end_conversation"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
  */

@@ -44,9 +44,9 @@ const refusals: ReadonlySet<MemoryErrorCode> = new Set([
 
 /**
  * A tool that adds, updates and forgets memories when the user asks. Consent, quarantine, allowlists and the audit
- * trail apply. The run fixes whose memories these are. With a quote of the user's latest message the text is the user's
- * own word; without one it is the agent's, which ranks lower. Changing what a user or operator vouches for needs such a
- * quote, and so does forgetting anything: at most three memories a message. They can be restored until the purge.
+ * trail apply; the run fixes the owner. With a quote of the user's latest message the text counts as the user's word,
+ * otherwise as the agent's, which ranks lower. Forgetting needs a quote, and so does changing what a user or operator
+ * vouches for: at most three memories a message. They can be restored until the purge.
  * @example
  * ```ts
  * const agent = createAgent({ model, tools: [memoryManageTool(memory), memoryQueryTool(memory)] });
@@ -108,7 +108,7 @@ async function update(call: Call, input: Arguments): Promise<string> {
     const { value } = input;
     return write(call, { category, key, text, ...(value && { value }), correction: quote !== null }, quote);
   }
-  // A user's memories may hold the user's orders: no others may replace them.
+  // A user's memories may hold the user's orders: nobody else's may replace them.
   if (!(await isOwnWord(call, text, quote)) && (await instructs(call, text)))
     throw invalid("That text reads as instructions that the user did not give.");
   const how = { ...access(call, quote), ifRevision: revision };
@@ -128,7 +128,7 @@ async function forget(call: Call, input: Arguments): Promise<string> {
   return `Forgotten: ${text} (${id}). It can be restored for a while.`;
 }
 
-/** Only what the agent may read, and in a user's run only the user's own. @throws MemoryError `NOT_FOUND` */
+/** Only readable ones, and in a user's run only the user's own. @throws MemoryError `NOT_FOUND` */
 async function findManaged(call: Call, input: Arguments, what: "change it" | "forget it") {
   const { memory, scope, categories } = call;
   const id = required(input.memory, "memory").trim();
@@ -155,12 +155,12 @@ async function write(call: Call, draft: MemoryDraft, quote: string | null): Prom
     { ...draft, ...runOrigin(config, agent), ...source, origin, role: origin },
     access(call, null),
   );
-  return told(outcome as Outcome, draft.text);
+  return reportOf(outcome as Outcome, draft.text);
 }
 
 type Outcome = Awaited<ReturnType<Memory["memories"]["add"]>>[number];
 
-function told({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: string): string {
+function reportOf({ outcome, id, consentId, message, trimmed = "" }: Outcome, text: string): string {
   switch (outcome) {
     case "created":
     case "updated":
@@ -191,7 +191,7 @@ interface Said extends UserWords {
   readonly quote: string;
 }
 
-/** The words as in the user's latest message, and the message; null without any. @throws MemoryError `INVALID_INPUT` */
+/** The quote as the user wrote it, and its message; null without one. @throws MemoryError `INVALID_INPUT` */
 function findWords({ config }: Call, wanted: string | null | undefined): Said | null {
   if (wanted == null) return null;
   for (const said of currentUserWords(config)) {
@@ -203,7 +203,7 @@ function findWords({ config }: Call, wanted: string | null | undefined): Said | 
   );
 }
 
-/** Words that instructions must share with the user's to count as the user's. */
+/** Share of words in common that makes instructions the user's. */
 const leastShared = 0.25;
 
 const instructs = ({ memory }: Call, text: string) => internalApi(memory).screen(text);

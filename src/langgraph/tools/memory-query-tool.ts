@@ -40,8 +40,8 @@ const argumentsSchema = z
   .meta(noOthers);
 
 /**
- * The tool `memory.query`. The binding and the run fix the agent and the scope; a model cannot widen either.
- * Refusals are messages for the model. Answers are JSON: `[{ id, category, similarity, text, … }]`.
+ * The tool `memory.query`. Binding and run fix the agent and the scope; a model cannot widen either. Refusals are
+ * messages for the model. Answers are JSON: `[{ id, category, similarity, text, … }]`.
  * @param options.agent limits the search to this agent's allowlist. @default no limit
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "memory_query"
@@ -86,7 +86,7 @@ export function memoryQueryTool(
 
 type Seen = Pick<MemoryEvent, "status" | "detail" | "similarity" | "shownIds">;
 
-/** Removes the agent where it is the tool's own. @throws MemoryError `INVALID_INPUT` */
+/** Removes the agent if it is the tool's own. @throws MemoryError `INVALID_INPUT` */
 function boundTo(agent: string | undefined, { agent: named, ...input }: z.output<typeof argumentsSchema>) {
   const refused = (name: string, by: string) =>
     new MemoryError("INVALID_INPUT", `\`${name}\` is bound by ${by} and cannot be chosen here. Leave it out.`);

@@ -61,7 +61,6 @@ export function memoryTool<Schema extends z.ZodObject>(definition: MemoryTool<Sc
 /** For arguments that are accepted only to be refused with a message. */
 export const noOthers = { additionalProperties: false };
 
-/** None outside a graph. */
 export function toolMessages(config: LangGraphRunnableConfig & { readonly state?: unknown }): BaseMessage[] {
   // Newer tool nodes pass the state; older ones do not.
   const state = config.state ?? (config.configurable?.__pregel_scratchpad ? getCurrentTaskInput(config) : undefined);
@@ -69,7 +68,7 @@ export function toolMessages(config: LangGraphRunnableConfig & { readonly state?
   return Array.isArray(messages) ? messages : [];
 }
 
-/** Only an agent that talks with the user can ask; one with a task reports to who gave it. */
+/** An agent within a tool cannot ask the user. */
 export function nothingFits(what: string, config: LangGraphRunnableConfig): string {
   return isWithinTool(config) ? what : `${what} Ask the user if you need to know.`;
 }
@@ -79,9 +78,9 @@ export interface UserWords {
   readonly text: string;
 }
 
-/** The user's words at the start of the turn: the last human messages, without what is not the user's. */
+/** The user's latest words: the last human messages, without inserted text. */
 export function currentUserWords(config: LangGraphRunnableConfig): UserWords[] {
-  // In an agent within a tool another agent speaks.
+  // Within a tool, another agent speaks.
   if (isWithinTool(config)) return [];
   const messages = toolMessages(config);
   const last = messages.findLastIndex(opensTurn);

@@ -16,8 +16,8 @@ const argumentsSchema = z.object({
 });
 
 /**
- * A tool that keeps what the agent just did as numbered steps, from the messages that it sees. Search finds them
- * only by the category "procedural". Needs a memory with a model.
+ * A tool that keeps what the agent just did as numbered steps, from the messages that it sees. Only the category
+ * "procedural" finds them. Needs a memory with a model.
  * @param options.agent keeps the steps as this agent's. @default nobody's
  * @param options.name on the wire. @default "memory_save_procedure"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
@@ -50,7 +50,6 @@ export function procedureTool(memory: Memory, options: ToolOptions = {}): Dynami
   });
 }
 
-/** The model can do without. */
 const refusals: ReadonlySet<MemoryErrorCode> = new Set([
   "FORGOTTEN",
   "INVALID_INPUT",

@@ -25,9 +25,9 @@ const argumentsSchema = z.object({
 });
 
 /**
- * The tool `memory.transcript.search`: finds messages word for word. The binding and the run fix whose. A
- * transcript has no categories, so an agent with this tool reads all that the user said. Answers are JSON, best
- * first: `[{ role, speaker?, said_at, text, conversation? }]`, with the id of another conversation.
+ * The tool `memory.transcript.search`: finds messages verbatim. Binding and run fix the owner. A transcript has no
+ * categories, so an agent with this tool reads all that the user said. Answers are JSON, best first: `[{ role,
+ * speaker?, said_at, text, conversation? }]`, with the id of another conversation.
  * @param options.scope @default the run's scope
  * @param options.name on the wire. @default "transcript_search"
  * @throws MemoryError `INVALID_INPUT` for a name that providers refuse, and for unknown options
@@ -66,14 +66,14 @@ export function transcriptSearchTool(
   });
 }
 
-/** Earlier searches and their results are no source. */
+/** Excludes earlier searches and their results. */
 function isSaid({ role, text }: TranscriptHit): boolean {
   return role !== "tool" && !text.startsWith("[calls ");
 }
 
 /** Leaves room for other messages. */
 const mostCharacters = 1_000;
-/** Fewer say nothing. */
+/** Shorter cuts say nothing. */
 const fewestCharacters = 40;
 
 const bulletOf = (hit: TranscriptHit, threadId: string | undefined, characters: number) => ({
@@ -84,7 +84,7 @@ const bulletOf = (hit: TranscriptHit, threadId: string | undefined, characters: 
   ...(hit.threadId !== threadId && { conversation: hit.threadId }),
 });
 
-/** Cuts long messages; omits those of which hardly anything fits. */
+/** Cuts long messages; omits those that hardly fit. */
 function withinBudget(hits: readonly TranscriptHit[], threadId: string | undefined, budgetTokens: number) {
   const kept: ReturnType<typeof bulletOf>[] = [];
   for (const hit of hits) {

@@ -5,7 +5,7 @@ import { memoryKey } from "../run/state-fields.js";
 
 type Definition = Readonly<Record<string, unknown>>;
 
-/** The part of a builder that is read here; LangGraph's types do not have it. */
+/** The parts used here; LangGraph does not type them. */
 export interface AgentBuilder {
   readonly channels: Readonly<Record<string, AgentChannel>>;
   readonly _inputDefinition: Definition;
@@ -18,7 +18,7 @@ export interface AgentBuilder {
   compile(options: Record<string, unknown>): AgentGraph;
 }
 
-/** Told apart by name, since a second copy of LangGraph has other classes. */
+/** Identified by name, since a second copy of LangGraph has other classes. */
 interface AgentChannel {
   readonly lc_graph_name: string;
   readonly operator?: (left: unknown, right: unknown) => unknown;
@@ -35,7 +35,6 @@ export interface AgentGraph {
   invoke(input: unknown, config: LangGraphRunnableConfig): Promise<Record<string, unknown>>;
 }
 
-/** A builder whose state and nodes are known only at run time. */
 export interface LooseGraph {
   addNode(name: string, node: unknown, options?: { subgraphs: unknown[] }): LooseGraph;
   addEdge(from: string, to: string): LooseGraph;
@@ -43,7 +42,7 @@ export interface LooseGraph {
   compile(options?: { name: string }): object;
 }
 
-/** @throws MemoryError `INVALID_INPUT` unless it is a compiled graph whose messages merge by id, without memory */
+/** @throws MemoryError `INVALID_INPUT` unless it is a compiled graph without memory, whose messages merge by id */
 export function agentGraph(agent: unknown, messagesKey: string): AgentGraph {
   const given = typeof agent === "object" && agent !== null ? agent : {};
   const graph = ("graph" in given ? given.graph : given) as Partial<AgentGraph>;
@@ -74,7 +73,7 @@ function invalid(needed: string): MemoryError {
   return new MemoryError("INVALID_INPUT", `withMemory needs ${needed}.`);
 }
 
-/** Otherwise messages can be neither replaced nor matched with recorded ones. */
+/** Otherwise messages cannot be replaced or matched with recorded ones. */
 function mergesById(channel: AgentChannel | undefined): boolean {
   const [before, after] = ["before", "after"].map((text) => new HumanMessage({ id: "same", content: text }));
   try {

@@ -4,7 +4,7 @@ import type { LangGraphRunnableConfig } from "@langchain/langgraph";
 import { type ShownView, withoutRecalled } from "../checkpointer/forgetful-saver.js";
 import type { AgentGraph } from "./agent-graph.js";
 
-// LangGraph's types do not have these parts. Without them, streams are those of a graph in a graph.
+// LangGraph does not type these parts. Without them, streams are those of nested graphs.
 
 /** Streams tokens without `subgraphs: true`, and states without recalled messages. */
 export async function invokeStreamed(
@@ -20,12 +20,11 @@ export async function invokeStreamed(
 
 type Values = Readonly<Record<string, unknown>>;
 
-/** Takes pieces of [namespace, mode, payload]. */
 interface GraphStream {
   push(piece: readonly [readonly string[], string, unknown, ...unknown[]]): void;
 }
 
-/** Others hold a model's words ("messages") and the agent's own ("custom"). */
+/** Other modes hold a model's words ("messages") and the agent's own data ("custom"). */
 const statesInStream = new Set(["values", "updates"]);
 
 function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownView): LangGraphRunnableConfig {
@@ -42,7 +41,6 @@ function withoutRecalledInStream(config: LangGraphRunnableConfig, shown: ShownVi
 /** LangGraph's newer handlers of "messages" and "tools" filter events by it. */
 interface NamespaceOptions {
   readonly subgraphs: boolean;
-  /** Undefined for the outermost graph. */
   readonly parentNs?: string | undefined;
 }
 
@@ -55,9 +53,7 @@ function withOwnTokens(config: LangGraphRunnableConfig): LangGraphRunnableConfig
   const own = (handler: CallbackManager["handlers"][number]) => {
     const { namespaceOptions } = handler as { namespaceOptions?: NamespaceOptions };
     if (namespaceOptions?.subgraphs !== false || (namespaceOptions.parentNs ?? "") !== graphNs) return handler;
-    return Object.create(handler, {
-      namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } },
-    });
+    return Object.create(handler, { namespaceOptions: { value: { ...namespaceOptions, parentNs: agentNs } } });
   };
   const owned = new Map(callbacks.handlers.map((handler) => [handler, own(handler)]));
   const copy = callbacks.copy();

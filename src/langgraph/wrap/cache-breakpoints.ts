@@ -3,10 +3,10 @@ import { memoryEnd } from "../../conversation/recalled-mark.js";
 import { withFields } from "../../text/message-text.js";
 import { isJsonObject } from "../../text/plain-json.js";
 
-/** The methods of chat models through which all calls go; older versions lack the last. */
+/** All calls of chat models go through these; older versions lack the last. */
 const calls = ["_generate", "_streamResponseChunks", "_streamChatModelEvents"];
 
-/** Anthropic refuses more. */
+/** Anthropic's limit. */
 const mostBreakpoints = 4;
 
 type Control = { readonly type: string; readonly ttl?: string };
@@ -14,10 +14,7 @@ type Part = Readonly<Record<string, unknown>>;
 type CallOptions = { readonly cache_control?: Control; readonly tools?: readonly unknown[] };
 type Method = (...args: unknown[]) => unknown;
 
-/**
- * `model`, which sends `cache_control` after the memory block and on the last message if it is Anthropic's; any other as
- * it is. At the model, since middleware listed later may change the messages, the model or `cache_control`.
- */
+/** Makes Anthropic's models send `cache_control`. Wraps the model, since later middleware may change the request. */
 export function withCacheBreakpoints<Model>(model: Model): Model {
   if (typeof model !== "object" || model === null) return model;
   const methods = model as Record<string, Method>;
@@ -25,7 +22,7 @@ export function withCacheBreakpoints<Model>(model: Model): Model {
     const bound = withCacheBreakpoints(model.bound);
     return bound === model.bound ? model : derived(model, { bound });
   }
-  // Of `initChatModel`: which model it is, the run's configuration may say.
+  // `initChatModel`: the run's configuration may choose the model.
   if ("_getModelInstance" in model)
     return derived(model, {
       bindTools: (...args: unknown[]) => withCacheBreakpoints(methods.bindTools?.(...args)),
@@ -38,14 +35,14 @@ export function withCacheBreakpoints<Model>(model: Model): Model {
   return derived(model, Object.fromEntries(overridden.map((name) => [name, marking(name)])));
 }
 
-/** Shares everything with `model` that it does not override, private state of its methods included. */
+/** Shares everything that it does not override with `model`, including private state. */
 function derived<Model extends object>(model: Model, overrides: object): Model {
   return Object.assign(Object.create(model), overrides);
 }
 
 function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], CallOptions] {
   const present = [...messages.flatMap(partsOf), ...(options.tools ?? []), options].flatMap(controlOf);
-  // Anthropic refuses a longer lifetime behind a shorter one.
+  // Anthropic refuses a longer lifetime after a shorter one.
   const ttl = present.find((control) => control.ttl === "1h")?.ttl;
   const control = options.cache_control ?? { type: "ephemeral", ...(ttl !== undefined && { ttl }) };
   let free = mostBreakpoints - present.length;
@@ -56,7 +53,7 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   if (!isEndMarked && free-- > 0) {
     const end = last.flatMap((message) => withMarkedEnd(message, control) ?? []);
     if (end.length > 0) sent.splice(-1, 1, ...end);
-    // Anthropic finds the last part that can have it.
+    // Anthropic then marks the last possible part.
     else sentOptions = { ...options, cache_control: control };
   }
   for (const [place, message] of free > 0 ? sent.entries() : []) {
@@ -68,7 +65,7 @@ function marked(messages: BaseMessage[], options: CallOptions): [BaseMessage[], 
   return [sent, sentOptions];
 }
 
-/** Null where a part of the message cannot have `cache_control`, or its client would lose it. */
+/** Null if no part can have `cache_control`, or its client would lose it. */
 function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | null {
   const { content } = message;
   if (message.getType() === "tool" && typeof content === "string") {
@@ -82,7 +79,7 @@ function withMarkedEnd(message: BaseMessage, control: Control): BaseMessage | nu
   return withFields(message, { content: [...parts.slice(0, -1), { ...end, cache_control: control }] });
 }
 
-/** Splits the part with the memory block where that ends; null without a block. */
+/** Splits the part where its memory block ends; null without a block. */
 function withMarkedBlock(message: BaseMessage, control: Control): BaseMessage | null {
   const parts = partsOf(message);
   const endOf = ({ text }: Part) => (typeof text === "string" ? memoryEnd(message.getType(), text) : 0);

@@ -13,7 +13,7 @@ import { fromState, type MemoryState, memoryKey } from "../run/state-fields.js";
 import { type AgentBuilder, type AgentGraph, wholeStateInput, wholeStateUpdate } from "./agent-graph.js";
 import { invokeStreamed } from "./agent-stream.js";
 
-/** Messages that the agent removed and the transcript would restore. */
+/** Ids that the agent removed and the transcript would restore. */
 export const removedKey = "mnemographRemoved";
 
 type Values = Record<string, unknown>;
@@ -29,15 +29,15 @@ export function callAgent(
   const { messagesKey = "messages" } = options;
   return async (state: AgentState, config: LangGraphRunnableConfig): Promise<Values> => {
     const { [memoryKey]: kept, [removedKey]: removed = [], ...own } = state;
-    // Recalled memory is not checkpointed, so a run resumed here has none.
+    // A resumed run starts here without recalled memory, which is not checkpointed.
     const recalled = fromState(kept === undefined ? (await recallAgain(state, config))[memoryKey] : kept);
     const said = own[messagesKey] as BaseMessage[];
-    // The agent's own instructions are not in sight: a block of its own would be a second system message.
+    // The agent's own instructions are invisible here: a block would be a second system message.
     const { injectAs = said.some((message) => message.getType() === "system") ? "system" : "user" } = options;
     const view = modelView(said, withoutRemoved(recalled, removed), injectAs);
     const shown = { state: said, view };
     const { agentConfig, isSeen } = withoutRecalled(agent, config, shown, messagesKey);
-    // The view replaces the previous turn's in an agent with its own checkpoints.
+    // Replaces the previous turn's view in an agent with its own checkpoints.
     const input = wholeStateInput(builder, { ...putInAnew(own, shown), [messagesKey]: view });
     const output = await invokeStreamed(agent, input, agentConfig, shown);
 
@@ -45,7 +45,9 @@ export function callAgent(
     const changed = { ...wholeStateUpdate(builder, own, leaveOut(others, shown)), [memoryKey]: recalled };
     if (!messages) return changed;
     const update = messageUpdate(said, view.filter(isSeen), messages as BaseMessage[]);
-    const nowRemoved = [...removed.filter((id) => isShownAgain(recalled, id)), ...update.removed];
+    const shownIds = recalled && idsOf([...recalled.recent, ...recalled.lastTurn, ...recalled.gap]);
+    // After a failed recall, they are unknown.
+    const nowRemoved = [...removed.filter((id) => shownIds?.has(id) ?? true), ...update.removed];
     const noteRemoved = removed.length > 0 || nowRemoved.length > 0;
     return { ...changed, [messagesKey]: update.messages, ...(noteRemoved && { [removedKey]: nowRemoved }) };
   };
@@ -58,7 +60,7 @@ function withoutRecalled(agent: AgentGraph, config: LangGraphRunnableConfig, sho
   const turnChannel = saver === inherited ? messagesKey : undefined;
   const forgetful = forgetfulSaver(saver as BaseCheckpointSaver, shown, turnChannel);
   const configurable = { ...config.configurable, __pregel_checkpointer: forgetful.saver };
-  // A resumed run may recall more than the agent was shown at its start.
+  // A resumed run may recall more than the agent saw at its start.
   const isSeen = ({ id = "" }: BaseMessage) => !(isResuming && forgetful.hasLoaded()) || forgetful.loaded.has(id);
   return { agentConfig: { ...config, configurable }, isSeen };
 }
@@ -68,21 +70,10 @@ function withoutRemoved(recalled: Recalled | null | undefined, removed: readonly
   if (!recalled || removed.length === 0) return recalled;
   const kept = ({ id }: BaseMessage) => id === undefined || !removed.includes(id);
   const { gap, recent, lastTurn } = recalled;
-  return {
-    ...recalled,
-    gap: gap.filter(kept),
-    recent: recent.filter(kept),
-    lastTurn: lastTurn.filter(kept),
-  };
+  return { ...recalled, gap: gap.filter(kept), recent: recent.filter(kept), lastTurn: lastTurn.filter(kept) };
 }
 
-/** Unknown, so true, when recall failed. */
-function isShownAgain(recalled: Recalled | null | undefined, id: string): boolean {
-  if (!recalled) return true;
-  return [...recalled.recent, ...recalled.lastTurn, ...recalled.gap].some((message) => message.id === id);
-}
-
-/** What `output` changes in `state`; `removed` has the ids of shown messages that it lacks. */
+/** Changes from `state` to `output`, and ids of shown messages that `output` lacks. */
 function messageUpdate(state: readonly BaseMessage[], view: readonly BaseMessage[], output: readonly BaseMessage[]) {
   const own = new Map(state.map((message) => [message.id, message]));
   const outputIds = idsOf(output);
@@ -90,7 +81,7 @@ function messageUpdate(state: readonly BaseMessage[], view: readonly BaseMessage
     message.id === undefined || isMemoryBlock(message) || outputIds.has(message.id) ? [] : [message.id],
   );
   const recalled = idsOf(view.filter((message) => message.id !== undefined && isRecalled(message)));
-  // The message with memory in front replaces the one in the state.
+  // A message with memory before it replaces the one in the state.
   const said = output.flatMap((message) =>
     isRecalled(message) || recalled.has(message.id) ? (own.get(message.id) ?? []) : message,
   );
@@ -122,7 +113,7 @@ function sameOrder(left: readonly BaseMessage[], right: readonly BaseMessage[]):
   return talk(left).every((id, index) => id === other[index]);
 }
 
-/** After a checkpoint an equal message is another object. */
+/** Loading a checkpoint makes another object of an equal message. */
 function isSame(before: BaseMessage | undefined, after: BaseMessage): boolean {
   return before === after || (before !== undefined && encodeMessage(before) === encodeMessage(after));
 }

@@ -2,16 +2,13 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { MessagesValue, ReducedValue, StateSchema } from "@langchain/langgraph";
 import { z } from "zod";
 
-/** Each list of messages that the state has had, as its reducer made it. */
+/** A copy of each list that the reducer returned. */
 const asReduced = new WeakMap<readonly BaseMessage[], readonly BaseMessage[]>();
 
-/** Clients know the state's messages by it. */
+/** Clients recognise the state's messages by it. */
 const described = z.any().meta({ ...MessagesValue.jsonSchemaExtra });
 
-/**
- * The agent's `messages`, which other middleware cannot change for good by editing the list of a request in place, as
- * `contextEditingMiddleware` does: that list is the state's. A node before each model call would cost a checkpoint each.
- */
+/** The agent's `messages`; `restoreMessages` undoes in-place edits, as of `contextEditingMiddleware`. */
 export const guardedMessages = new StateSchema({
   messages: new ReducedValue(described.default(() => []).meta({ ...MessagesValue.jsonSchemaExtra }), {
     inputSchema: described,
@@ -23,7 +20,7 @@ export const guardedMessages = new StateSchema({
   }),
 });
 
-/** Undoes, in place, what others changed in a list of the state. */
+/** Undoes in-place changes of a list of the state. */
 export function restoreMessages(messages: BaseMessage[] | undefined): void {
   const whole = messages && asReduced.get(messages);
   if (whole) messages.splice(0, messages.length, ...whole);

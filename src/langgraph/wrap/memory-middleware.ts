@@ -15,7 +15,7 @@ import { withCacheBreakpoints } from "./cache-breakpoints.js";
 import { guardedMessages, restoreMessages } from "./guarded-messages.js";
 import { withoutOldResults } from "./tool-results.rule.js";
 
-/** Types are written out, since `langchain` is optional. */
+/** Written out, since `langchain` is optional. */
 export interface MemoryMiddleware {
   readonly name: "memory";
   beforeAgent(state: AgentState): Promise<void>;
@@ -36,18 +36,17 @@ interface ModelRequest extends AgentState {
   readonly state?: Partial<AgentState>;
 }
 
-/** `createMiddleware` sets it, and `langchain` tells middleware by it. */
+/** `createMiddleware` sets it, and `langchain` recognises middleware by it. */
 const brand = Symbol.for("AgentMiddleware");
 
 /**
- * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees the summary, what
- * came after it, and the run's messages; the agent's state is unchanged. The block ends the system message, or precedes
- * the current user message. Put it first in the list, so that it records what the others leave. Older tool results beyond
- * `context.toolResultTokens` become a line each. Anthropic's models are told where to cache the prompt.
- * An agent in another's tool is recorded apart from the conversation. LangChain's `summarizationMiddleware` beside it
- * takes over the summaries.
+ * Memory for an agent of `createAgent`: recalls before it, remembers after it. Each model call sees the summary, later
+ * messages, and the run's; the agent's state is unchanged. The block ends the system message, or precedes the current
+ * user message. Put it first, so that it records what the others leave. Older tool results beyond
+ * `context.toolResultTokens` become a line each. Sets Anthropic's cache breakpoints. An agent within a tool is recorded
+ * apart from the conversation. LangChain's `summarizationMiddleware` takes over the summaries.
  * @throws MemoryError `INVALID_INPUT` for unknown options; in the run `SCOPE_REQUIRED`, `INVALID_INPUT`,
- * `THREAD_FORBIDDEN` whatever `onError` says
+ * `THREAD_FORBIDDEN`, even with `onError: "continue"`
  */
 export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): MemoryMiddleware {
   checkOptions(memory, turnOptions, options, "memoryMiddleware");
@@ -67,11 +66,11 @@ export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): Mem
     },
     async wrapModelCall(request, handler) {
       const config = getConfig();
-      // What earlier middleware cleared is for this call only.
+      // Earlier middleware clears for this call only.
       const messages = [...request.messages];
       restoreMessages(request.state?.messages);
       const known = runs.get(config);
-      // A run resumed after an interrupt begins here.
+      // A run resumed after an interrupt starts here.
       const recalled = known === undefined ? await recallNow(request, config) : known;
       const view = shown({ ...request, messages }, recalled, options.injectAs ?? "system");
       return await handler({
@@ -90,7 +89,7 @@ export function memoryMiddleware(memory: Memory, options: TurnOptions = {}): Mem
   return Object.assign(middleware, { [brand]: true, stateSchema: guardedMessages });
 }
 
-/** Agents have only one system message, so the block is appended. */
+/** Agents have one system message, so the block is appended. */
 function shown(
   request: ModelRequest,
   recalled: Recalled | null,

@@ -4,9 +4,9 @@ import { withFields } from "../../text/message-text.js";
 import { isJsonObject } from "../../text/plain-json.js";
 
 /**
- * `messages`, with a line in place of each older tool result once all together exceed `mostTokens`. All but the newest
- * half of that are replaced at once, so that prompts keep their prefix until the next time. The results of the last calls
- * stay whole. It depends on the messages so far only, so what was replaced stays replaced.
+ * Replaces older tool results by a line each once all together exceed `mostTokens`: all but the newest half of that at
+ * a time, so that prompts keep their prefix. The last calls' results stay whole. Depends on earlier messages only, so
+ * what was replaced stays replaced.
  */
 export function withoutOldResults(messages: readonly BaseMessage[], mostTokens: number): BaseMessage[] {
   const shown = [...messages];
@@ -15,7 +15,7 @@ export function withoutOldResults(messages: readonly BaseMessage[], mostTokens: 
   for (const [index, { place, tokens }] of results.entries()) {
     wholeTokens += tokens;
     if (isResult(messages[place + 1])) continue;
-    // The model was asked here.
+    // The model was called here.
     const mostWhole = wholeTokens > mostTokens ? mostTokens / 2 : mostTokens;
     while (wholeTokens > mostWhole && replaced < lastCalls) wholeTokens -= results[replaced++]?.tokens ?? 0;
     lastCalls = index + 1;
@@ -28,10 +28,10 @@ function isResult(message: BaseMessage | undefined): boolean {
   return message?.getType() === "tool";
 }
 
-/** What is no longer than its line stays, and counts for nothing. */
+/** A result that is no longer than its line stays, and counts for nothing. */
 function asResult(message: BaseMessage, place: number) {
   const tokens = contentTokens(message.content);
-  // The one way to read it: results of this run are not in the transcript yet.
+  // Results of this run are not in the transcript yet, so only a repeated call returns them.
   const content =
     `[Result of ${message.name ?? "this call"}, ${tokens.toLocaleString("en-US")} tokens, not shown any more. ` +
     "If you need it, repeat the call, unless that would do something twice.]";
@@ -39,7 +39,7 @@ function asResult(message: BaseMessage, place: number) {
   return { place, tokens, short: withFields(message, { content }) };
 }
 
-/** Anthropic's most for an image; others count less. */
+/** Anthropic's maximum for an image. */
 const partTokens = 1_600;
 
 function contentTokens(content: BaseMessage["content"]): number {

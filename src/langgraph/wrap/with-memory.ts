@@ -33,7 +33,6 @@ export interface WithMemoryOptions extends TurnOptions, MessagesKeyOption {
 
 export const withMemoryOptions = turnOptions.extend({ ...messagesKey, agentNode: z.string().optional() });
 
-/** The part of `createAgent`'s result that is used. */
 export interface CreatedAgent<State extends object, Config = unknown> {
   readonly graph: object;
   // A method, so that agents with a context type are accepted.
@@ -44,7 +43,7 @@ export interface CreatedAgent<State extends object, Config = unknown> {
 export type CompiledAgent = CompiledStateGraph<any, any, any, any, any, any, any, any, any>;
 
 type Channels<State> = { [Key in keyof State]: BaseChannel<State[Key]> };
-/** `messages` takes messages in all their forms. */
+/** `messages` takes messages in all forms. */
 type InputChannels<State> = Omit<Channels<State>, "messages"> & typeof MessagesAnnotation.spec;
 
 type ContextChannels<Config> = Config extends { context?: infer Context }
@@ -82,12 +81,12 @@ export type WithMemory<Agent> = [Agent] extends [never]
       : never;
 
 /**
- * Adds memory to `agent`: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With the
- * setting `consent.ask: "interrupt"`, a node after recall asks for consent: see `consentNode`.
+ * Adds memory to `agent`: an uncompiled graph recall → agent → remember, to compile with a checkpointer. With
+ * `consent.ask: "interrupt"`, a node after recall asks for consent: see `consentNode`.
  *
- * The agent sees the summary, what came after it, and the current message. It remains a subgraph that streams and
- * interrupts as before; its state and context pass through. What it removes from its messages stays removed.
- * Streams of values and updates, states and results hold nothing recalled.
+ * The agent sees the summary, later messages, and the current one. It remains a subgraph that streams and interrupts as
+ * before; its state and context pass through. What it removes from its messages stays removed. Streams, states and
+ * results hold nothing recalled.
  *
  * The nodes are `memory.recall`, `memory.consent`, the agent by its name (`agentNode`), and `memory.remember`. The
  * agent's own nodes appear with `subgraphs: true`.
@@ -116,7 +115,7 @@ export function withMemory<Agent extends CompiledAgent | CreatedAgent<object>>(
     output: builder._outputDefinition,
     context: builder._configRuntimeSchema,
   } as unknown as ConstructorParameters<typeof StateGraph>[0]) as unknown as LooseGraph;
-  // Callers and Studio see the agent's own schemas, not only its channels.
+  // Callers and Studio see the agent's own schemas.
   const { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition } = builder;
   Object.assign(wrapped, { _schemaRuntimeDefinition, _inputRuntimeDefinition, _outputRuntimeDefinition });
 
