@@ -16,6 +16,7 @@ import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgr
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const extract = { memories: { extract: true } };
@@ -96,8 +97,7 @@ describe("where nobody can ask the user", () => {
   });
 
   it("what the user refused is not taken from what they state later", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
+    const { memory, scope } = openThread(db);
     for (const draft of [city, goal]) {
       const [request] = await memory.memories.add(draft, { scope });
       await memory.consents.decide({ scope, id: request!.consentId!, decision: "refuse", actor: "user" });
@@ -168,16 +168,12 @@ describe("what decides, by field and whose word it is", () => {
     ["said", { text: city.text }, ["created"]],
     ["said", { ...city, category: "tasks" }, ["created"]],
   ])("users H4: with ask %s, %j is %j", async (ask, draft, outcomes) => {
-    const memory = db.memory({ config: { consent: { ask } } });
-    const scope = { userId: randomUUID() };
-    for (const outcome of outcomes) {
-      expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
-    }
+    const { memory, scope } = openThread(db, { config: { consent: { ask } } });
+    for (const outcome of outcomes) expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
   });
 
   it("a statement settles what was inferred before: it approves the same, and ends another value", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
+    const { memory, scope } = openThread(db);
     const inferred = { ...city, value: "Rome", text: "The user lives in Rome." };
     await memory.memories.add([goal, inferred], { scope });
     await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], { scope });
@@ -219,8 +215,7 @@ describe("a change that begins to wait", () => {
 
   it("is not told of where it is answered in the same call, nor where it was stated", async () => {
     const logger = recordingLogger();
-    const memory = db.memory({ logger });
-    const scope = { userId: randomUUID() };
+    const { memory, scope } = openThread(db, { logger });
     const from = (seq: number) => ({ ...goal, source: { threadId: "t", seqs: [seq] } });
     await memory.memories.add([from(0), from(2), stated(city, porto)], { scope });
     expect([logger.lines, (await memory.memories.list({ scope })).length]).toEqual([[], 2]);

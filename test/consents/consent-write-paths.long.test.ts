@@ -7,7 +7,7 @@ import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { eventsOf, newAddress, say } from "../support/thread-facts.js";
+import { eventsOf, openThread, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const extract = { memories: { extract: true } };
@@ -72,8 +72,7 @@ describe("a sensitive field", () => {
 
   it("is proposed by extraction, with its source, and the worker goes on", async () => {
     const config = { ...extract, consent: queue };
-    const memory = db.memory({ model: new OfflineChatModel(), config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "I work as baker and I live in Porto.");
     const known = await memory.memories.list({ scope: thread.scope });
     expect(known.map(({ key, value }) => [key, value])).toEqual([["job", "baker"]]);
@@ -95,19 +94,13 @@ describe("a sensitive field", () => {
   it("is proposed, not changed, by update, restore and revert", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), {
-      ...user,
-      consent: "given",
-    });
+    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), { ...user, consent: "given" });
     const id = rome!.id!;
     const required = { code: "CONSENT_REQUIRED" };
     const update = memory.memories.update(id, { value: "Porto", text: "The user lives in Porto." }, user);
     await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
     await expect(memory.memories.update(id, { text: "The user left Rome." }, user)).rejects.toMatchObject(required);
-    expect(await memory.memories.get(id, user)).toMatchObject({
-      value: "Rome",
-      text: "The user's city is Rome.",
-    });
+    expect(await memory.memories.get(id, user)).toMatchObject({ value: "Rome", text: "The user's city is Rome." });
     // What says nothing else about the user needs no consent.
     await memory.memories.update(id, { importance: 2, pinned: true, tags: ["home"] }, user);
     expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual(["UPDATE", "CONSENT", "ADD"]);
@@ -123,10 +116,7 @@ describe("a sensitive field", () => {
     const porto = { value: "Porto", text: "The user lives in Porto." };
     await memory.memories.update(id, porto, { ...user, actor: "form", consent: "given" });
     const [consent] = (await memory.memories.history(id, user)).filter(({ event }) => event === "CONSENT");
-    expect(consent).toMatchObject({
-      actor: "form",
-      new: { decision: "approve", via: "code", value: "Porto" },
-    });
+    expect(consent).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", value: "Porto" } });
   });
 
   it("holds only what was consented to, whatever is done without consent", async () => {
@@ -146,16 +136,12 @@ describe("a sensitive field", () => {
       fc.record({ op: fc.constant("add" as const), field, value }),
       fc.record({ op: fc.constant("extract" as const), field, value }),
       fc.record({ op: fc.constantFrom("update" as const, "recategorise" as const), at: fc.nat(9), value }),
-      fc.record({
-        op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const),
-        at: fc.nat(9),
-      }),
+      fc.record({ op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const), at: fc.nat(9) }),
       fc.record({ op: fc.constant("refuse" as const), at: fc.nat(3) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
-        const memory = db.memory({ config: { consent: queue } });
-        const scope = { userId: randomUUID() };
+        const { memory, scope } = openThread(db, { config: { consent: queue } });
         const start = await memory.memories.add(
           [
             draftOf(["profile", "city"], "Rome"),

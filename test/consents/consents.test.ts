@@ -5,9 +5,11 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
+const open = (options?: TestOptions) => ({ memory: db.memory(options), user: newUser() });
 type User = ReturnType<typeof newUser>;
 
 const city = (value: string, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
@@ -27,8 +29,7 @@ const cityOf = async (memory: Memory, { scope }: User) =>
   (await memory.memories.list({ scope })).filter(({ key }) => key === "city").map(({ value }) => value);
 describe("a proposal", () => {
   it("is made in the place of a sensitive memory, and waits for seven days", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const id = await propose(memory, user, city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }));
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     const [request, ...others] = await memory.consents.list({ scope: user.scope });
@@ -53,8 +54,7 @@ describe("a proposal", () => {
   });
 
   it("that is made again is counted; another value takes its place", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const first = await propose(memory, user);
     expect(await propose(memory, user, city(" PORTO"))).toBe(first);
     expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(first);
@@ -72,8 +72,7 @@ describe("a proposal", () => {
   });
 
   it("ends when what is known is said again", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     await memory.memories.add(city("Rome"), { ...user, consent: "given" });
     await propose(memory, user);
     expect(await memory.memories.add(city("Rome"), user)).toMatchObject([{ outcome: "merged" }]);
@@ -81,8 +80,7 @@ describe("a proposal", () => {
   });
 
   it("is one for each slot, however many propose at once", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
     await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(1);
@@ -176,8 +174,7 @@ describe("a decision", () => {
 
   it("to refuse changes nothing, and is remembered for thirty days", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const user = newUser();
+    const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
     const refused = await memory.consents.decide({
       ...user,
@@ -234,8 +231,7 @@ describe("a decision", () => {
   });
 
   it("is taken once: of twenty deciders one wins, the others are told who did", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const id = await propose(memory, user);
     const deciders = Array.from({ length: 20 }, (_, index) => `decider ${index}`);
     const results = await Promise.allSettled(
@@ -259,8 +255,7 @@ describe("a decision", () => {
 
   it("comes too late once its time is over, before any sweep", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const user = newUser();
+    const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
     now = new Date("2031-01-08T00:00:00Z");
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);

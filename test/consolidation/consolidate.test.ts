@@ -30,16 +30,9 @@ describe("consolidating", () => {
     ]);
     const [kept, ...others] = await memory.memories.list({ scope });
     expect(others).toEqual([]);
-    expect(kept).toMatchObject({
-      seenCount: 2,
-      importance: 4,
-      tags: expect.arrayContaining(["sport", "summer"]),
-    });
+    expect(kept).toMatchObject({ seenCount: 2, importance: 4, tags: expect.arrayContaining(["sport", "summer"]) });
     const gone = [first, second].find(({ id } = { id: null } as never) => id !== kept?.id)?.id ?? "";
-    expect(await memory.memories.get(gone, { scope })).toMatchObject({
-      state: "merged",
-      supersededBy: kept?.id,
-    });
+    expect(await memory.memories.get(gone, { scope })).toMatchObject({ state: "merged", supersededBy: kept?.id });
     expect((await memory.query({ scope, query: "hiking in the Alps" })).map((hit) => hit.memory.id)).toEqual([
       kept?.id,
     ]);

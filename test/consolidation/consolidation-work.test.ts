@@ -137,42 +137,40 @@ describe("a run", () => {
   });
 });
 
-describe("energy", () => {
-  it("that is low puts a run off, which costs nobody a try; calls are charged as consolidation", async () => {
-    const scope = { userId: "tired" };
-    await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
-    const until = new Date(Date.now() + 60_000);
-    const pauses: (Date | null)[] = [until, null];
-    const charged: UsageOf[] = [];
-    const model = judgingModel(() => "same");
-    const { graph } = defineConsolidation({
-      db: db.database,
-      config: resolveConfig({}),
-      logger: silentLogger,
-      clock: () => new Date(),
-      embedder: null,
-      redactor: createRedactor(undefined),
-      screen: createScreen(undefined, () => {}),
-      hasModel: true,
-      modelHere: true,
-      consent: { ways: new Set(), reported: new Set() },
-      model: () => model,
-      onRetry() {},
-      usage: {
-        charging: (of) => {
-          charged.push(of);
-          return async () => {};
-        },
-        pausedUntil: async () => pauses.shift() ?? null,
+it("energy that is low puts a run off, which costs nobody a try; calls are charged as consolidation", async () => {
+  const scope = { userId: "tired" };
+  await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
+  const until = new Date(Date.now() + 60_000);
+  const pauses: (Date | null)[] = [until, null];
+  const charged: UsageOf[] = [];
+  const model = judgingModel(() => "same");
+  const { graph } = defineConsolidation({
+    db: db.database,
+    config: resolveConfig({}),
+    logger: silentLogger,
+    clock: () => new Date(),
+    embedder: null,
+    redactor: createRedactor(undefined),
+    screen: createScreen(undefined, () => {}),
+    hasModel: true,
+    modelHere: true,
+    consent: { ways: new Set(), reported: new Set() },
+    model: () => model,
+    onRetry() {},
+    usage: {
+      charging: (of) => {
+        charged.push(of);
+        return async () => {};
       },
-    });
-    expect(await graph.invoke({ scope })).toMatchObject({ status: "deferred" });
-    expect(await taskOf("tired")).toMatchObject({ attempts: 0, retry_at: until, lease_until: null });
-    expect(model.calls).toEqual([]);
-    expect(await graph.invoke({ scope })).toMatchObject({ status: "completed" });
-    expect(charged.length).toBeGreaterThan(0);
-    for (const of of charged) expect(of).toEqual({ scope, kind: "consolidation" });
+      pausedUntil: async () => pauses.shift() ?? null,
+    },
   });
+  expect(await graph.invoke({ scope })).toMatchObject({ status: "deferred" });
+  expect(await taskOf("tired")).toMatchObject({ attempts: 0, retry_at: until, lease_until: null });
+  expect(model.calls).toEqual([]);
+  expect(await graph.invoke({ scope })).toMatchObject({ status: "completed" });
+  expect(charged.length).toBeGreaterThan(0);
+  for (const of of charged) expect(of).toEqual({ scope, kind: "consolidation" });
 });
 
 describe("what a model says", () => {

@@ -5,6 +5,7 @@ import { pairVerdicts } from "../../src/consolidation/pair-votes.rule.js";
 import { type JudgedPair, settlePairs } from "../../src/consolidation/settle-pairs.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
 import { resolveConfig } from "../../src/options.js";
+import { forAll } from "../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";
 
 const policy = categoryPolicy(undefined, undefined);
@@ -34,31 +35,27 @@ const runs = memories(6).chain((all) => {
 
 describe("whatever a model says", () => {
   it("nothing goes that code can tell from what stays, that is believed more, or that is closed while pinned", () => {
-    fc.assert(
-      fc.property(runs, (pairs) => {
-        const effects = settlePairs(pairs, rules);
-        for (const effect of effects) {
-          if (effect.action !== "merge" && effect.action !== "close") continue;
-          expect(mayBeOne(effect.kept, effect.gone, policy)).toBe(true);
-          expect(effect.kept.rank).toBeGreaterThanOrEqual(effect.gone.rank);
-          if (effect.action === "close") expect(effect.gone.pinned).toBe(false);
-          else expect(mayMerge(effect.kept, effect.gone)).toBe(true);
-        }
-      }),
-    );
+    forAll(runs, (pairs) => {
+      const effects = settlePairs(pairs, rules);
+      for (const effect of effects) {
+        if (effect.action !== "merge" && effect.action !== "close") continue;
+        expect(mayBeOne(effect.kept, effect.gone, policy)).toBe(true);
+        expect(effect.kept.rank).toBeGreaterThanOrEqual(effect.gone.rank);
+        if (effect.action === "close") expect(effect.gone.pinned).toBe(false);
+        else expect(mayMerge(effect.kept, effect.gone)).toBe(true);
+      }
+    });
   });
 
   it("no memory goes twice, and none becomes one with what is gone", () => {
-    fc.assert(
-      fc.property(runs, (pairs) => {
-        const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
-        const gone = moved.map((effect) => effect.gone.id);
-        expect(new Set(gone).size).toBe(gone.length);
-        const merged = moved.filter(({ action }) => action === "merge");
-        const lasting = new Set(merged.map((effect) => effect.gone.id));
-        for (const { kept } of merged) expect(lasting.has(kept.id) && kept.ref < 0).toBe(false);
-      }),
-    );
+    forAll(runs, (pairs) => {
+      const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
+      const gone = moved.map((effect) => effect.gone.id);
+      expect(new Set(gone).size).toBe(gone.length);
+      const merged = moved.filter(({ action }) => action === "merge");
+      const lasting = new Set(merged.map((effect) => effect.gone.id));
+      for (const { kept } of merged) expect(lasting.has(kept.id) && kept.ref < 0).toBe(false);
+    });
   });
 });
 
@@ -105,11 +102,7 @@ describe("two that cannot both hold", () => {
 
   it("the user's own word stays before a later inferred one", () => {
     const inferred = { ...later, rank: 1 };
-    expect(settle(earlier, inferred, "updates")).toMatchObject({
-      action: "close",
-      kept: earlier,
-      gone: inferred,
-    });
+    expect(settle(earlier, inferred, "updates")).toMatchObject({ action: "close", kept: earlier, gone: inferred });
   });
 
   it("the earlier holds on where it was said again since", () => {

@@ -21,10 +21,7 @@ function extracting(
     ...others,
     model,
     clock: () => new Date(time),
-    config: {
-      summaries: { afterSeq: 1_000 },
-      memories: { extract: true, episodes: false, ...settings },
-    },
+    config: { summaries: { afterSeq: 1_000 }, memories: { extract: true, episodes: false, ...settings } },
   });
   const pass = (ms: number) => {
     time += ms;

@@ -5,7 +5,7 @@ import { createGate, OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { deadLettersOf, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { deadLettersOf, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const configured = (upkeep: Record<string, number> = {}) => ({ memories: { extract: true }, upkeep });
@@ -14,8 +14,7 @@ const ana = facts(candidate("The user's name is Ana.", "Ana", { category: "profi
 describe("output that cannot be used", () => {
   it("is sent back once, and is no failure when the second answer can", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "Ana, I think" : ana) });
-    const memory = db.memory({ model, config: configured() });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
@@ -28,8 +27,11 @@ describe("output that cannot be used", () => {
         prompt.includes("poison") ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } } : ana,
     });
     const logger = recordingLogger();
-    const memory = db.memory({ model, logger, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, {
+      model,
+      logger,
+      config: configured({ maxAttempts: 2, retryDelayMs: 0 }),
+    });
     await say(memory, thread, "poison here");
     expect(await deadLettersOf(db, thread)).toEqual([
       {
@@ -67,8 +69,7 @@ describe("output that cannot be used", () => {
     const model = taskModel({
       fact_extraction: () => facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
     });
-    const memory = db.memory({ model, config: configured() });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I work in Porto. I like tea.");
     expect(await textsOf(memory, thread)).toContain("The user likes tea.");
     expect(await textsOf(memory, thread)).toHaveLength(outcomes.length);
@@ -87,8 +88,7 @@ describe("output that cannot be used", () => {
     });
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? cut : ana) });
     const logger = recordingLogger();
-    const memory = db.memory({ model, logger, config: configured({ retryDelayMs: 0 }) });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, logger, config: configured({ retryDelayMs: 0 }) });
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual(["create error MODEL_FAILED", "classify ok created"]);
@@ -114,11 +114,7 @@ describe("output that cannot be used", () => {
             ? [candidate("The user is Ana.", "I am Ana", { message: number("I am Ana") })]
             : []),
           ...(prompt.includes("I work in Porto")
-            ? [
-                candidate("The user works in Porto.", "I work in Porto", {
-                  message: number("I work in Porto"),
-                }),
-              ]
+            ? [candidate("The user works in Porto.", "I work in Porto", { message: number("I work in Porto") })]
             : []),
         );
       },
@@ -134,8 +130,7 @@ describe("output that cannot be used", () => {
 describe("a model that fails", () => {
   it("is tried again later, without end to an outage's facts", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana) });
-    const memory = db.memory({ model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
     await say(memory, thread, "I am Ana.");
     expect(await eventsOf(db, thread, "extract")).toEqual([
       ...Array(5).fill("create error MODEL_FAILED"),
@@ -170,12 +165,11 @@ describe("a model that fails", () => {
 
   it("holds no connection while it hangs", async () => {
     const gate = createGate();
-    const memory = db.memory({
+    const { memory, thread } = openThread(db, {
       model: new OfflineChatModel({ gate }),
       config: configured(),
       jobs: "background",
     });
-    const thread = newAddress();
     await say(memory, thread, "My name is Ana.");
     while (gate.waiting === 0) await sleep(5);
     // The first turn also looks for other work that is due; that ends by itself.
@@ -212,11 +206,7 @@ describe("a worker that is gone", () => {
   it("again and again is given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();
-    const memory = db.memory({
-      logger,
-      model: new OfflineChatModel(),
-      config: configured({ maxFailures: 4 }),
-    });
+    const memory = db.memory({ logger, model: new OfflineChatModel(), config: configured({ maxFailures: 4 }) });
     await say(db.memory({ model: taskModel({}), config: configured() }), thread, "I sail. ".repeat(200_000));
     await db.pool.query(
       `update "${db.schema}".work k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
@@ -244,12 +234,11 @@ describe("an error that nobody expected", () => {
 
   it("ends a try while the work is read, and the next one succeeds", async () => {
     const logger = recordingLogger();
-    const memory = db.memory({
+    const { memory, thread } = openThread(db, {
       model: taskModel({ fact_extraction: () => ana }),
       logger,
       config: configured(),
     });
-    const thread = newAddress();
     await without("history", "actor", () => say(memory, thread, "I am Ana."));
     expect(await taskOf(db, thread, "facts")).toMatchObject({
       lease_until: null,
@@ -271,8 +260,7 @@ describe("an error that nobody expected", () => {
       const quote = `Zaubertrank ${part.repeat(300_000)}`;
       const model = taskModel({ fact_extraction: () => facts(candidate("The user brews potions.", quote)) });
       const config = configured({ maxFailures: 1, retryDelayMs: 0 });
-      const memory = db.memory({ model, logger, config });
-      const thread = newAddress();
+      const { memory, thread } = openThread(db, { model, logger, config });
       await say(memory, thread, "I brew potions.");
       expect(await taskOf(db, thread, "facts")).toMatchObject({ lease_until: null, done_until: 0 });
       expect(await textsOf(memory, thread)).toEqual([]);

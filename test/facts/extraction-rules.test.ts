@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { type Address, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const configured = (memories: Record<string, number> = {}) => ({ memories: { extract: true, ...memories } });
@@ -35,11 +35,7 @@ describe("conflicts over a slot", () => {
     "Call me Al": [named("Al", "Call me Al", 0.6)],
     "My full name is Alexander": [named("Alexander", "My full name is Alexander", 0.95)],
   };
-  const turns: Record<number, string> = {
-    5: "My name is Alex.",
-    50: "Call me Al.",
-    80: "My full name is Alexander.",
-  };
+  const turns: Record<number, string> = { 5: "My name is Alex.", 50: "Call me Al.", 80: "My full name is Alexander." };
   /** The turns that say nothing at once, each of the others by itself. */
   const playTurns = async (memory: Memory, thread: Address, upTo: number, from = 1) => {
     let idle: BaseMessage[] = [];
@@ -65,10 +61,7 @@ describe("conflicts over a slot", () => {
     await playTurns(memory, thread, 80, 51);
     expect(await nameOf(memory, thread)).toEqual(["Alexander active", "Alex superseded"]);
 
-    const [alexander, alex] = await memory.memories.list({
-      scope: thread.scope,
-      states: ["active", "superseded"],
-    });
+    const [alexander, alex] = await memory.memories.list({ scope: thread.scope, states: ["active", "superseded"] });
     expect(alex).toMatchObject({ supersededBy: alexander?.id, validTo: alexander?.validFrom });
     const trail = await memory.memories.history(alex!.id, thread);
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
@@ -219,8 +212,7 @@ describe("caps", () => {
           ),
         ),
     });
-    const memory = db.memory({ model, config: configured({ writesPerDay: 2 }), clock: () => now });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured({ writesPerDay: 2 }), clock: () => now });
     const other = { ...thread, threadId: `${thread.threadId}-2` };
     await say(memory, thread, "I like tea.");
     now = new Date("2030-05-01T12:00:00Z");

@@ -6,15 +6,14 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const config = { memories: { extract: true } };
 
 describe("what a user says", () => {
   it("is remembered with its source, and found again", async () => {
-    const memory = db.memory({ model: new OfflineChatModel(), config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "Hello there.");
     await say(memory, thread, "My name is Ana and I prefer green tea. What is the weather?");
 
@@ -28,11 +27,7 @@ describe("what a user says", () => {
       source: { threadId: thread.threadId, seqs: [2], quote: "My name is Ana" },
       role: "user",
     });
-    expect(preference).toMatchObject({
-      category: "preferences",
-      key: null,
-      text: "The user prefers green tea.",
-    });
+    expect(preference).toMatchObject({ category: "preferences", key: null, text: "The user prefers green tea." });
     const [hit] = await memory.query({ scope: thread.scope, query: "What's my name?" });
     expect(hit?.memory.value).toBe("Ana");
     const history = await memory.memories.history(name!.id, thread);
@@ -52,8 +47,7 @@ describe("what a user says", () => {
   });
 
   it("is extracted in the background, and idle waits for it", async () => {
-    const memory = db.memory({ model: new OfflineChatModel(), config, jobs: "background" });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config, jobs: "background" });
     for (const name of ["Lima", "Mota", "Faro"]) await say(memory, thread, `I work for ${name}.`);
     await memory.idle();
     const [employer, ...others] = await memory.memories.list({ scope: thread.scope });
@@ -62,18 +56,12 @@ describe("what a user says", () => {
 
   it("in many threads at once ends as one memory, and nobody is in another's way", async () => {
     const logger = recordingLogger();
-    const settings = {
-      jobs: { concurrency: 8 },
-      memories: { extract: true, episodes: true, episodeEveryTurns: 4 },
-    };
+    const settings = { jobs: { concurrency: 8 }, memories: { extract: true, episodes: true, episodeEveryTurns: 4 } };
     const memory = db.memory({
       model: new OfflineChatModel({ latencyMs: 2 }),
       jobs: "background",
       logger,
-      config: {
-        ...settings,
-        memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 },
-      },
+      config: { ...settings, memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 } },
     });
     const user = newAddress();
     await Promise.all(
@@ -153,8 +141,9 @@ function echoingAgent() {
     .compile();
 }
 
-describe("what memory recalls", () => {
-  it.each(["system", "user"] as const)("is never extracted again, injected as %s", async (injectAs) => {
+it.each(["system", "user"] as const)(
+  "what memory recalls is never extracted again, injected as %s",
+  async (injectAs) => {
     const model = taskModel({
       fact_extraction: (prompt) =>
         facts(
@@ -164,11 +153,8 @@ describe("what memory recalls", () => {
             .map((words) => candidate(`The user is ${words}.`, words)),
         ),
     });
-    const memory = db.memory({ model, config });
-    const { scope, threadId } = newAddress();
-    const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const { memory, scope, threadId } = openThread(db, { model, config });
+    const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({ checkpointer: memory.checkpointer() });
     const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
     for (const says of ["I am allergic to peanuts.", "What can I eat?", "And what else?"]) {
       await graph.invoke({ messages: [new HumanMessage(says)] }, run);
@@ -178,13 +164,15 @@ describe("what memory recalls", () => {
     expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(/peanuts|Previous context|Profile/);
     const [fact, ...others] = await memory.memories.list({ scope });
     expect([fact?.text, fact?.seenCount, others]).toEqual(["The user is allergic to peanuts.", 1, []]);
-  });
-});
+  },
+);
 
 describe("a proposal", () => {
   const proposing = async (says: string, ...candidates: ReturnType<typeof candidate>[]) => {
-    const memory = db.memory({ model: taskModel({ fact_extraction: () => facts(...candidates) }), config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, {
+      model: taskModel({ fact_extraction: () => facts(...candidates) }),
+      config,
+    });
     await say(memory, thread, says, "You live in Rome, and you like boats.");
     return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "extract") };
   };

@@ -20,10 +20,7 @@ async function play(turns: readonly Turn[], address = newAddress()) {
       return facts(
         ...told.map(([text, { of, ...fields } = {}]) => {
           const quote = says.replace(/[.!?。]$/u, "");
-          return candidate(text, quote, {
-            target: of === undefined ? null : numberOf(prompt, of),
-            ...fields,
-          });
+          return candidate(text, quote, { target: of === undefined ? null : numberOf(prompt, of), ...fields });
         }),
       );
     },
@@ -344,9 +341,9 @@ describe("what a model says of the user", () => {
     [{ personal: "shoe size", stated_by_user: false }, kept],
     [{ personal: undefined, category: "profile", key: "city", stated_by_user: false }, waits],
     [{ personal: ["city"], category: "profile", key: "City", stated_by_user: null }, waits],
-  ])("%j decides with its key, and what is missing decides nothing", async (fields, outcome) => {
-    expect(await told(fields)).toEqual(outcome);
-  });
+  ])("%j decides with its key, and what is missing decides nothing", async (fields, outcome) =>
+    expect(await told(fields)).toEqual(outcome),
+  );
 });
 
 it("the prompt and schema of extraction take no more than a third above 765 tokens", async () => {

@@ -202,11 +202,7 @@ describe("what a user asks to forget", () => {
     const proposed = fc.record({ memory: number, message: number, quote: fc.string() });
     await fc.assert(
       fc.asyncProperty(fc.array(proposed), fc.array(fc.string()), async (candidates, messages) => {
-        const rules = {
-          messages: ["Please forget my city.", ...messages],
-          memories: ["a", "b"],
-          perMessage: 1,
-        };
+        const rules = { messages: ["Please forget my city.", ...messages], memories: ["a", "b"], perMessage: 1 };
         const { chosen, rejected } = await chooseRemovals(candidates, rules);
         expect(chosen.length + rejected.length).toBeLessThanOrEqual(candidates.length);
         for (const { id, message, quote } of chosen) {

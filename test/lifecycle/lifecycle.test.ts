@@ -236,39 +236,33 @@ describe("a memory that nobody uses", () => {
   });
 });
 
-describe("news of changes", () => {
-  it("is kept for half a year; who asks for older is told from where on, and the audit trail keeps all", async () => {
-    const { memory, passed } = ageing();
-    const user = { scope: newAddress().scope };
-    const idle = { ...user, threadId: "idle since" };
-    const broken = async () => (await brokenInvariants(db)).filter((row) => row.user === user.scope.userId);
-    await memory.remember({
-      ...idle,
-      messages: [new HumanMessage("hello")],
-      shown: { revision: 0, memoryIds: [] },
-    });
-    const [first] = await add(memory, user, { text: "The user likes tea." }, { text: "The user likes rice." });
-    passed(100);
-    await add(memory, user, { text: "The user likes plums." });
-    passed(180);
-    expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
-    expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, changes: [{}, {}, {}] });
+it("news of changes is kept for half a year; who asks for older is told from where on, and the audit trail keeps all", async () => {
+  const { memory, passed } = ageing();
+  const user = { scope: newAddress().scope };
+  const idle = { ...user, threadId: "idle since" };
+  const broken = async () => (await brokenInvariants(db)).filter((row) => row.user === user.scope.userId);
+  await memory.remember({ ...idle, messages: [new HumanMessage("hello")], shown: { revision: 0, memoryIds: [] } });
+  const [first] = await add(memory, user, { text: "The user likes tea." }, { text: "The user likes rice." });
+  passed(100);
+  await add(memory, user, { text: "The user likes plums." });
+  passed(180);
+  expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
+  expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, changes: [{}, {}, {}] });
 
-    passed(180.01);
-    await runLifecycle(memory);
-    const left = await memory.changes.since(0, user);
-    expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
-    expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
-    expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({ since: 2, revision: 3, count: 1 });
-    expect(await memory.memories.history(first!, user)).toHaveLength(1);
-    expect(await broken()).toEqual([]);
+  passed(180.01);
+  await runLifecycle(memory);
+  const left = await memory.changes.since(0, user);
+  expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
+  expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
+  expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({ since: 2, revision: 3, count: 1 });
+  expect(await memory.memories.history(first!, user)).toHaveLength(1);
+  expect(await broken()).toEqual([]);
 
-    // Nothing is left to be told; what changes next is counted on.
-    passed(400);
-    await memory.upkeep();
-    expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, trimmedTo: 3, changes: [] });
-    await add(memory, user, { text: "The user likes pears." });
-    expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
-    expect(await broken()).toEqual([]);
-  });
+  // Nothing is left to be told; what changes next is counted on.
+  passed(400);
+  await memory.upkeep();
+  expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, trimmedTo: 3, changes: [] });
+  await add(memory, user, { text: "The user likes pears." });
+  expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
+  expect(await broken()).toEqual([]);
 });

@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { factCategories } from "../../src/facts/choose-facts.rule.js";
 import { findCategory, readableCategories, requireCategory } from "../../src/memories/item/category.rule.js";
 import { resolveConfig } from "../../src/options.js";
+import { forAll } from "../support/for-all.js";
 
 const { policy } = resolveConfig({
   categories: {
@@ -49,21 +50,19 @@ describe("allowlists", () => {
   it("keep what is written for everyone to those whom one of them names it for", () => {
     const demo = resolveConfig("examples/demo/memory.yaml").policy;
     const names = [...demo.categories.keys()];
-    fc.assert(
-      fc.property(
-        fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
-        fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
-        (allowlists, agent) => {
-          const lists = resolveConfig({ allowlists }).policy;
-          const readable = readableCategories(lists, agent);
-          const listed = Object.values(allowlists).flat();
-          for (const name of names) {
-            const own = allowlists[agent]?.includes(name) ?? false;
-            const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
-            expect(readable.has(name)).toBe(own || isOpen);
-          }
-        },
-      ),
+    forAll(
+      fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
+      fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
+      (allowlists, agent) => {
+        const lists = resolveConfig({ allowlists }).policy;
+        const readable = readableCategories(lists, agent);
+        const listed = Object.values(allowlists).flat();
+        for (const name of names) {
+          const own = allowlists[agent]?.includes(name) ?? false;
+          const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
+          expect(readable.has(name)).toBe(own || isOpen);
+        }
+      },
     );
     // The demo's own lists do not mention them, and its agents use them.
     for (const agent of ["supervisor", "planner", "executor", "researcher"])
@@ -110,7 +109,7 @@ describe("allowlists", () => {
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
     [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
-  ])("refuse %j", (config, message) => {
-    expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message);
-  });
+  ])("refuse %j", (config, message) =>
+    expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message),
+  );
 });

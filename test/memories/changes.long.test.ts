@@ -9,7 +9,7 @@ import { judgingModel } from "../support/pair-judge.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress } from "../support/thread-facts.js";
+import { type Address, newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -46,8 +46,7 @@ describe("revisions", () => {
   });
 
   it("are listed from any of them on, in pages, for the user and the app that see them", async () => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+    const { memory, scope } = openThread(db);
     expect(await memory.changes.since(0, { scope })).toEqual({ revision: 0, changes: [], nextCursor: null });
     const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
     const [first] = await memory.memories.add(drafts, { scope });
@@ -68,21 +67,18 @@ describe("revisions", () => {
   });
 });
 
-describe("two notes of the same words in another order", () => {
-  it("are told as one, and the same words again are no news", async () => {
-    const memory = db.memory({ model: judgingModel(() => "same") });
-    const thread = newAddress();
-    await round(memory, thread);
-    await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
-    await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
-    await round(memory, thread);
-    await consolidateNow(memory, { scope: thread.scope });
-    expect((await round(memory, thread)).slice(1)).toEqual([
-      '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
-    ]);
-    await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
-    expect(await round(memory, thread)).toEqual([]);
-  });
+it("two notes of the same words in another order are told as one, and the same words again are no news", async () => {
+  const { memory, thread } = openThread(db, { model: judgingModel(() => "same") });
+  await round(memory, thread);
+  await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
+  await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
+  await round(memory, thread);
+  await consolidateNow(memory, { scope: thread.scope });
+  expect((await round(memory, thread)).slice(1)).toEqual([
+    '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
+  ]);
+  await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
+  expect(await round(memory, thread)).toEqual([]);
 });
 
 describe("each change", () => {
@@ -93,8 +89,7 @@ describe("each change", () => {
     });
     const options = { clock: () => new Date(now) };
     const worker = db.memory({ ...options, model, config: { memories: { extract: true } } });
-    const memory = db.memory(options);
-    const one = newAddress();
+    const { memory, thread: one } = openThread(db, options);
     const two = { ...one, threadId: `${one.threadId}-2` };
     for (const thread of [one, two]) await round(memory, thread);
     const long = "The user plays chess at noon in the old garden of the city museum near the river with Bob.";
@@ -124,8 +119,7 @@ describe("each change", () => {
   });
 
   it("is told again after a turn that failed, and not of a thread that is new", async () => {
-    const memory = db.memory();
-    const thread = newAddress();
+    const { memory, thread } = openThread(db);
     await round(memory, thread);
     await memory.memories.add({ text: "The user likes tea." }, thread);
     const header = ["Memory updates since rev 0:", "- +created: [Knowledge] The user likes tea. (imp=3)"];
@@ -145,8 +139,9 @@ describe("each change", () => {
   });
 
   it("within an app is told in that app only", async () => {
-    const memory = db.memory({ config: { categories: { custom: [{ name: "orders", level: "app" }] } } });
-    const { scope, threadId } = newAddress();
+    const { memory, scope, threadId } = openThread(db, {
+      config: { categories: { custom: [{ name: "orders", level: "app" }] } },
+    });
     const inApp = (appId: string) => ({ scope: { ...scope, appId }, threadId: `${threadId}-${appId}` });
     const [shop, bank] = [inApp("shop"), inApp("bank")];
     for (const thread of [shop, bank]) await round(memory, thread);
@@ -162,8 +157,7 @@ describe("each change", () => {
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 14 }),
         async (importances) => {
-          const memory = db.memory();
-          const thread = newAddress();
+          const { memory, thread } = openThread(db);
           await round(memory, thread);
           await memory.memories.add(
             importances.map((importance, index) => ({ text: `The user has thing ${index}.`, importance })),

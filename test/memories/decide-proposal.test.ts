@@ -8,6 +8,7 @@ import {
   type StandingConsent,
 } from "../../src/memories/guard/decide-proposal.rule.js";
 import { contentHash } from "../../src/text/normal-value.js";
+import { forAll } from "../support/for-all.js";
 
 const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
   rule: "consent",
@@ -38,13 +39,11 @@ describe("a proposed change", () => {
   it("never applies by signals when it needs consent, however many and however sure", () => {
     const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
     const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
-    fc.assert(
-      fc.property(signals, signals, fc.constantFrom("fact" as const, "insight" as const), (said, before, kind) => {
-        const wanted = change({ kind, signals: said, confidence: 1 });
-        expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
-        expect(decide(wanted).action).toBe("ask");
-      }),
-    );
+    forAll(signals, signals, fc.constantFrom("fact" as const, "insight" as const), (said, before, kind) => {
+      const wanted = change({ kind, signals: said, confidence: 1 });
+      expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
+      expect(decide(wanted).action).toBe("ask");
+    });
   });
 
   it("without a key is the same only when it reads the same", () => {
@@ -63,13 +62,11 @@ it("signals of one message, or of one turn where the message is not known, count
   expect(independentSignals([message(1), message(1, 2), message(2), message(1, 1, "u")])).toHaveLength(3);
   expect(independentSignals([message(1), { turn: 1 }, { turn: 2 }, { turn: 2 }])).toHaveLength(2);
   const signal = fc.record({ turn: fc.nat(3), threadId: fc.constantFrom("t", "u"), seq: fc.nat(3) });
-  fc.assert(
-    fc.property(fc.array(signal), (signals) => {
-      const kept = independentSignals(signals);
-      expect(kept).toHaveLength(new Set(signals.map(({ threadId, seq }) => `${threadId} ${seq}`)).size);
-      expect(independentSignals([...kept, ...signals])).toEqual(kept);
-    }),
-  );
+  forAll(fc.array(signal), (signals) => {
+    const kept = independentSignals(signals);
+    expect(kept).toHaveLength(new Set(signals.map(({ threadId, seq }) => `${threadId} ${seq}`)).size);
+    expect(independentSignals([...kept, ...signals])).toEqual(kept);
+  });
 });
 
 it("a corrected value stands where the old one stood, or is named", () => {

@@ -51,24 +51,16 @@ const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
 const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others);
 
 describe("a new memory", () => {
-  it("of which nothing is known is created", () => {
-    expect(decide(told())).toEqual({ action: "create" });
-  });
+  it("of which nothing is known is created", () => expect(decide(told())).toEqual({ action: "create" }));
 
   it("that a free statement says already takes its place in a slot; what fills another slot stays there", () => {
     const city = told({ key: "city", value: "Rome" });
     expect(decide(city, known("same"))).toEqual({ action: "create" });
-    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({
-      action: "replace",
-      id: "slot",
-    });
+    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({ action: "replace", id: "slot" });
     expect(absorbed([known("slot"), known("same"), known("near")])).toMatchObject({ id: "same" });
     expect(absorbed([known("slot"), known("same", { keyed: true })])).toBeUndefined();
     const elsewhere = known("same", { keyed: true });
-    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({
-      action: "touch",
-      id: "same",
-    });
+    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({ action: "touch", id: "same" });
   });
 });
 

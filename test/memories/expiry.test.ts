@@ -64,9 +64,7 @@ describe("a memory that expires", () => {
   });
 
   it.each([false, true])("is brought back by a later time, by none, and by restore; swept: %s", async (swept) => {
-    const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
-      embeddings: new HashingEmbeddings(),
-    });
+    const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, { embeddings: new HashingEmbeddings() });
     const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
     const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
     const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(({ id }) => id as string);

@@ -47,10 +47,7 @@ describe.each([
     await memory.memories.update(id, { text: "The user keeps a red sailing boat in Hamburg harbour." }, user);
     expect(await linksOf(user)).toEqual(["home → boat"]);
     const [link, update, first] = await memory.memories.history(id, { ...user });
-    expect(link).toMatchObject({
-      event: "LINK",
-      new: { links: [{ to: ids.boat, strength: expect.any(Number) }] },
-    });
+    expect(link).toMatchObject({ event: "LINK", new: { links: [{ to: ids.boat, strength: expect.any(Number) }] } });
     expect([update?.event, first?.event]).toEqual(["UPDATE", "ADD"]);
 
     // What leaves the text as it is leaves its links.

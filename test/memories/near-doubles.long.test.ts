@@ -131,20 +131,18 @@ describe("whatever is told", () => {
   });
 });
 
-describe("updates of who the user is", () => {
-  it("count as said twice only when they are the same words", async () => {
-    const memory = db.memory();
-    const user = newUser();
-    const goal = (text: string, seq: number) => ({ category: "goals", text, source: { threadId: "t", seqs: [seq] } });
-    const outcomes = [];
-    for (const [seq, text] of [
-      "The user's goal is to open a small bakery near the harbour.",
-      "The user's goal is to open a small brewery near the station.",
-      "The user's goal is to open the small bakery near the harbour.",
-      "the user’s goal is to open a small bakery near the harbour",
-    ].entries()) {
-      outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
-    }
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual([...["proposed", "proposed", "proposed"], "created"]);
-  });
+it("updates of who the user is count as said twice only when they are the same words", async () => {
+  const memory = db.memory();
+  const user = newUser();
+  const goal = (text: string, seq: number) => ({ category: "goals", text, source: { threadId: "t", seqs: [seq] } });
+  const outcomes = [];
+  for (const [seq, text] of [
+    "The user's goal is to open a small bakery near the harbour.",
+    "The user's goal is to open a small brewery near the station.",
+    "The user's goal is to open the small bakery near the harbour.",
+    "the user’s goal is to open a small bakery near the harbour",
+  ].entries()) {
+    outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
+  }
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual([...["proposed", "proposed", "proposed"], "created"]);
 });

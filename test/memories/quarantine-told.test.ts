@@ -91,8 +91,6 @@ it("what is undone is not told", async () => {
     value: "Porto",
     text: attack,
   });
-  await expect(approval).rejects.toMatchObject({
-    message: expect.stringContaining("cannot be a memory: instruction"),
-  });
+  await expect(approval).rejects.toMatchObject({ message: expect.stringContaining("cannot be a memory: instruction") });
   expect(watch.warned).toMatchObject([{ message: expect.stringContaining("profile/city waits") }]);
 });

@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from "vitest";
 import type { Memory, MemoryItem } from "../../src/index.js";
 import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
@@ -105,8 +105,7 @@ describe("a memory's revision", () => {
   });
 
   it("is a request's as well: one that was proposed again since is not decided unseen", async () => {
-    const memory = db.memory();
-    const { scope } = newUser();
+    const { memory, scope } = openThread(db);
     const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
     await memory.memories.add(city, { scope });
     const [seen] = await memory.consents.list({ scope });

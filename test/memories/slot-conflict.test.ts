@@ -8,6 +8,7 @@ import {
   sourceRank,
   takesSlot,
 } from "../../src/memories/slot/slot-conflict.rule.js";
+import { forAll } from "../support/for-all.js";
 
 const claim = (confidence: number, turn: number, fields: { rank?: number; correction?: boolean } = {}) => ({
   confidence,
@@ -21,21 +22,17 @@ describe("two values of one slot, the later one said of the same time or a later
   const confidence = fc.double({ min: 0, max: 1, noNaN: true });
 
   it("that are believed alike end with the newer one", () => {
-    fc.assert(
-      fc.property(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
-        expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
-      }),
+    forAll(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) =>
+      expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true),
     );
   });
 
   it("end with the word of whoever counts more, whatever the numbers and whatever it calls itself", () => {
-    fc.assert(
-      fc.property(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
-        const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
-        expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
-        expect(conflictReason(user, tool)).toBe("source");
-      }),
-    );
+    forAll(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
+      const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
+      expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
+      expect(conflictReason(user, tool)).toBe("source");
+    });
   });
 });
 
@@ -78,14 +75,12 @@ describe("a confidence", () => {
 
   it("only ever fades, and not into the past", () => {
     const turn = fc.nat(10_000);
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), turn, turn, turn, (confidence, at, first, second) => {
-        const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
-        const said = { confidence, turn: at };
-        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
-        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
-        expect(effectiveConfidence(said, at)).toBe(confidence);
-      }),
-    );
+    forAll(fc.double({ min: 0, max: 1, noNaN: true }), turn, turn, turn, (confidence, at, first, second) => {
+      const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
+      const said = { confidence, turn: at };
+      expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
+      expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
+      expect(effectiveConfidence(said, at)).toBe(confidence);
+    });
   });
 });

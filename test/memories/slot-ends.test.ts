@@ -1,6 +1,6 @@
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const slot = { category: "profile", key: "employer", value: "Globex", origin: "user" } as const;
@@ -10,16 +10,14 @@ describe("a slot whose value has ended", () => {
     ["The user works at Globex.", "The user resigned from Globex."],
     ["El usuario trabaja en Globex.", "El usuario dejó Globex."],
   ])("says so where it is a correction: %s then %s", async (held, ended) => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+    const { memory, scope } = openThread(db);
     await memory.memories.add({ ...slot, text: held }, { scope });
     await memory.memories.add({ ...slot, text: ended, correction: true }, { scope });
     expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([ended]);
   });
 
   it("is the same where it is only said in other words", async () => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+    const { memory, scope } = openThread(db);
     await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
     const said = { ...slot, text: "The user is employed by Globex." };
     expect(await memory.memories.add(said, { scope })).toMatchObject([{ outcome: "merged" }]);
@@ -27,8 +25,7 @@ describe("a slot whose value has ended", () => {
 });
 
 it("a slot is shown by its new text, and not by a value that the text has no more", async () => {
-  const memory = db.memory();
-  const { scope, threadId } = newAddress();
+  const { memory, scope, threadId } = openThread(db);
   const [added] = await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
   const changed = await memory.memories.update(added?.id ?? "", { text: "The user works at Initech." }, { scope });
   expect(changed).toMatchObject({ key: "employer", value: null });

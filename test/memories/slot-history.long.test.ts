@@ -5,9 +5,12 @@ import type { MemoryDraft, MemoryItem } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
+const open = (options?: TestOptions) => ({ memory: db.memory(options), user: newUser() });
 type User = ReturnType<typeof newUser>;
 
 const day = (n: number) => new Date(Date.UTC(2020, 0, n));
@@ -109,22 +112,19 @@ describe("the values of a slot, told in whatever order", () => {
   });
 
   it("stay in their time when an older one calls itself a correction", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     await tell(memory, user, job("cook", 5), job("baker", 2, { correction: true }));
     expect(await historyOf(memory, user)).toBe("baker 2–5, cook 5–");
   });
 
   it("without a time are said now: of what holds, however far in the future that began", async () => {
-    const memory = db.memory({ clock: () => day(4) });
-    const user = newUser();
+    const { memory, user } = open({ clock: () => day(4) });
     await tell(memory, user, job("cook", 2), job("baker"), job("smith", 9), job("clerk"));
     expect(await historyOf(memory, user)).toBe("cook 2–4, baker 4–9, clerk 9–");
   });
 
   it("do not overlap what a removed value left, nor when one is brought back", async () => {
-    const memory = db.memory({ clock: () => day(20) });
-    const user = newUser();
+    const { memory, user } = open({ clock: () => day(20) });
     const [cook] = await memory.memories.add(job("cook", 1), user);
     const [baker] = await memory.memories.add(job("baker", 5), user);
     await memory.memories.remove(baker!.id!, user);
@@ -138,8 +138,7 @@ describe("the values of a slot, told in whatever order", () => {
   });
 
   it("are refused by the database where they would run backwards", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     await tell(memory, user, job("cook", 2), job("baker", 5));
     const backwards = db.pool.query(
       `update "${db.schema}".memory set valid_to = valid_from - interval '1 day' where user_id = $1 and state = 'superseded'`,
@@ -152,8 +151,7 @@ describe("the values of a slot, told in whatever order", () => {
 describe("whose word it is", () => {
   const told = (value: string, fields: Partial<MemoryDraft>) => job(value, undefined, { origin: undefined, ...fields });
   const outcomeOf = async (...drafts: MemoryDraft[]) => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const last = drafts.at(-1)!;
     await tell(memory, user, ...drafts.slice(0, -1));
     const [outcome] = await memory.memories.add(last, user);
@@ -215,8 +213,7 @@ describe("whose word it is", () => {
   });
 
   it("has a confidence of its own where none is given", async () => {
-    const memory = db.memory();
-    const { scope } = newUser();
+    const { memory, scope } = openThread(db);
     const origins = ["operator", "user", "tool", "document", "assistant", "import"] as const;
     const drafts = origins.map((origin) => ({ origin, text: `The ${origin} says something.` }));
     await memory.memories.add([...drafts, { text: "Code says something." }], { scope });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { freeSince, type HeldInterval } from "../../src/memories/slot/slot-timeline.rule.js";
+import { forAll } from "../support/for-all.js";
 
 const day = (number: number) => new Date(Date.UTC(2020, 0, 1 + number)).toISOString();
 const time = fc.integer({ min: 0, max: 30 });
@@ -11,14 +12,12 @@ const overlap = (one: HeldInterval, other: HeldInterval) =>
 
 describe("the times of a slot's values", () => {
   it("that takes its slot again begin when the last of those that it had meanwhile ended, or as they were", () => {
-    fc.assert(
-      fc.property(time, fc.array(closed), (from, others) => {
-        const since = freeSince(day(from), others);
-        expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
-        for (const other of others) expect(overlap({ from: since, to: null }, other)).toBe(false);
-        if (!others.some((other) => overlap({ from: day(from), to: null }, other))) expect(since).toBe(day(from));
-      }),
-    );
+    forAll(time, fc.array(closed), (from, others) => {
+      const since = freeSince(day(from), others);
+      expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
+      for (const other of others) expect(overlap({ from: since, to: null }, other)).toBe(false);
+      if (!others.some((other) => overlap({ from: day(from), to: null }, other))) expect(since).toBe(day(from));
+    });
   });
 
   it("are compared to the microsecond, in whatever zone they are written", () => {

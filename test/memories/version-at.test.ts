@@ -24,9 +24,9 @@ describe("the version of a memory", () => {
     [4, added],
     [6, { ...added, text: "b", value: null, confidence: 0.5 }],
     [7, { ...added, text: "b", value: null, confidence: 0.5, pinned: true }],
-  ])("after entry %i is what was written until then", (id, version) => {
-    expect(versionAt(trail.toReversed(), id)).toEqual(version);
-  });
+  ])("after entry %i is what was written until then", (id, version) =>
+    expect(versionAt(trail.toReversed(), id)).toEqual(version),
+  );
 
   it("is none for an entry that is not in its trail, and never what the trail does not know", () => {
     expect(versionAt(trail, 99)).toBeNull();

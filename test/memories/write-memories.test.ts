@@ -6,10 +6,12 @@ import type { MemoryDraft } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
+const open = (options?: TestOptions) => ({ memory: db.memory(options), user: newUser() });
 type User = ReturnType<typeof newUser>;
 
 const name = (value: string, confidence = 1): MemoryDraft => ({
@@ -33,8 +35,7 @@ async function revisionOf({ scope }: User): Promise<{ revision: number; memories
 
 describe("concurrent writers", () => {
   it("of one statement leave one memory that was seen fifty times", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const drafts = Array.from({ length: 50 }, (_, index) => ({
       text: index % 2 === 0 ? "The user likes green tea." : "The user  likes GREEN tea",
     }));
@@ -50,8 +51,7 @@ describe("concurrent writers", () => {
   });
 
   it("that contradict each other leave one active value and a full trail", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `Name${index}`);
     await Promise.all(values.map((value) => memory.memories.add(name(value), user)));
     const all = await everything(memory, user);
@@ -74,8 +74,7 @@ describe("concurrent writers", () => {
   });
 
   it("of batches in opposite orders do not block each other, and nothing is lost", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const texts = Array.from({ length: 10 }, (_, index) => ({ text: `The user owns item number ${index}.` }));
     await Promise.all(
       Array.from({ length: 12 }, (_, writer) =>
@@ -87,8 +86,7 @@ describe("concurrent writers", () => {
   });
 
   it("and turns that were shown the same memories do not block each other", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);
     const shown = { revision: 1, memoryIds: [tea!.id!] };
     const rounds = Array.from({ length: 20 }, (_, round) =>
@@ -107,8 +105,7 @@ describe("concurrent writers", () => {
 
 describe("a batch", () => {
   it("has its outcomes in the order of its drafts", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     await memory.memories.add(name("Alex"), user);
     const outcomes = await memory.memories.add(
       [
@@ -153,8 +150,7 @@ describe("a batch", () => {
   });
 
   it("that gives a slot several values ends with the last", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "replaced", "replaced"]);
     const all = await everything(memory, user);
@@ -166,8 +162,7 @@ describe("a batch", () => {
   });
 
   it("near one stored statement counts it once for each draft", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
     const outcomes = await memory.memories.add(
       [
@@ -219,8 +214,7 @@ describe("a batch", () => {
   });
 
   it("with one draft that is invalid writes nothing", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const invalid: MemoryDraft[] = [
       { text: "The user bakes.", category: "hobbies" },
       { text: "The user bakes.", importance: 9 },
@@ -235,29 +229,26 @@ describe("a batch", () => {
   });
 });
 
-describe("a statement that a slot says word for word", () => {
-  it("gives way to the slot, whether it is free or taken", async () => {
-    const memory = db.memory();
-    const user = newUser();
-    const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
-      category: "profile",
-      key: "job",
-      value,
-      text,
-    });
-    for (const value of ["cook", "baker"]) {
-      await memory.memories.add({ text: `The user works as a ${value}.` }, user);
-      await memory.memories.add(job(value), user);
-    }
-    const all = await everything(memory, user);
-    const [active, ...others] = all.filter(({ state }) => state === "active");
-    expect([active?.value, others]).toEqual(["baker", []]);
-    expect(all.filter(({ state }) => state === "merged")).toHaveLength(2);
-    // What fills another slot stays there.
-    const [elsewhere] = await memory.memories.add({ ...job("baker"), key: "dream" }, user);
-    expect(elsewhere).toMatchObject({ outcome: "merged", id: active?.id });
-    expect(await revisionOf(user)).toMatchObject({ memories: 1 });
+it("a statement that a slot says word for word gives way to the slot, whether it is free or taken", async () => {
+  const { memory, user } = open();
+  const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
+    category: "profile",
+    key: "job",
+    value,
+    text,
   });
+  for (const value of ["cook", "baker"]) {
+    await memory.memories.add({ text: `The user works as a ${value}.` }, user);
+    await memory.memories.add(job(value), user);
+  }
+  const all = await everything(memory, user);
+  const [active, ...others] = all.filter(({ state }) => state === "active");
+  expect([active?.value, others]).toEqual(["baker", []]);
+  expect(all.filter(({ state }) => state === "merged")).toHaveLength(2);
+  // What fills another slot stays there.
+  const [elsewhere] = await memory.memories.add({ ...job("baker"), key: "dream" }, user);
+  expect(elsewhere).toMatchObject({ outcome: "merged", id: active?.id });
+  expect(await revisionOf(user)).toMatchObject({ memories: 1 });
 });
 
 describe("writing", () => {

@@ -90,10 +90,7 @@ describe.each([
 it("reads the vectors that a batch is compared with once, and looks for no slots of what has none", async () => {
   const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
   const { pool: watched, inTransactions } = watchedPool(pool);
-  const memory = db.memory({
-    database: watched,
-    embeddings: new HashingEmbeddings({ dimensions: 16 }),
-  });
+  const memory = db.memory({ database: watched, embeddings: new HashingEmbeddings({ dimensions: 16 }) });
   const scope = { userId: "batches" };
   await memory.memories.add(unlike(0, few), { scope });
   inTransactions.length = 0;

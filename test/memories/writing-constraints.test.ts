@@ -8,6 +8,7 @@ import {
   writingProblems,
 } from "../../src/memories/write/writing-constraints.rule.js";
 import { createScreen, readsAsInstruction } from "../../src/text/reads-as-instruction.js";
+import { forAll } from "../support/for-all.js";
 
 describe("a fact", () => {
   it.each([
@@ -19,9 +20,9 @@ describe("a fact", () => {
     "- tea\n- coffee\n- juice",
     "I like tea.",
     "她喜欢茶。",
-  ])("seeds 6: code checks form alone, and leaves grammar to the prompt: %s", (text) => {
-    expect(writingProblems("fact", text)).toEqual([]);
-  });
+  ])("seeds 6: code checks form alone, and leaves grammar to the prompt: %s", (text) =>
+    expect(writingProblems("fact", text)).toEqual([]),
+  );
 
   it.each([
     ["", "empty"],
@@ -29,9 +30,7 @@ describe("a fact", () => {
     ["One is here. Two is here. Three is here.", "too_many_sentences"],
     ["用户喜欢茶。用户住在北京。用户有一只猫。", "too_many_sentences"],
     ["a".repeat(281), "too_long"],
-  ])("may not read: %s (%s)", (text, problem) => {
-    expect(writingProblems("fact", text)).toContain(problem);
-  });
+  ])("may not read: %s (%s)", (text, problem) => expect(writingProblems("fact", text)).toContain(problem));
 });
 
 describe("the other kinds", () => {
@@ -89,9 +88,7 @@ describe("trimming", () => {
       "The user said: “Wait! Stop! Go!” and left. Ana sings. Bo sails.",
       "The user said: “Wait! Stop! Go!” and left. Ana sings.",
     ],
-  ])("keeps the sentences that a fact may have: %s", (text, kept) => {
-    expect(trimToLength("fact", text)).toBe(kept);
-  });
+  ])("keeps the sentences that a fact may have: %s", (text, kept) => expect(trimToLength("fact", text)).toBe(kept));
 
   it("leaves steps and short notes as they are", () => {
     const notes = "Ask first. Then write. Keep it short. Say thanks.";
@@ -116,41 +113,35 @@ describe("trimming", () => {
       "\n",
       " ",
     );
-    fc.assert(
-      fc.property(fc.array(word, { maxLength: 60 }), (words) => {
-        const text = words.join(" ");
-        const trimmed = trimToLength("fact", text);
-        if (trimmed === null) return;
-        expect(writingProblems("fact", trimmed)).not.toContain("too_many_sentences");
-        expect(trimToLength("fact", trimmed)).toBe(trimmed);
-      }),
-    );
+    forAll(fc.array(word, { maxLength: 60 }), (words) => {
+      const text = words.join(" ");
+      const trimmed = trimToLength("fact", text);
+      if (trimmed === null) return;
+      expect(writingProblems("fact", trimmed)).not.toContain("too_many_sentences");
+      expect(trimToLength("fact", trimmed)).toBe(trimmed);
+    });
   });
 
   it("never gives more than allowed, nor anything that was not there", () => {
-    fc.assert(
-      fc.property(fc.string({ maxLength: 700, unit: fc.constantFrom("a", " ", ". ", "!", "。", "é") }), (text) => {
-        const trimmed = trimToLength("fact", text);
-        expect(trimmed?.length ?? 0).toBeLessThanOrEqual(maxCharacters.fact);
-        expect(text.startsWith(trimmed ?? "") || text.trim().startsWith(trimmed ?? "")).toBe(true);
-      }),
-    );
+    forAll(fc.string({ maxLength: 700, unit: fc.constantFrom("a", " ", ". ", "!", "。", "é") }), (text) => {
+      const trimmed = trimToLength("fact", text);
+      expect(trimmed?.length ?? 0).toBeLessThanOrEqual(maxCharacters.fact);
+      expect(text.startsWith(trimmed ?? "") || text.trim().startsWith(trimmed ?? "")).toBe(true);
+    });
   });
 });
 
-describe("the language of a source", () => {
-  it.each([
-    ["Я живу в Казани и люблю чай.", "Пользователь живёт в Казани.", false],
-    ["Я живу в Казани и люблю чай.", "The user lives in Kazan.", true],
-    ["Мой сервер называется ana-01, я люблю его.", "The server is ana-01.", true],
-    ["我住在北京，喜欢喝茶，也喜欢咖啡。", "The user lives in Beijing.", true],
-    ["コーヒーが好きです、紅茶は飲みません。", "用户喜欢咖啡。", false],
-    ["I live in Kazan.", "Пользователь живёт в Казани.", true],
-    ["Да.", "The user lives in Kazan.", false],
-    ["Меня зовут Ana Maria Fernandes da Silva.", "The user is Ana Maria Fernandes.", false],
-    ["Ich wohne in Bonn.", "The user lives in Bonn.", false],
-    ["Я живу в Казани и люблю чай.", "MIT-0", false],
-  ])("is left where none of its letters are there: %s → %s", (source, text, leaves) => {
-    expect(leavesScript(source, text)).toBe(leaves);
-  });
-});
+it.each([
+  ["Я живу в Казани и люблю чай.", "Пользователь живёт в Казани.", false],
+  ["Я живу в Казани и люблю чай.", "The user lives in Kazan.", true],
+  ["Мой сервер называется ana-01, я люблю его.", "The server is ana-01.", true],
+  ["我住在北京，喜欢喝茶，也喜欢咖啡。", "The user lives in Beijing.", true],
+  ["コーヒーが好きです、紅茶は飲みません。", "用户喜欢咖啡。", false],
+  ["I live in Kazan.", "Пользователь живёт в Казани.", true],
+  ["Да.", "The user lives in Kazan.", false],
+  ["Меня зовут Ana Maria Fernandes da Silva.", "The user is Ana Maria Fernandes.", false],
+  ["Ich wohne in Bonn.", "The user lives in Bonn.", false],
+  ["Я живу в Казани и люблю чай.", "MIT-0", false],
+])("the language of a source is left where none of its letters are there: %s → %s", (source, text, leaves) =>
+  expect(leavesScript(source, text)).toBe(leaves),
+);

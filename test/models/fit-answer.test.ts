@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fitAnswer, jsonIn } from "../../src/models/fit-answer.js";
+import { forAll } from "../support/for-all.js";
 
 const item = z.object({
   title: z.string(),
@@ -43,14 +44,12 @@ describe("an answer", () => {
       (answer) => jsonIn(`Here you are: ${JSON.stringify(answer)} Anything else?`),
       (answer) => jsonIn(`<think>Perhaps {"items": []}?</think>\n${JSON.stringify(answer)}`),
     ];
-    fc.assert(
-      fc.property(answers, fc.constantFrom(...shapes), (answer, wrap) => {
-        // Nothing may look like a fence or the end of thoughts within it.
-        fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
-        const plain = JSON.parse(JSON.stringify(answer)) as object;
-        expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
-      }),
-    );
+    forAll(answers, fc.constantFrom(...shapes), (answer, wrap) => {
+      // Nothing may look like a fence or the end of thoughts within it.
+      fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
+      const plain = JSON.parse(JSON.stringify(answer)) as object;
+      expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
+    });
   });
 
   it("keeps the good items of a list whatever stands beside them", () => {
@@ -69,24 +68,17 @@ describe("an answer", () => {
       ),
       fc.jsonValue().filter((json) => items({ items: [json] }) === undefined),
     );
-    fc.assert(
-      fc.property(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
-        const fitted = fitAnswer(schema, { items: [...before, tea, ...after] });
-        expect(fitted).toEqual({
-          value: { reasoning: "", items: [tea] },
-          dropped: before.length + after.length,
-        });
-      }),
-    );
+    forAll(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
+      const fitted = fitAnswer(schema, { items: [...before, tea, ...after] });
+      expect(fitted).toEqual({ value: { reasoning: "", items: [tea] }, dropped: before.length + after.length });
+    });
   });
 
   it("is never more than JSON that was given, whatever that was", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (json) => {
-        const fitted = fitAnswer(schema, json);
-        if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
-      }),
-    );
+    forAll(fc.jsonValue(), (json) => {
+      const fitted = fitAnswer(schema, json);
+      if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
+    });
   });
 
   it.each<[string, unknown, unknown[]]>([
@@ -134,9 +126,7 @@ describe("an answer", () => {
       [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 1, words: "tea" } }],
     ],
     ["none", { items: [] }, []],
-  ])("may have %s", (_, answer, expected) => {
-    expect(items(answer)).toEqual(expected);
-  });
+  ])("may have %s", (_, answer, expected) => expect(items(answer)).toEqual(expected));
 
   it.each<[string, unknown]>([
     ["no list", { reasoning: "nothing" }],
@@ -147,9 +137,7 @@ describe("an answer", () => {
     ["nothing", {}],
     ["a text", "tea"],
     ["null", null],
-  ])("is none with %s", (_, answer) => {
-    expect(fitAnswer(schema, answer)).toBeNull();
-  });
+  ])("is none with %s", (_, answer) => expect(fitAnswer(schema, answer)).toBeNull());
 
   it("takes verdicts in other letters, and lines for a list of texts", () => {
     const verdict = z.object({ verdict: z.enum(["same", "says_more"]) });
@@ -177,9 +165,7 @@ describe("JSON in a text", () => {
     ["quotes within quotes", '{"text": "Ana said "no" twice"}', { text: 'Ana said "no" twice' }],
     ["Python's words", "Here: {'a': True, 'b': None, }", { a: true, b: null }],
     ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
-  ])("may have %s", (_, text, expected) => {
-    expect(jsonIn(text)).toEqual(expected);
-  });
+  ])("may have %s", (_, text, expected) => expect(jsonIn(text)).toEqual(expected));
 
   it("is ambiguous in two fences, and none in prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();

@@ -111,9 +111,9 @@ describe("structured output from an OpenAI endpoint", () => {
     ["in JSON in JSON", "gpt-3.5-turbo", { structured: { arguments: JSON.stringify(good) } }],
     ["in a fence", "gpt-3.5-turbo", { text: `\`\`\`json\n${JSON.stringify(good)}\n\`\`\`` }],
     ["after some prose", "gpt-3.5-turbo", { text: `Sure! ${JSON.stringify(good)}` }],
-  ])("that is %s is taken at once", async (_, name, odd) => {
-    expect(await ask(await model({ maxRetries: 0, model: name }, odd))).toEqual(good);
-  });
+  ])("that is %s is taken at once", async (_, name, odd) =>
+    expect(await ask(await model({ maxRetries: 0, model: name }, odd))).toEqual(good),
+  );
 
   const whole = JSON.stringify(good);
   describe.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("of %s", (name) => {

@@ -175,31 +175,27 @@ describe("reembed", () => {
     const invalid = { code: "INVALID_INPUT" };
     await expect(db.memory({ schema }).reembed()).rejects.toMatchObject(invalid);
     const memory = db.memory({ schema, embeddings: new NewModel() });
-    for (const batchSize of [0, 1.5, 1_001]) {
-      await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
-    }
+    for (const batchSize of [0, 1.5, 1_001]) await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
   });
 });
 
-describe("without embeddings", () => {
-  it("setup makes nothing of vectors, and everything else works", async () => {
-    const schema = `reembed_${randomUUID().slice(0, 8)}`;
-    made.push(schema);
-    const memory = db.memory({ schema });
-    expect((await memory.setup()).join()).not.toContain("embeddings");
-    const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
-    const tables = rows.map((row) => row.tablename as string);
-    expect(tables).toContain("memory");
-    expect(tables.filter((table) => /embedding|vector/.test(table))).toEqual([]);
+it("without embeddings setup makes nothing of vectors, and everything else works", async () => {
+  const schema = `reembed_${randomUUID().slice(0, 8)}`;
+  made.push(schema);
+  const memory = db.memory({ schema });
+  expect((await memory.setup()).join()).not.toContain("embeddings");
+  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+  const tables = rows.map((row) => row.tablename as string);
+  expect(tables).toContain("memory");
+  expect(tables.filter((table) => /embedding|vector/.test(table))).toEqual([]);
 
-    const scope = { userId: "ana" };
-    const [tea] = await memory.memories.add({ text: "Ana likes tea." }, { scope });
-    await memory.memories.update(tea!.id!, { text: "Ana likes green tea." }, { scope });
-    await memory.memories.remove(tea!.id!, { scope });
-    await memory.memories.restore(tea!.id!, { scope });
-    expect(await memory.query({ scope, query: "green tea" })).toHaveLength(1);
-    await expect(db.memory({ schema, embeddings: new NewModel() }).reembed()).rejects.toMatchObject({
-      code: "SETUP_REQUIRED",
-    });
+  const scope = { userId: "ana" };
+  const [tea] = await memory.memories.add({ text: "Ana likes tea." }, { scope });
+  await memory.memories.update(tea!.id!, { text: "Ana likes green tea." }, { scope });
+  await memory.memories.remove(tea!.id!, { scope });
+  await memory.memories.restore(tea!.id!, { scope });
+  expect(await memory.query({ scope, query: "green tea" })).toHaveLength(1);
+  await expect(db.memory({ schema, embeddings: new NewModel() }).reembed()).rejects.toMatchObject({
+    code: "SETUP_REQUIRED",
   });
 });

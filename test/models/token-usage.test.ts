@@ -2,6 +2,7 @@ import { AIMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokensUntilCut, tokenUsage } from "../../src/models/token-usage.js";
+import { forAll } from "../support/for-all.js";
 
 const counted = { asked: () => "one two three", answered: () => "four five" };
 const byCount = { inputTokens: 4, outputTokens: 3 };
@@ -25,9 +26,7 @@ describe("what a call took", () => {
     ["no numbers", { input_tokens: Number.NaN, output_tokens: Number.POSITIVE_INFINITY }],
     ["debts", { input_tokens: -5, output_tokens: -5 }],
     ["more than there can be", { input_tokens: 1e15, output_tokens: 1e15 }],
-  ])("is counted where the model says %s", (_, usage) => {
-    expect(tokenUsage(reply(usage), counted)).toEqual(byCount);
-  });
+  ])("is counted where the model says %s", (_, usage) => expect(tokenUsage(reply(usage), counted)).toEqual(byCount));
 
   it("is counted in the part alone that the model does not say", () => {
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
@@ -44,15 +43,13 @@ describe("what a call took", () => {
   });
 
   it("is whole and never negative, whatever the model says", () => {
-    fc.assert(
-      fc.property(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
-        for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
-          const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);
-          for (const tokens of [inputTokens, outputTokens]) {
-            expect(Number.isInteger(tokens) && tokens > 0 && tokens <= 10_000_000).toBe(true);
-          }
+    forAll(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
+      for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
+        const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);
+        for (const tokens of [inputTokens, outputTokens]) {
+          expect(Number.isInteger(tokens) && tokens > 0 && tokens <= 10_000_000).toBe(true);
         }
-      }),
-    );
+      }
+    });
   });
 });

@@ -2,7 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { createGate } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addNotes, newApp } from "./note-facts.js";
+import { addNotes, newApp, openApp } from "./note-facts.js";
 import { type AppAddress, say as converse, newTalk, noted, noteModel } from "./note-model.js";
 
 const db = useTestDatabase();
@@ -61,8 +61,7 @@ describe("memory.apps.uninstall", () => {
   });
 
   it("purges all that is the app's own, and nothing of its users", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+    const { memory, scope } = openApp(db);
     const ana = { ...scope, userId: "ana" };
     const threadId = randomUUID();
     await memory.remember({ scope: ana, threadId, messages: [{ role: "user", content: "I drink tea." }] });
@@ -71,11 +70,7 @@ describe("memory.apps.uninstall", () => {
     await memory.memories.add({ text: "1. Open the calendar.", kind: "procedure" }, { scope });
     const [hidden] = await memory.memories.add({ text: "Opens at nine." }, { scope });
     await memory.memories.remove(hidden!.id!, { scope });
-    const gone = await memory.apps.uninstall(scope, {
-      purgeMemories: true,
-      actor: "admin",
-      reason: "unused",
-    });
+    const gone = await memory.apps.uninstall(scope, { purgeMemories: true, actor: "admin", reason: "unused" });
     expect(gone).toMatchObject({ deletedCount: 2, hiddenCount: 1 });
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
     expect(await memory.memories.list({ scope: ana })).toMatchObject([{ text: "Drinks tea." }]);

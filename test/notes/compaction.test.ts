@@ -4,7 +4,7 @@ import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, decided, newTalk, noted, noteModel, notesOf, talkAndEnd } from "./note-model.js";
+import { appOf, decided, newTalk, noted, noteModel, notesOf, openTalk, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const places = "Oslo Bergen Lima Quito Paris Rome Cairo Delhi Tokyo Accra Perth".split(" ");
@@ -17,8 +17,7 @@ async function fullApp(
   { count = 10, ...options }: Parameters<typeof db.memory>[0] & { count?: number } = {},
 ) {
   const model = noteModel({ app_note: () => noted(fresh), ...reply });
-  const memory = db.memory({ model, ...options });
-  const talk = newTalk();
+  const { memory, talk } = openTalk(db, { model, ...options });
   if (options.embeddings) await memory.setup();
   await addNotes(memory, appOf(talk), texts(count));
   return { model, memory, talk, scope: appOf(talk) };
@@ -32,9 +31,7 @@ async function removedOf(memory: ReturnType<typeof db.memory>, scope: object) {
 describe("the eleventh note of an app", () => {
   it("has the model delete one, by its number", async () => {
     const reason = "Bergen was cancelled.";
-    const { model, memory, talk, scope } = await fullApp({
-      note_compaction: () => decided({ target: 2, reason }),
-    });
+    const { model, memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 2, reason }) });
     await talkAndEnd(memory, talk);
     const [prompt = ""] = model.prompts("note_compaction");
     expect(prompt.match(/<note number="\d+"/g)).toHaveLength(11);
@@ -56,9 +53,7 @@ describe("the eleventh note of an app", () => {
   it("has the model merge two, and both stand in the audit trail", async () => {
     const text = "The customer asked for flights to Oslo and to Bergen.";
     const { memory, talk, scope } = await fullApp(
-      {
-        note_compaction: () => decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }),
-      },
+      { note_compaction: () => decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }) },
       { embeddings: new HashingEmbeddings({ dimensions: 16 }) },
     );
     await talkAndEnd(memory, talk);
@@ -101,10 +96,7 @@ describe("the eleventh note of an app", () => {
     expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);
     const [gone] = await removedOf(memory, scope);
     const [entry] = await memory.memories.history(gone!.id, { scope });
-    expect(entry?.new).toMatchObject({
-      by: "oldest",
-      reason: expect.stringMatching(/^The oldest note, in the place/),
-    });
+    expect(entry?.new).toMatchObject({ by: "oldest", reason: expect.stringMatching(/^The oldest note, in the place/) });
     expect(logger.lines).toContainEqual(
       expect.stringContaining(`error: ❌ Memory compaction failed for app ${talk.scope.appId}: `),
     );
@@ -140,8 +132,7 @@ describe("the eleventh note of an app", () => {
     const says = { target: 1, with: 2, text: "The customer asked for flights." };
     for (const action of ["delete", "edit"]) {
       const model = noteModel({ note_compaction: () => decided({ action, ...says }) });
-      const memory = db.memory({ model, config: { notes: { limit: 3 } } });
-      const talk = newTalk();
+      const { memory, talk } = openTalk(db, { model, config: { notes: { limit: 3 } } });
       await addNotes(memory, appOf(talk), texts(2), { origin: "operator" });
       await addNotes(memory, appOf(talk), [texts(3)[2]!], { origin: "unknown" });
       for (const each of [talk, newTalk(talk.scope.appId)]) await talkAndEnd(memory, each);
@@ -150,8 +141,7 @@ describe("the eleventh note of an app", () => {
   });
 
   it("attacks S2: one user's conversations leave at most half of an app's notes, below an operator's", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     const { scope } = talk;
     const [given] = await addNotes(memory, appOf(talk), texts(1), { origin: "operator" });
     await talkAndEnd(memory, newTalk(scope.appId));
@@ -176,8 +166,7 @@ describe("the eleventh note of an app", () => {
 
   it("attacks S2: forgetting a user leaves an operator's note that a conversation of theirs said again", async () => {
     const [text = ""] = texts(1);
-    const memory = db.memory({ model: noteModel({ app_note: () => noted(text) }) });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel({ app_note: () => noted(text) }) });
     await addNotes(memory, appOf(talk), [text], { origin: "operator" });
     await talkAndEnd(memory, talk);
     await memory.forget({ userId: talk.scope.userId });
@@ -187,8 +176,7 @@ describe("the eleventh note of an app", () => {
   it("stays where all are pinned, and says so", async () => {
     const logger = recordingLogger();
     const model = noteModel({ app_note: () => noted(fresh) });
-    const memory = db.memory({ model, logger, config: { notes: { limit: 1 } } });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model, logger, config: { notes: { limit: 1 } } });
     const scope = appOf(talk);
     const pinned = texts(2).map((text) => ({ text, kind: "note" as const, pinned: true }));
     await memory.memories.add(pinned, { scope, actor: "op" });
@@ -208,8 +196,10 @@ describe("an app's limit", () => {
   it("is its own, and kept apart from other apps' and tenants'", async () => {
     const model = noteModel();
     const appId = newTalk().scope.appId;
-    const memory = db.memory({ model, config: { notes: { limit: 3, apps: { [appId]: { limit: 2 } } } } });
-    const other = newTalk();
+    const { memory, talk: other } = openTalk(db, {
+      model,
+      config: { notes: { limit: 3, apps: { [appId]: { limit: 2 } } } },
+    });
     for (const talk of [newTalk(appId), newTalk(appId), newTalk(appId), newTalk(appId, "acme")]) {
       await talkAndEnd(memory, talk);
     }

@@ -7,7 +7,7 @@ import type { Memory } from "../../src/memory.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { taskOf } from "../support/thread-facts.js";
-import { newTalk, noteModel, notesOf } from "./note-model.js";
+import { noteModel, notesOf, openTalk } from "./note-model.js";
 
 const db = useTestDatabase();
 
@@ -42,11 +42,11 @@ const ways: readonly [string, (memory: Memory) => unknown][] = [
 describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
   it("has the whole conversation noted, once, and leaves it ended", async () => {
     const model = noteModel();
-    const memory = db.memory({ model });
-    const { scope, threadId } = newTalk();
-    const graph = make(memory) as {
-      invoke(input: object, config: object): Promise<{ messages: AIMessage[] }>;
-    };
+    const {
+      memory,
+      talk: { scope, threadId },
+    } = openTalk(db, { model });
+    const graph = make(memory) as { invoke(input: object, config: object): Promise<{ messages: AIMessage[] }> };
     const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };
     await graph.invoke({ messages: [new HumanMessage("Two tickets for Friday, please.")] }, run);
     const { messages } = await graph.invoke({ messages: [new HumanMessage("Thanks, bye!")] }, run);
@@ -69,8 +69,10 @@ describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
 
 describe("a tool that ends the conversation", () => {
   it("ends it in the first turn too", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const { scope, threadId } = newTalk();
+    const {
+      memory,
+      talk: { scope, threadId },
+    } = openTalk(db, { model: noteModel() });
     const graph = withMemory(agent(memory), memory).compile() as never as {
       invoke(input: object, config: object): Promise<unknown>;
     };
@@ -82,8 +84,7 @@ describe("a tool that ends the conversation", () => {
 
   it("whose turn is never recorded leaves its note after a while", async () => {
     const model = noteModel();
-    const memory = db.memory({ model });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model });
     await memory.remember({ ...talk, messages: [new HumanMessage("Two tickets for Friday.")] });
     await memory.threads.end({ ...talk, afterTurn: true });
     await memory.upkeep();

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
 import { taskOf } from "../support/thread-facts.js";
-import { newTalk, noteModel, notesOf, say, silence, talkAndEnd } from "./note-model.js";
+import { newTalk, noteModel, notesOf, openTalk, say, silence, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const hour = 3_600_000;
@@ -13,16 +13,11 @@ async function listed(memory: ReturnType<typeof db.memory>, talk: ReturnType<typ
 
 describe("a conversation", () => {
   it("ends once, with the reason of its first end", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
     const first = await memory.threads.end({ ...talk, reason: " resolved\n by the  user " });
-    expect(first).toEqual({
-      threadId: talk.threadId,
-      endedAt: expect.any(Date),
-      endedReason: "resolved by the user",
-    });
+    expect(first).toEqual({ threadId: talk.threadId, endedAt: expect.any(Date), endedReason: "resolved by the user" });
     expect(await memory.threads.end({ ...talk, reason: "again" })).toEqual(first);
     const { endedAt, endedReason } = first;
     expect(await listed(memory, talk)).toMatchObject({ endedAt, endedReason });
@@ -31,17 +26,13 @@ describe("a conversation", () => {
 
   it("is opened by a message after its end, and not by one that was recorded before", async () => {
     const model = noteModel();
-    const memory = db.memory({ model });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model });
     const messages = [{ id: "1", role: "user", content: "Book a table at Nobu." }];
     await memory.remember({ ...talk, messages });
     await memory.threads.end({ ...talk, reason: "done" });
     await memory.remember({ ...talk, messages });
     expect(await listed(memory, talk)).toMatchObject({ endedReason: "done" });
-    await memory.remember({
-      ...talk,
-      messages: [...messages, { id: "2", role: "user", content: "For four people." }],
-    });
+    await memory.remember({ ...talk, messages: [...messages, { id: "2", role: "user", content: "For four people." }] });
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
 
     await memory.threads.end({ ...talk, reason: "done now" });
@@ -66,8 +57,7 @@ describe("a conversation", () => {
   });
 
   it("is ended by its owner only, and where there is one", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     for (const scope of [{ userId: talk.scope.userId }, { ...talk.scope, userId: "bo" }]) {
       const refused = memory.threads.end({ scope, threadId: talk.threadId });
@@ -94,8 +84,7 @@ describe("a conversation", () => {
   });
 
   it("that goes on is not ended by the silence before", async () => {
-    const memory = db.memory({ model: noteModel(), config: { notes: { idleMs: hour } } });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel(), config: { notes: { idleMs: hour } } });
     await say(memory, talk, "Meetings after 2 pm, please.");
     await silence(db, talk, hour + 1);
     await say(memory, talk, "And none on Fridays.");

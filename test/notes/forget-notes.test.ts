@@ -4,21 +4,17 @@ import { findEverywhere } from "../support/find-everywhere.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, decided, newTalk, noted, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
+import { appOf, decided, newTalk, noted, noteModel, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 
 /** Notes that quote what the user said. */
 const quoting = (replies: Parameters<typeof noteModel>[0] = {}) =>
-  noteModel({
-    app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
-    ...replies,
-  });
+  noteModel({ app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`), ...replies });
 
 describe("forgetting a user", () => {
   it("takes the notes that apps made of the user's conversations, and leaves others'", async () => {
-    const memory = db.memory({ model: quoting() });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model: quoting() });
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     await talkAndEnd(memory, bo, "Bo likes pears.");
@@ -45,8 +41,7 @@ describe("forgetting a user", () => {
           reason: "Both are about quinces and pears.",
         }),
     });
-    const memory = db.memory({ model, config: { notes: { limit: 2 } } });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model, config: { notes: { limit: 2 } } });
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     await talkAndEnd(memory, bo, "Bo likes pears.");
@@ -61,8 +56,7 @@ describe("forgetting a user", () => {
     const model = quoting({
       note_compaction: (_, call) => decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
     });
-    const memory = db.memory({ model, config: { notes: { limit: 1 } } });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model, config: { notes: { limit: 1 } } });
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     for (const fruit of ["pears", "plums"]) {
       await talkAndEnd(memory, newTalk(ana.scope.appId), `They like nothing, one likes ${fruit}.`);
@@ -82,8 +76,7 @@ describe("forgetting a user", () => {
         return noted("The user likes medlars.");
       },
     });
-    const memory = db.memory({ model, jobs: "background" });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model, jobs: "background" });
     await talkAndEnd(memory, ana, "Ana likes medlars.");
     await expect.poll(() => gate.waiting).toBe(1);
     expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
@@ -93,23 +86,20 @@ describe("forgetting a user", () => {
   });
 });
 
-describe("deleting a thread", () => {
-  it("keeps its note, or takes it with what was learned there", async () => {
-    const memory = db.memory({ model: quoting() });
-    const [kept, gone] = [newTalk(), newTalk()];
-    for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
-    await memory.threads.delete(kept);
-    const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
-    const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
-    expect(removed).toEqual(preview.removed);
-    expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([["The user likes pears."], []]);
-  });
+it("deleting a thread keeps its note, or takes it with what was learned there", async () => {
+  const memory = db.memory({ model: quoting() });
+  const [kept, gone] = [newTalk(), newTalk()];
+  for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
+  await memory.threads.delete(kept);
+  const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
+  const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
+  expect(removed).toEqual(preview.removed);
+  expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([["The user likes pears."], []]);
 });
 
 describe("a note", () => {
   it("tells no user whose conversation it was made of", async () => {
-    const memory = db.memory({ model: quoting() });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model: quoting() });
     await talkAndEnd(memory, ana, "Ana likes pears.");
     const bo = { userId: "bo", appId: ana.scope.appId };
     const seen = JSON.stringify(await memory.memories.list({ scope: bo, kinds: ["note"] }));
@@ -119,8 +109,10 @@ describe("a note", () => {
   });
 
   it("that an app's own conversation left names it, and goes with the app", async () => {
-    const memory = db.memory({ model: quoting() });
-    const { scope, threadId } = newTalk();
+    const {
+      memory,
+      talk: { scope, threadId },
+    } = openTalk(db, { model: quoting() });
     const talk = { scope: { appId: scope.appId } as typeof scope, threadId };
     await say(memory, talk, "The team likes sloes.");
     await memory.threads.end(talk);

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { noteBlock, type ShownNote } from "../../src/notes/note-block.rule.js";
+import { forAll } from "../support/for-all.js";
 
 const note = (text: string, day: string): ShownNote => ({
   text,
@@ -49,18 +50,16 @@ Use these memories to provide context-aware responses.`);
     const words = fc
       .array(fc.oneof(fc.string({ unit: "binary", maxLength: 300 }), breaks), { maxLength: 6 })
       .map((parts) => parts.join(""));
-    fc.assert(
-      fc.property(words, fc.array(words, { minLength: 1, maxLength: 10 }), (name, texts) => {
-        const block = noteBlock(
-          texts.map((text) => note(text, "2025-10-10")),
-          name,
-        ) as string;
-        const lines = block.split(/[\n\r\v\f\u0085\u2028\u2029]/u);
-        expect(lines).toHaveLength(texts.length + 5);
-        expect(lines[0]).toMatch(/^\(memories for app: .{0,200}\)$/su);
-        expect(lines.slice(3, -2).every((line, at) => line.startsWith(`${at + 1}. [Created: 2025-10-10]`))).toBe(true);
-        expect(block).not.toMatch(/<\/?memory/i);
-      }),
-    );
+    forAll(words, fc.array(words, { minLength: 1, maxLength: 10 }), (name, texts) => {
+      const block = noteBlock(
+        texts.map((text) => note(text, "2025-10-10")),
+        name,
+      ) as string;
+      const lines = block.split(/[\n\r\v\f\u0085\u2028\u2029]/u);
+      expect(lines).toHaveLength(texts.length + 5);
+      expect(lines[0]).toMatch(/^\(memories for app: .{0,200}\)$/su);
+      expect(lines.slice(3, -2).every((line, at) => line.startsWith(`${at + 1}. [Created: 2025-10-10]`))).toBe(true);
+      expect(block).not.toMatch(/<\/?memory/i);
+    });
   });
 });

@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, newTalk, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
+import { appOf, newTalk, noteModel, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 
@@ -34,14 +34,11 @@ describe("the memory sub-agent", () => {
     expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
     expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "skipped" });
-    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({
-      status: "skipped",
-    });
+    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({ status: "skipped" });
   });
 
   it("refuses another scope's conversation, and needs a model", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "I have a cat.");
     const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
     await expect(memory.graphs().note.invoke(foreign)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
@@ -65,17 +62,11 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     const silent = isolated.memory({ model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
     const idle = newTalk("mail", "acme");
     await say(silent, idle, "I have a cat.");
-    const owner = isolated.memory({
-      role: "owner",
-      model: noteModel(),
-      config: { ...config, notes: { idleMs: 1 } },
-    });
+    const owner = isolated.memory({ role: "owner", model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await owner.upkeep()).toBeGreaterThan(0);
     expect(await notesOf(owner, idle)).toHaveLength(1);
-    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({
-      complete: true,
-    });
+    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({ complete: true });
     expect(await notesOf(owner, idle)).toEqual([]);
   });
 

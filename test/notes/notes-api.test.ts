@@ -7,7 +7,7 @@ import { findEverywhere } from "../support/find-everywhere.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addNotes, newApp } from "./note-facts.js";
+import { addNotes, newApp, openApp } from "./note-facts.js";
 
 const db = useTestDatabase();
 const texts = ["Prefers meetings after 2pm.", "The project Phoenix is due on Nov 1.", "Restarting the service helped."];
@@ -27,16 +27,11 @@ const nothing = { listed: [], found: [], count: 0, context: null, exported: [] }
 
 describe("the notes of an app", () => {
   it("are listed newest first, in pages", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+    const { memory, scope } = openApp(db);
     const ids = await addNotes(memory, scope, texts);
     const first = await memory.notes.list({ scope, limit: 2 });
     expect(first.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
-    expect(first[0]).toMatchObject({
-      text: texts[2],
-      createdAt: expect.any(Date),
-      updatedAt: expect.any(Date),
-    });
+    expect(first[0]).toMatchObject({ text: texts[2], createdAt: expect.any(Date), updatedAt: expect.any(Date) });
     const rest = await memory.notes.list({ scope, limit: 2, after: first[1]!.id });
     expect(textsOf(rest)).toEqual([texts[0]]);
   });
@@ -95,8 +90,7 @@ describe("the notes of an app", () => {
 
 describe("memory.notes.remove", () => {
   it("hides a note, which can be restored, and keeps who did it and why", async () => {
-    const memory = db.memory({ redact: (text) => text.replaceAll("Ida", "[name]") });
-    const scope = newApp();
+    const { memory, scope } = openApp(db, { redact: (text) => text.replaceAll("Ida", "[name]") });
     const [id = ""] = await addNotes(memory, scope, texts);
     const removed = await memory.notes.remove(id, { scope, actor: "admin", reason: "Ida asked for it" });
     expect(removed).toMatchObject({ id, state: "soft_deleted" });
@@ -128,8 +122,7 @@ describe("memory.notes.remove", () => {
 
 describe("memory.notes.purge", () => {
   it("leaves no word of any note anywhere, and who did it", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+    const { memory, scope } = openApp(db);
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
     const ids = await addNotes(memory, scope, notes, { tags: [word] });
@@ -145,11 +138,7 @@ describe("memory.notes.purge", () => {
     );
     const ana = { scope: { ...scope, userId: "ana" }, threadId: randomUUID() };
     const recalled = await memory.recall({ ...ana, query: "Which lessons?" });
-    await memory.remember({
-      ...ana,
-      messages: [{ role: "user", content: "Hello" }],
-      shown: shownBy(recalled),
-    });
+    await memory.remember({ ...ana, messages: [{ role: "user", content: "Hello" }], shown: shownBy(recalled) });
     const before = await findEverywhere(db, word);
     expect(Object.keys(before)).toEqual(
       expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term"]),
@@ -170,8 +159,7 @@ describe("memory.notes.purge", () => {
 
   it("takes what was purged by age, and leaves what else the app keeps", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const scope = newApp();
+    const { memory, scope } = openApp(db, { clock: () => now });
     const word = `w${randomUUID().slice(0, 8)}`;
     const [id = ""] = await addNotes(memory, scope, [`A lesson about ${word}.`]);
     const kept = { text: `The office of ${word} opens at nine.`, kind: "fact" as const };
@@ -186,19 +174,17 @@ describe("memory.notes.purge", () => {
   });
 });
 
-describe("the calls of memory.notes", () => {
-  it("refuse to act on an app in the name of one user", async () => {
-    const { notes } = db.memory();
-    const user = { ...newApp(), userId: "ana" };
-    const calls = [
-      () => notes.list({ scope: user }),
-      () => notes.count({ scope: user }),
-      () => notes.remove(randomUUID(), { scope: user }),
-      () => notes.purge({ scope: user }),
-      () => notes.context({ scope: user }),
-    ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    for (const scope of [{ userId: "ana" }, { appId: " " }, {}])
-      await expect(notes.list({ scope } as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
-  });
+it("the calls of memory.notes refuse to act on an app in the name of one user", async () => {
+  const { notes } = db.memory();
+  const user = { ...newApp(), userId: "ana" };
+  const calls = [
+    () => notes.list({ scope: user }),
+    () => notes.count({ scope: user }),
+    () => notes.remove(randomUUID(), { scope: user }),
+    () => notes.purge({ scope: user }),
+    () => notes.context({ scope: user }),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  for (const scope of [{ userId: "ana" }, { appId: " " }, {}])
+    await expect(notes.list({ scope } as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
 });

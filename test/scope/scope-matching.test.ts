@@ -68,45 +68,39 @@ const lookalikes = [
   ["😀", "😁", "日本", "日", "\u200B", "a\u200B", "\u202Ea", "\t\na"],
 ].flat();
 
-describe("a memory", () => {
-  it("of a user within an app is not seen from another app, nor is its audit trail", async () => {
-    const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
-    const { memories, changes } = db.memory({ config });
-    const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
-    const [added] = await memories.add({ text: "keeps bees", category: "local" }, { scope: owner });
-    const id = added?.id ?? "";
-    const others: Scope[] = [
-      { ...owner, appId: "mail" },
-      { ...owner, userId: "ben" },
-      { ...owner, tenantId: "other" },
-      { tenantId: "acme", appId: "notes" },
-    ];
+it("a memory of a user within an app is not seen from another app, nor is its audit trail", async () => {
+  const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
+  const { memories, changes } = db.memory({ config });
+  const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
+  const [added] = await memories.add({ text: "keeps bees", category: "local" }, { scope: owner });
+  const id = added?.id ?? "";
+  const others: Scope[] = [
+    { ...owner, appId: "mail" },
+    { ...owner, userId: "ben" },
+    { ...owner, tenantId: "other" },
+    { tenantId: "acme", appId: "notes" },
+  ];
 
-    for (const scope of others) {
-      expect(await memories.get(id, { scope })).toBeNull();
-      expect(await memories.list({ scope })).toEqual([]);
-      expect(await memories.history(id, { scope })).toEqual([]);
-    }
-    expect((await changes.since(0, { scope: others[0]! })).changes).toEqual([]);
-    for (const scope of [owner, { tenantId: "acme", userId: "cleo" }]) {
-      expect((await memories.get(id, { scope }))?.text).toBe("keeps bees");
-      expect((await memories.history(id, { scope })).map(({ event }) => event)).toEqual(["ADD"]);
-    }
-    expect(await memories.get("no uuid", { scope: owner })).toBeNull();
-    expect(await memories.history("no uuid", { scope: owner })).toEqual([]);
-    expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
-  });
+  for (const scope of others) {
+    expect(await memories.get(id, { scope })).toBeNull();
+    expect(await memories.list({ scope })).toEqual([]);
+    expect(await memories.history(id, { scope })).toEqual([]);
+  }
+  expect((await changes.since(0, { scope: others[0]! })).changes).toEqual([]);
+  for (const scope of [owner, { tenantId: "acme", userId: "cleo" }]) {
+    expect((await memories.get(id, { scope }))?.text).toBe("keeps bees");
+    expect((await memories.history(id, { scope })).map(({ event }) => event)).toEqual(["ADD"]);
+  }
+  expect(await memories.get("no uuid", { scope: owner })).toBeNull();
+  expect(await memories.history("no uuid", { scope: owner })).toEqual([]);
+  expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
 });
 
 describe("ids", () => {
   it("of users are matched exactly, whatever they look like", async () => {
     const memory = db.memory();
     for (const userId of lookalikes) {
-      await memory.record({
-        scope: { tenantId: "exact", userId },
-        threadId: `of ${userId}`,
-        messages: said(userId),
-      });
+      await memory.record({ scope: { tenantId: "exact", userId }, threadId: `of ${userId}`, messages: said(userId) });
     }
     for (const userId of lookalikes) {
       const threads = await memory.threads.list({ scope: { tenantId: "exact", userId } });
@@ -119,11 +113,7 @@ describe("ids", () => {
     const memory = db.memory();
     for (const id of lookalikes) {
       await memory.record({ scope: { tenantId: id, userId: "ana" }, threadId: "t", messages: said(id) });
-      await memory.record({
-        scope: { tenantId: "threads", userId: "ana" },
-        threadId: id,
-        messages: said(id),
-      });
+      await memory.record({ scope: { tenantId: "threads", userId: "ana" }, threadId: id, messages: said(id) });
     }
     for (const id of lookalikes) {
       const texts = async (scope: Scope, threadId: string) =>

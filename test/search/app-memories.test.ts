@@ -55,11 +55,7 @@ describe("a memory of an app", () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "lessons");
     const own = { threadId: "of the app", seqs: [0], quote: "said in the app" };
-    await memory.record({
-      scope: { appId },
-      threadId: own.threadId,
-      messages: [new HumanMessage(own.quote)],
-    });
+    await memory.record({ scope: { appId }, threadId: own.threadId, messages: [new HumanMessage(own.quote)] });
     const drafts = [
       { text: "Deploys fail on Fridays.", source },
       { text: "Why do deploys fail? They are late.", source: own },
@@ -94,9 +90,7 @@ describe("a memory of an app", () => {
     const listed = JSON.stringify(await memory.consents.list({ scope: ben, status: ["approved"] }));
     const late = await memory.consents.decide({ scope: ben, ...decision }).catch(String);
     for (const secret of secrets) {
-      for (const text of [pending, listed, JSON.stringify(history), String(late)]) {
-        expect(text).not.toContain(secret);
-      }
+      for (const text of [pending, listed, JSON.stringify(history), String(late)]) expect(text).not.toContain(secret);
     }
     expect(listed).toContain(id);
     expect(await memory.consents.list({ scope: { appId }, status: ["approved"] })).toMatchObject([

@@ -5,9 +5,10 @@ import { fittingHits } from "../../src/search/answer-query.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { forAll } from "../support/for-all.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
@@ -15,8 +16,7 @@ const freshSchema = useFreshSchemas(db);
 const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am I?", "And what about me?"];
 
 async function known() {
-  const memory = db.memory();
-  const { scope, threadId } = newAddress();
+  const { memory, scope, threadId } = openThread(db);
   await memory.memories.add(
     [
       { text: "Cleo knows everything about owls.", importance: 2 },
@@ -118,14 +118,12 @@ describe("the budget of hits as they are", () => {
     );
 
   it("holds for texts, keys, values and links together, and the first is cut to fit", () => {
-    fc.assert(
-      fc.property(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
-        const kept = fittingHits(hits, budget);
-        const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
-        const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
-        expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
-        if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
-      }),
-    );
+    forAll(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
+      const kept = fittingHits(hits, budget);
+      const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
+      const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
+      expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
+      if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
+    });
   });
 });

@@ -109,18 +109,16 @@ describe.each([0.05, 0.25, 0.7, 0.85])("with a model that finds unrelated texts 
   });
 });
 
-describe("a model", () => {
-  it("does not hold up writes or questions when it hangs", async () => {
-    const model = new Model(0.3);
-    const embed = model.embedDocuments.bind(model);
-    let hang = false;
-    model.embedDocuments = (texts) => (hang ? new Promise(() => {}) : embed(texts));
-    const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
-    await memory.memories.add({ text: related }, { scope });
-    hang = true;
-    const hits = await memory.query({ scope, query: question });
-    expect(hits.map((hit) => hit.memory.text)).toEqual([related]);
-  });
+it("a model does not hold up writes or questions when it hangs", async () => {
+  const model = new Model(0.3);
+  const embed = model.embedDocuments.bind(model);
+  let hang = false;
+  model.embedDocuments = (texts) => (hang ? new Promise(() => {}) : embed(texts));
+  const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
+  await memory.memories.add({ text: related }, { scope });
+  hang = true;
+  const hits = await memory.query({ scope, query: question });
+  expect(hits.map((hit) => hit.memory.text)).toEqual([related]);
 });
 
 describe("an embedding space", () => {
@@ -152,9 +150,7 @@ describe("an embedding space", () => {
 
   it("an exact rare word of a chatty question goes before vectors that are all alike", async () => {
     const { memory } = await memoryWith(new Model(0.44, 0.46));
-    await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], {
-      scope,
-    });
+    await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], { scope });
     const chatty =
       "Hello again, I hope you are well, it has been a long week and I would really like to know which part it was that we talked about, the one called QX-7741-Z?";
     const hits = await memory.query({ scope, query: chatty });

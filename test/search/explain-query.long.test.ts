@@ -135,11 +135,7 @@ describe("an explanation", () => {
       ],
       { scope },
     );
-    const { question, hits, omitted } = await memory.query({
-      scope,
-      query: "Who am I?",
-      explain: true,
-    });
+    const { question, hits, omitted } = await memory.query({ scope, query: "Who am I?", explain: true });
     expect(question.broad).toBe(true);
     expect(hits.map(({ memory: { text }, parts }) => [text, parts.pinned])).toEqual([
       ["The user plays the piano.", 1],

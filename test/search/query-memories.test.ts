@@ -121,10 +121,7 @@ describe("memory.query", () => {
     [{ constructor: 1 }, /"constructor"/],
   ])("refuses %j, and says what there is", async (more, message) => {
     const refused = ask("tomatoes", more as Partial<MemoryQuery>);
-    await expect(refused).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringMatching(message),
-    });
+    await expect(refused).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
   });
 
   it("answers the request of the tool as the tool does", async () => {
@@ -177,9 +174,7 @@ describe("memory.query", () => {
     await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], { scope: linked });
     await linker.memories.add([{ text: "The old mill tower has a blue door." }], { scope: linked });
     await linker.memories.add(
-      Array.from({ length: 8 }, (_, n) => ({
-        text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.`,
-      })),
+      Array.from({ length: 8 }, (_, n) => ({ text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.` })),
       { scope: linked },
     );
     const query = { scope: linked, query: "kestrel nests", topK: 1 };
@@ -367,25 +362,23 @@ describe("memory.query", () => {
   });
 });
 
-describe("memory.query with vectors", () => {
-  it("finds parts of words that no stem shares, and keeps to its filters", async () => {
-    const vectors = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 384 }) });
-    await vectors.setup();
-    const own = { userId: "vectors" };
-    await vectors.memories.add(
-      [
-        { text: "Ana studies palaeobotany in Oslo.", agentId: "school" },
-        { text: "Ben repairs bicycles on Mondays.", agentId: "work" },
-        { text: "Chloe sings in a choir.", agentId: "school" },
-      ],
-      { scope: own },
-    );
-    const query = { scope: own, query: "palaeobotanists" };
-    expect((await memory.query(query)).map((hit) => hit.memory.text)).toEqual([]);
-    const [hit] = await vectors.query(query);
-    expect(hit?.memory.text).toBe("Ana studies palaeobotany in Oslo.");
-    const others = await vectors.query({ ...query, filters: { agent_id: "work" }, threshold: 0 });
-    expect(others.map(({ memory: found }) => found.text)).toEqual(["Ben repairs bicycles on Mondays."]);
-    expect(await vectors.query({ ...query, threshold: 0.99 })).toEqual([]);
-  });
+it("memory.query with vectors finds parts of words that no stem shares, and keeps to its filters", async () => {
+  const vectors = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 384 }) });
+  await vectors.setup();
+  const own = { userId: "vectors" };
+  await vectors.memories.add(
+    [
+      { text: "Ana studies palaeobotany in Oslo.", agentId: "school" },
+      { text: "Ben repairs bicycles on Mondays.", agentId: "work" },
+      { text: "Chloe sings in a choir.", agentId: "school" },
+    ],
+    { scope: own },
+  );
+  const query = { scope: own, query: "palaeobotanists" };
+  expect((await memory.query(query)).map((hit) => hit.memory.text)).toEqual([]);
+  const [hit] = await vectors.query(query);
+  expect(hit?.memory.text).toBe("Ana studies palaeobotany in Oslo.");
+  const others = await vectors.query({ ...query, filters: { agent_id: "work" }, threshold: 0 });
+  expect(others.map(({ memory: found }) => found.text)).toEqual(["Ben repairs bicycles on Mondays."]);
+  expect(await vectors.query({ ...query, threshold: 0.99 })).toEqual([]);
 });

@@ -13,9 +13,7 @@ describe("namesActor", () => {
     ["What did Mariana say?", "Maria", false],
     ["Who said it?", "Ana", false],
     ["", "Ana", false],
-  ])("%s names %s: %s", (question, actor, named) => {
-    expect(namesActor(asked(question))(actor)).toBe(named);
-  });
+  ])("%s names %s: %s", (question, actor, named) => expect(namesActor(asked(question))(actor)).toBe(named));
 
   it("does not take a nameless actor for named", () => {
     expect(namesActor(asked("Who, what?"))("")).toBe(false);

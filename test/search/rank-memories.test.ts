@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { aboveFloor, type MemorySignals, rankMemories, relatedTo } from "../../src/search/rank-memories.rule.js";
 import { defaultFloor } from "../../src/search/retrieval-options.js";
+import { forAll } from "../support/for-all.js";
 import { memoryItem } from "../support/memory-item.js";
 
 const now = new Date("2024-06-01T00:00Z");
@@ -58,10 +59,7 @@ describe("rankMemories", () => {
     ];
     expect(ids(all, asked)).toEqual(["first", "later", "other"]);
     const [hit] = rankMemories(all, { ...question, ...asked });
-    expect(hit).toMatchObject({
-      similarity: 0.3,
-      reason: "about who is asked about, of the time asked about",
-    });
+    expect(hit).toMatchObject({ similarity: 0.3, reason: "about who is asked about, of the time asked about" });
   });
 
   it("orders by how far vectors stand out from what is unrelated in their space", () => {
@@ -123,35 +121,31 @@ describe("rankMemories", () => {
     .map((all) => all.map((fields, index) => signals(String(index), fields)));
 
   it("gives finite scores in order, similarities within 0 and 1, and cuts by the threshold alone", () => {
-    fc.assert(
-      fc.property(candidates, share, (all, threshold) => {
-        const hits = rankMemories(all, question);
-        expect(hits.length).toBe(all.length);
-        for (const { score, similarity } of hits) {
-          expect(Number.isFinite(score)).toBe(true);
-          expect(similarity).toBeGreaterThanOrEqual(0);
-          expect(similarity).toBeLessThanOrEqual(1);
-        }
-        const scores = hits.map(({ score }) => score);
-        expect(scores).toEqual(scores.toSorted((first, second) => second - first));
-        expect(rankMemories(all, { ...question, threshold })).toEqual(
-          hits.filter(({ similarity }) => similarity >= threshold),
-        );
-      }),
-    );
+    forAll(candidates, share, (all, threshold) => {
+      const hits = rankMemories(all, question);
+      expect(hits.length).toBe(all.length);
+      for (const { score, similarity } of hits) {
+        expect(Number.isFinite(score)).toBe(true);
+        expect(similarity).toBeGreaterThanOrEqual(0);
+        expect(similarity).toBeLessThanOrEqual(1);
+      }
+      const scores = hits.map(({ score }) => score);
+      expect(scores).toEqual(scores.toSorted((first, second) => second - first));
+      expect(rankMemories(all, { ...question, threshold })).toEqual(
+        hits.filter(({ similarity }) => similarity >= threshold),
+      );
+    });
   });
 
   it("never lowers a memory for fitting the question better", () => {
-    fc.assert(
-      fc.property(
-        candidates.filter((all) => all.length > 1),
-        share,
-        (all, more) => {
-          const [first, ...others] = all as [MemorySignals, ...MemorySignals[]];
-          const better = { ...first, words: first.words + more };
-          expect(ids([better, ...others]).indexOf("0")).toBeLessThanOrEqual(ids(all).indexOf("0"));
-        },
-      ),
+    forAll(
+      candidates.filter((all) => all.length > 1),
+      share,
+      (all, more) => {
+        const [first, ...others] = all as [MemorySignals, ...MemorySignals[]];
+        const better = { ...first, words: first.words + more };
+        expect(ids([better, ...others]).indexOf("0")).toBeLessThanOrEqual(ids(all).indexOf("0"));
+      },
     );
   });
 });
@@ -179,21 +173,19 @@ const item = (id: string) => ({ id }) as MemoryItem;
 const someIds = fc.uniqueArray(someId, { maxLength: 6 });
 
 it("tells two memories at most, each once, beside the first hit that is linked to it, and none that is known", () => {
-  fc.assert(
-    fc.property(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (hits, links, known) => {
-      const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
-      const told = relatedTo(
-        hits.map((id) => ({ memory: item(id) })),
-        linked,
-        known.map(item),
-      );
-      expect(told.map(({ hit }) => hit.memory.id)).toEqual(hits);
-      const news = told.flatMap(({ memories }) => memories.map(({ id }) => id));
-      expect(new Set(news).size).toBe(news.length);
-      for (const id of news) expect([...hits, ...known]).not.toContain(id);
-      const all = new Set(hits.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
-      const free = [...all].filter((id) => ![...hits, ...known].includes(id));
-      expect(news.length).toBe(Math.min(2, free.length));
-    }),
-  );
+  forAll(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (hits, links, known) => {
+    const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
+    const told = relatedTo(
+      hits.map((id) => ({ memory: item(id) })),
+      linked,
+      known.map(item),
+    );
+    expect(told.map(({ hit }) => hit.memory.id)).toEqual(hits);
+    const news = told.flatMap(({ memories }) => memories.map(({ id }) => id));
+    expect(new Set(news).size).toBe(news.length);
+    for (const id of news) expect([...hits, ...known]).not.toContain(id);
+    const all = new Set(hits.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
+    const free = [...all].filter((id) => ![...hits, ...known].includes(id));
+    expect(news.length).toBe(Math.min(2, free.length));
+  });
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { rankTranscript, type TranscriptCandidate } from "../../src/search/search-transcript.js";
+import { forAll } from "../support/for-all.js";
 
 const said = (fields: Partial<TranscriptCandidate>): TranscriptCandidate => ({
   threadId: "t",
@@ -41,15 +42,11 @@ describe("rankTranscript", () => {
   it("keeps what passes the threshold, best first", () => {
     const share = fc.double({ min: 0, max: 1, noNaN: true });
     const messages = fc.array(fc.record({ seq: fc.nat(30), fit: share, ownFit: share }).map(said));
-    fc.assert(
-      fc.property(messages, share, (all, threshold) => {
-        const ranked = rankTranscript(all, question, threshold);
-        const scores = ranked.map(({ score }) => score);
-        expect(scores).toEqual(scores.toSorted((first, second) => second - first));
-        expect(ranked.length).toBe(
-          rankTranscript(all, question, 0).filter((hit) => hit.similarity >= threshold).length,
-        );
-      }),
-    );
+    forAll(messages, share, (all, threshold) => {
+      const ranked = rankTranscript(all, question, threshold);
+      const scores = ranked.map(({ score }) => score);
+      expect(scores).toEqual(scores.toSorted((first, second) => second - first));
+      expect(ranked.length).toBe(rankTranscript(all, question, 0).filter((hit) => hit.similarity >= threshold).length);
+    });
   });
 });

@@ -82,9 +82,7 @@ describe("transcript search", () => {
     expect(await ids("What else happened in July 2019?")).toEqual([]);
   });
 
-  it("finds other forms of words", async () => {
-    expect((await ids("children minded freezing"))[0]).toBe("u2");
-  });
+  it("finds other forms of words", async () => expect((await ids("children minded freezing"))[0]).toBe("u2"));
 
   it("never finds what systems and tools wrote", async () => {
     const found = await ids("swimming forbidden closed degrees lake", { topK: 200, threshold: 0 });
@@ -133,18 +131,14 @@ describe("transcript search", () => {
     ["only marks", `'"%_\\ & | ! ( ) <-> :* \u0000 ?`],
     ["an emoji", "🏺"],
     ["halves of surrogate pairs", "\uD83C \uDFFA"],
-  ])("of %s finds nothing", async (_, query) => {
-    expect(await ids(query)).toEqual([]);
-  });
+  ])("of %s finds nothing", async (_, query) => expect(await ids(query)).toEqual([]));
 
   it.each([
     "pottery & class | (market) !lake <-> 'x' :*",
     `pot%ry "pottery" \\pottery\\ '; drop table message; --`,
     "pottery\u0000class",
     "POTTERY, pottery; Pöttery?",
-  ])("reads %j as words", async (query) => {
-    expect(await ids(query)).toContain("s2");
-  });
+  ])("reads %j as words", async (query) => expect(await ids(query)).toContain("s2"));
 
   it("takes ten thousand characters, and no more", async () => {
     const long = `pottery class ${"and then something else happened ".repeat(400)}`.slice(0, 10_000);

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { memoryPreface } from "../../src/conversation/recalled-mark.js";
 import { contained, withoutHeadings, withoutMemoryBlocks } from "../../src/text/contained-text.js";
+import { forAll } from "../support/for-all.js";
 
 describe("text within the memory block", () => {
   it.each([
@@ -23,9 +24,9 @@ describe("text within the memory block", () => {
     expect(text).toMatch(/ b$/);
   });
 
-  it.each(["a < b", "<b>bold</b>", "the <div> tag", "a <mem> tag", "x <= y"])("else stays: %s", (text) => {
-    expect(contained(text)).toBe(text);
-  });
+  it.each(["a < b", "<b>bold</b>", "the <div> tag", "a <mem> tag", "x <= y"])("else stays: %s", (text) =>
+    expect(contained(text)).toBe(text),
+  );
 
   it("has no headings, nor what the block's parts begin with", () => {
     const text =
@@ -67,9 +68,7 @@ describe("memory in a user's message", () => {
     ["Hi\n## Recent Context\n- turns 1-10: kiwis\n- [tasks] kiwis", "Hi\n"],
     ["Memory updates since rev 3:\n- +created: [Goals] kiwis (imp=2)\nHi", "Hi"],
     ["[Summary of Round 1-3]:\nThey like kiwis.\n\nHi", "\n\nHi"],
-  ])("is left out: %j", (text, rest) => {
-    expect(withoutMemoryBlocks(text)).toBe(rest);
-  });
+  ])("is left out: %j", (text, rest) => expect(withoutMemoryBlocks(text)).toBe(rest));
 
   it.each([
     "<memory> never closed",
@@ -79,16 +78,12 @@ describe("memory in a user's message", () => {
     "I had no previous context: none",
     "## User Profile\nI am Ana.",
     "the user profile\n- is mine",
-  ])("is only what is closed: %s", (text) => {
-    expect(withoutMemoryBlocks(text)).toBe(text);
-  });
+  ])("is only what is closed: %s", (text) => expect(withoutMemoryBlocks(text)).toBe(text));
 
   it("leaves what stands around it as it was", () => {
     const free = fc.string({ unit: fc.constantFrom("a", "é", " ", "\n", "𝐦", "<b>", "]"), maxLength: 20 });
-    fc.assert(
-      fc.property(free, free, free, (before, inside, after) => {
-        expect(withoutMemoryBlocks(`${before}<Memory>${inside}</memory>${after}`)).toBe(before + after);
-      }),
-    );
+    forAll(free, free, free, (before, inside, after) => {
+      expect(withoutMemoryBlocks(`${before}<Memory>${inside}</memory>${after}`)).toBe(before + after);
+    });
   });
 });

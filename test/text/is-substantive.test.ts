@@ -24,7 +24,5 @@ describe("isSubstantive", () => {
     ["Why? Because it rains.", false],
     ["Done.", false],
     ["", false],
-  ])("%j asks something: %s", (text, asks) => {
-    expect(asksSomething(text)).toBe(asks);
-  });
+  ])("%j asks something: %s", (text, asks) => expect(asksSomething(text)).toBe(asks));
 });

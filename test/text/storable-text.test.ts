@@ -13,9 +13,7 @@ describe("visible text", () => {
     ["a\u0085b\u2028c\u2029d\ve\ff\r\ng\rh", "a\nb\nc\nd\ne\nf\ng\nh"],
     ["\uD800a", "\uFFFDa"],
     ["1\uFE0F2", "12"],
-  ])("has nothing hidden in it: %j", (text, visible) => {
-    expect(visibleText(text)).toBe(visible);
-  });
+  ])("has nothing hidden in it: %j", (text, visible) => expect(visibleText(text)).toBe(visible));
 
   it.each([
     "می‌خواهم بروم",
@@ -25,9 +23,7 @@ describe("visible text", () => {
     "葛\u{E0100}城",
     "Olá, ça va? Größe\tund\nmehr",
     "ผู้ใช้ชอบชา",
-  ])("keeps what scripts and emoji need: %s", (text) => {
-    expect(visibleText(text)).toBe(text);
-  });
+  ])("keeps what scripts and emoji need: %s", (text) => expect(visibleText(text)).toBe(text));
 
   it("is storable, stable, and has no character to hide words in", () => {
     const unit = fc.oneof(

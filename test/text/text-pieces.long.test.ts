@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { type PieceBounds, textPieces, withinBounds } from "../../src/text/text-pieces.js";
+import { forAll } from "../support/for-all.js";
 
 const text = fc.oneof(
   fc.string({ maxLength: 200, size: "max" }),
@@ -19,19 +20,17 @@ const rejoined = (pieces: { seq: number; text: string }[][]) => {
 
 describe("textPieces", () => {
   it("loses nothing, keeps order and budget, parts no surrogate pair, and makes no empty piece", () => {
-    fc.assert(
-      fc.property(items, budget, (input, tokens) => {
-        const pieces = textPieces(input, tokens);
-        expect(rejoined(pieces)).toEqual(input);
-        const isWhole = input.every((item) => !/\p{Surrogate}/u.test(item.text));
-        for (const piece of pieces) {
-          expect(piece.length).toBeGreaterThan(0);
-          const used = piece.reduce((sum, item) => sum + estimateTokens(item.text), 0);
-          expect(used).toBeLessThanOrEqual(tokens);
-          if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
-        }
-      }),
-    );
+    forAll(items, budget, (input, tokens) => {
+      const pieces = textPieces(input, tokens);
+      expect(rejoined(pieces)).toEqual(input);
+      const isWhole = input.every((item) => !/\p{Surrogate}/u.test(item.text));
+      for (const piece of pieces) {
+        expect(piece.length).toBeGreaterThan(0);
+        const used = piece.reduce((sum, item) => sum + estimateTokens(item.text), 0);
+        expect(used).toBeLessThanOrEqual(tokens);
+        if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
+      }
+    });
   });
 
   it("makes one piece of what fits, and none of nothing", () => {
@@ -68,14 +67,12 @@ describe("no cut", () => {
   it("parts a word that fits a piece", () => {
     const between = fc.constantFrom(" ", "\n", "  ", "\t", "\n\n", "\u00A0");
     const pairs = fc.array(fc.tuple(word, between), { minLength: 30, maxLength: 200, size: "max" });
-    fc.assert(
-      fc.property(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
-        const { parts } = cutsOf(said.flat().join(""), tokens);
-        const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
-        const whole = new Set(parts.flatMap(wordsOf));
-        for (const each of fitting) expect(whole).toContain(each);
-      }),
-    );
+    forAll(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
+      const { parts } = cutsOf(said.flat().join(""), tokens);
+      const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
+      const whole = new Set(parts.flatMap(wordsOf));
+      for (const each of fitting) expect(whole).toContain(each);
+    });
   });
 
   it("parts a code or a word in scripts that write no spaces", () => {
@@ -105,16 +102,14 @@ describe("no cut", () => {
       "a",
     );
     const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
-    fc.assert(
-      fc.property(
-        fc.array(grapheme, { minLength: 100, maxLength: 300, size: "max" }),
-        fc.integer({ min: 60, max: 90 }),
-        (all, tokens) => {
-          const said = all.join("");
-          const ends = new Set(Array.from(segmenter.segment(said), ({ index }) => index));
-          for (const cut of cutsOf(said, tokens).cuts) expect(ends).toContain(cut);
-        },
-      ),
+    forAll(
+      fc.array(grapheme, { minLength: 100, maxLength: 300, size: "max" }),
+      fc.integer({ min: 60, max: 90 }),
+      (all, tokens) => {
+        const said = all.join("");
+        const ends = new Set(Array.from(segmenter.segment(said), ({ index }) => index));
+        for (const cut of cutsOf(said, tokens).cuts) expect(ends).toContain(cut);
+      },
     );
     const flags = "🇵🇹".repeat(500);
     for (const part of cutsOf(`a ${flags}`, 100).parts) expect(part).toMatch(/^(?:a )?(?:🇵🇹)*$/u);
@@ -154,15 +149,13 @@ const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: Pie
 
 describe("withinBounds", () => {
   it("is never more calls than bound, and the very same where that is enough", () => {
-    fc.assert(
-      fc.property(longItems, bounds, (input, bound) => {
-        const { items: limited, isCut, taken } = withinBounds(input, bound);
-        expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
-        expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
-        if (!isCut) expect(limited).toEqual(input);
-        else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
-      }),
-    );
+    forAll(longItems, bounds, (input, bound) => {
+      const { items: limited, isCut, taken } = withinBounds(input, bound);
+      expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
+      expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
+      if (!isCut) expect(limited).toEqual(input);
+      else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
+    });
   });
 
   it("keeps head and tail of a long message, and says how much is missing between", () => {
@@ -199,26 +192,22 @@ describe("withinBounds", () => {
 
   it("takes whole groups, as many as fit uncut, and cuts of the first one alone", () => {
     const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
-    fc.assert(
-      fc.property(entries, bounds, (given, bound) => {
-        const input = given.map(([begins, each]) => ({ begins, text: each }));
-        const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
-        expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
-        expect(taken).toBeGreaterThan(0);
-        const first = input.slice(0, taken);
-        if (!isCut) expect(items).toEqual(first);
-        const tooLong = first.some(
-          ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
-        );
-        const groups = first.slice(1).filter(({ begins }) => begins).length;
-        if (isCut && groups > 0) expect(tooLong).toBe(true);
-        if (taken === input.length) return;
-        expect(input[taken]?.begins).toBe(true);
-        const next = input.findIndex(({ begins }, index) => index > taken && begins);
-        const more = input.slice(0, next < 0 ? input.length : next);
-        expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
-      }),
-    );
+    forAll(entries, bounds, (given, bound) => {
+      const input = given.map(([begins, each]) => ({ begins, text: each }));
+      const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
+      expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
+      expect(taken).toBeGreaterThan(0);
+      const first = input.slice(0, taken);
+      if (!isCut) expect(items).toEqual(first);
+      const tooLong = first.some(({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces);
+      const groups = first.slice(1).filter(({ begins }) => begins).length;
+      if (isCut && groups > 0) expect(tooLong).toBe(true);
+      if (taken === input.length) return;
+      expect(input[taken]?.begins).toBe(true);
+      const next = input.findIndex(({ begins }, index) => index > taken && begins);
+      const more = input.slice(0, next < 0 ? input.length : next);
+      expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+    });
   });
 
   it("leaves the others their place beside one that is too long", () => {

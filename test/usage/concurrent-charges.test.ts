@@ -15,10 +15,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
 
   it("is charged to the tenant of the work, and shown to nobody else", async () => {
     const [one, other] = [randomUUID(), randomUUID()];
-    const config = {
-      memories: { extract: false, episodes: false },
-      energy: { capacityUnits: 1_000 },
-    };
+    const config = { memories: { extract: false, episodes: false }, energy: { capacityUnits: 1_000 } };
     const memory = isolated.memory({ model: taskModel({}), config, clock });
     for (const tenantId of [one, other]) {
       const thread = { scope: { tenantId, userId: "ana" }, threadId: "t" };
@@ -47,10 +44,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
   it("is that of the tenant for work that the owner's process takes over", async () => {
     const scope = { tenantId: randomUUID(), userId: "ana" };
     const config = { memories: { extract: false, episodes: false } };
-    const failing = isolated.memory({
-      config,
-      model: taskModel({ conversation_summary: () => new Error("down") }),
-    });
+    const failing = isolated.memory({ config, model: taskModel({ conversation_summary: () => new Error("down") }) });
     await failing.remember({ scope, threadId: "t", messages: ["1", "2", "3"].flatMap(round) });
     await db.pool.query(`update "${isolated.schema}".work set retry_at = now() where kind = 'summaries'`);
     const owner = isolated.memory({ role: "owner", model: taskModel({}), config });

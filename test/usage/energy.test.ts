@@ -177,10 +177,7 @@ describe("work that can wait", () => {
   });
 
   it("makes summaries wait for nothing", async () => {
-    const memory = summaryMemory(db, {
-      model: taskModel({}),
-      config: { energy: { capacityUnits: 1 } },
-    });
+    const memory = summaryMemory(db, { model: taskModel({}), config: { energy: { capacityUnits: 1 } } });
     const thread = newAddress();
     const scope = { ...thread.scope, tenantId: randomUUID() };
     for (const round of [1, 2, 3, 4]) {
@@ -266,31 +263,29 @@ describe("what was consumed", () => {
   });
 });
 
-describe("usage and events", () => {
-  it("are kept for ninety days, however many there are", async () => {
-    const { memory, database, tenantId, charge, know, user, passed } = metered();
-    await know(user());
-    await charge(1);
-    await db.pool.query(
-      `insert into "${db.schema}".usage
+it("usage and events are kept for ninety days, however many there are", async () => {
+  const { memory, database, tenantId, charge, know, user, passed } = metered();
+  await know(user());
+  await charge(1);
+  await db.pool.query(
+    `insert into "${db.schema}".usage
        select gen_random_uuid(), tenant_id, user_id, app_id, thread_id, kind, input_tokens, output_tokens, units, created_at
        from "${db.schema}".usage cross join generate_series(1, 11000) where tenant_id = $1`,
-      [tenantId],
-    );
-    passed(24 * 9);
-    await charge(2);
-    await know(user("ben"));
-    const count = async (table: string) =>
-      (await db.pool.query(`select from "${db.schema}".${table} and tenant_id = $1`, [tenantId])).rowCount;
-    const counts = async () => [await count("usage where true"), await count("event where op = 'create'")];
-    passed(24 * 89.9);
-    await runLifecycle(memory);
-    expect(await counts()).toEqual([11_002, 2]);
-    passed(24 * 90 + 1);
-    await memory.upkeep();
-    expect(await counts()).toEqual([1, 1]);
-    passed(24 * 99.1);
-    await trimRecords(database);
-    expect(await counts()).toEqual([0, 0]);
-  });
+    [tenantId],
+  );
+  passed(24 * 9);
+  await charge(2);
+  await know(user("ben"));
+  const count = async (table: string) =>
+    (await db.pool.query(`select from "${db.schema}".${table} and tenant_id = $1`, [tenantId])).rowCount;
+  const counts = async () => [await count("usage where true"), await count("event where op = 'create'")];
+  passed(24 * 89.9);
+  await runLifecycle(memory);
+  expect(await counts()).toEqual([11_002, 2]);
+  passed(24 * 90 + 1);
+  await memory.upkeep();
+  expect(await counts()).toEqual([1, 1]);
+  passed(24 * 99.1);
+  await trimRecords(database);
+  expect(await counts()).toEqual([0, 0]);
 });
