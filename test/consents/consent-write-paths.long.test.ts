@@ -44,7 +44,7 @@ describe("a sensitive field", () => {
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is what the configuration says, and nothing else is asked about", async () => {
+  it("is configurable, and other fields need no consent", async () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [
       draftOf(["profile", "job"], "Baker"),
@@ -70,7 +70,7 @@ describe("a sensitive field", () => {
     expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow('"category/key"');
   });
 
-  it("is proposed by extraction, with its source, and the worker goes on", async () => {
+  it("is proposed by extraction with its source", async () => {
     const config = { ...extract, consent: queue };
     const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "I work as baker and I live in Porto.");
@@ -91,7 +91,7 @@ describe("a sensitive field", () => {
     expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([{ seenCount: 2, signals: 2 }]);
   });
 
-  it("is proposed, not changed, by update, restore and revert", async () => {
+  it("is proposed, not changed, by update and restore", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
     const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), { ...user, consent: "given" });
@@ -119,7 +119,7 @@ describe("a sensitive field", () => {
     expect(consent).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", value: "Porto" } });
   });
 
-  it("holds only what was consented to, whatever is done without consent", async () => {
+  it("has only consented values after any calls without consent", async () => {
     const said = (key: string, value: string) => (prompt: string) =>
       facts(
         candidate(`The user's ${key} is ${value}.`, value, {

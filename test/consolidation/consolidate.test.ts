@@ -12,7 +12,7 @@ const hiking = "The user enjoys hiking in the Alps every summer.";
 const hikes = "Every summer the user enjoys hikes across the Alps.";
 
 describe("consolidating", () => {
-  it("merges two memories that say the same: one stays, with the counts of both", async () => {
+  it("merges two equal memories into one with the counts of both", async () => {
     const scope: Scope = { userId: "merge" };
     const model = judgingModel(() => "same");
     const memory = db.memory({ model });
@@ -51,7 +51,7 @@ describe("consolidating", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("asks nobody about what it compared before, and again about what has other words", async () => {
+  it("does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
     const model = judgingModel(() => "unrelated");
     const memory = db.memory({ model });
@@ -68,7 +68,7 @@ describe("consolidating", () => {
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 2 });
   });
 
-  it("links what belongs together, once", async () => {
+  it("links related memories once", async () => {
     const scope: Scope = { userId: "link" };
     const memory = db.memory({ model: judgingModel(() => "related"), config: { memories: { links: 0 } } });
     const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -83,7 +83,7 @@ describe("consolidating", () => {
     ]);
   });
 
-  it("never merges what differs in a figure, and asks about dates, names and negation", async () => {
+  it("never merges different figures, and asks about dates, names and negation", async () => {
     const scope: Scope = { userId: "details" };
     const asked: string[] = [];
     const model = judgingModel(({ one, other }) => {
@@ -119,7 +119,7 @@ describe("consolidating", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(7);
   });
 
-  it("closes an amount or an agreement that the later one ends", async () => {
+  it("closes an amount or an agreement that a later one updates", async () => {
     const scope: Scope = { userId: "changed" };
     const said = [
       ["The user earns 8,000 euros at the bakery.", "The user earns 9,500 euros at the bakery."],

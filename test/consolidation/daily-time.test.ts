@@ -14,7 +14,7 @@ const scope = fc.oneof(
 );
 
 describe("daily work", () => {
-  it("is due for the first time within a day, at the tenant's time: the next one is a day later", () => {
+  it("is first due within a day at the tenant's time, then a day later", () => {
     forAll(scope, now, (of, nowMs) => {
       const [first = 0] = dailyTimes([{ scope: of, doneAtMs: null }], dayMs, nowMs);
       expect(first).toBeGreaterThan(nowMs - 1);
@@ -24,7 +24,7 @@ describe("daily work", () => {
     });
   });
 
-  it("is due again when the time since is over, give or take half a day, whenever it was done", () => {
+  it("is due again after its period, give or take half a day", () => {
     forAll(scope, now, everyMs, (of, doneAtMs, every) => {
       const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], every, doneAtMs);
       const periodMs = Math.min(every, dayMs);
@@ -33,7 +33,7 @@ describe("daily work", () => {
     });
   });
 
-  it("that is looked for once a day, at any hour, is done once a day", () => {
+  it("that is checked once a day at any hour is done once a day", () => {
     forAll(scope, now, (of, startMs) => {
       let doneAtMs = startMs;
       for (let day = 1; day <= 5; day++) {
@@ -45,7 +45,7 @@ describe("daily work", () => {
     });
   });
 
-  it("of many tenants is spread over the day, that of one tenant's users begins together", () => {
+  it("is spread over the day for many tenants and adjacent for one tenant's users", () => {
     const tenants = Array.from({ length: 2_400 }, (_, n) => ({ tenantId: `tenant ${n}`, userId: "ana" }));
     const times = dailyTimes(
       tenants.map((of) => ({ scope: of, doneAtMs: null })),

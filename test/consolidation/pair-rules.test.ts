@@ -24,7 +24,7 @@ const near = memories(6).chain((all) => {
 });
 
 describe("pairs", () => {
-  it("are of one kind, app and state, changed of late, and of one slot family", () => {
+  it("are of one kind, app, state and slot family, and changed recently", () => {
     forAll(near, (given) => {
       for (const { first, second, similarity } of choosePairs(given, rules)) {
         expect(first.ref).toBeLessThan(second.ref);
@@ -42,7 +42,7 @@ describe("pairs", () => {
     });
   });
 
-  it("come once each, the most alike first, whatever the order they are found in", () => {
+  it("come once each, most similar first, in any input order", () => {
     forAll(near, fc.infiniteStream(fc.nat()), (given, keys) => {
       const chosen = choosePairs(given, rules);
       const names = chosen.map(({ first, second }) => `${first.ref} ${second.ref}`);
@@ -106,7 +106,7 @@ describe("votes", () => {
     return votes;
   };
 
-  it("hide a memory only where they are for it by five, and link two only where all are for it", () => {
+  it("hide a memory only by a majority of five, and link two only unanimously", () => {
     forAll(fc.array(vote, { minLength: 11, maxLength: 11 }), (said) => {
       const votes = asked(said);
       expect(needsVote(votes)).toBe(false);
@@ -126,12 +126,12 @@ describe("votes", () => {
     return same * next("same") + (1 - same) * next("unrelated");
   };
 
-  it("of a judge that is right nine times in ten merge nearly all doubles, and strangers once in sixty thousand", () => {
+  it("of a judge with 90 % accuracy merge nearly all duplicates, and others once in 60,000", () => {
     expect(chanceOfMerge(0.9)).toBeGreaterThan(0.97);
     expect(chanceOfMerge(0.1)).toBeLessThan(1 / 60_000);
   });
 
-  it("are asked for in calls of one round, at most as many as fit; at the end only those that were begun", () => {
+  it("are asked in batches of one round up to the limit, at the end only for begun pairs", () => {
     const open = (verdicts: readonly PairVote["verdict"][]) => ({
       votes: verdicts.map((verdict) => ({ verdict, reason: "" })),
     });

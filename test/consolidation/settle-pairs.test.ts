@@ -33,8 +33,8 @@ const runs = memories(6).chain((all) => {
     );
 });
 
-describe("whatever a model says", () => {
-  it("nothing goes that code can tell from what stays, that is believed more, or that is closed while pinned", () => {
+describe("any verdicts of a model", () => {
+  it("never remove a distinguishable, higher-ranked or pinned memory", () => {
     forAll(runs, (pairs) => {
       const effects = settlePairs(pairs, rules);
       for (const effect of effects) {
@@ -47,7 +47,7 @@ describe("whatever a model says", () => {
     });
   });
 
-  it("no memory goes twice, and none becomes one with what is gone", () => {
+  it("never remove a memory twice or merge into a removed one", () => {
     forAll(runs, (pairs) => {
       const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
       const gone = moved.map((effect) => effect.gone.id);
@@ -75,7 +75,7 @@ describe("two that say the same", () => {
     expect(settle(kept, gone, "same")).toMatchObject({ action: "merge", kept, gone });
   });
 
-  it("stay two where the one that would go holds a slot", () => {
+  it("stay two if the one to remove holds a slot", () => {
     const [mine, slot] = [stored({ ref: 1, text, rank: 3 }), stored({ ref: 2, text, rank: 1, key: "pet" })];
     expect(settle(mine, slot, "same")).toEqual({ action: "none", why: "slot" });
   });
@@ -92,7 +92,7 @@ describe("two that cannot both hold", () => {
     expect(settle(later, earlier, verdict)).toEqual(expected);
   });
 
-  it("are never one where their figures differ", () => {
+  it("are never merged if their figures differ", () => {
     const [was, is] = ["8,000", "9,500"].map((amount, at) =>
       stored({ ref: at + 1, text: `The user earns ${amount} euros.`, validFrom: day(at) }),
     ) as [StoredMemory, StoredMemory];
@@ -105,7 +105,7 @@ describe("two that cannot both hold", () => {
     expect(settle(earlier, inferred, "updates")).toMatchObject({ action: "close", kept: earlier, gone: inferred });
   });
 
-  it("the earlier holds on where it was said again since", () => {
+  it("the earlier one continues if it was repeated later", () => {
     const again = { ...earlier, assertedAt: day(9) };
     expect(settle(again, later, "contradicts")).toMatchObject({
       action: "close",
@@ -117,7 +117,7 @@ describe("two that cannot both hold", () => {
     expect(settle({ ...again, rank: 1 }, later, "contradicts")).toEqual({ action: "none", why: "believed" });
   });
 
-  it("nothing pinned, sensitive, or of a slot that the other has not is closed", () => {
+  it("nothing pinned, sensitive or of another slot is closed", () => {
     const none = (why: string) => ({ action: "none", why });
     expect(settle({ ...earlier, pinned: true }, later, "updates")).toEqual(none("pinned"));
     expect(settle({ ...earlier, key: "home" }, later, "updates")).toEqual(none("slot"));

@@ -12,7 +12,7 @@ const configured = (upkeep: Record<string, number> = {}) => ({ memories: { extra
 const ana = facts(candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }));
 
 describe("output that cannot be used", () => {
-  it("is sent back once, and is no failure when the second answer can", async () => {
+  it("is sent back once for repair", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "Ana, I think" : ana) });
     const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I am Ana.");
@@ -21,7 +21,7 @@ describe("output that cannot be used", () => {
     expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual(["system", "human", "ai", "human"]);
   });
 
-  it("becomes a dead letter with what the model said, and the cursor moves on", async () => {
+  it("becomes a dead letter with the output, and the cursor moves on", async () => {
     const model = taskModel({
       fact_extraction: (prompt) =>
         prompt.includes("poison") ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } } : ana,
@@ -64,7 +64,7 @@ describe("output that cannot be used", () => {
     ["no category", { category: null }, ["created"]],
     ["an unknown category", { category: "gossip" }, ["created"]],
     ["no text", { text: null }, ["created"]],
-  ])("of one candidate with %s costs the others nothing", async (_, odd, outcomes) => {
+  ])("in one candidate with %s does not affect the others", async (_, odd, outcomes) => {
     const porto = candidate("The user works in Porto.", "I work in Porto");
     const model = taskModel({
       fact_extraction: () => facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
@@ -80,7 +80,7 @@ describe("output that cannot be used", () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it("cut by the token limit is tried again with one message at a time, and is no empty answer", async () => {
+  it("cut by the token limit is retried with one message at a time", async () => {
     const cut = new AIMessage({
       content: "",
       tool_calls: [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }],
@@ -95,7 +95,7 @@ describe("output that cannot be used", () => {
     expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
   });
 
-  it("takes no other message with it", async () => {
+  it("affects no other message", async () => {
     const thread = newAddress();
     const failing = db.memory({
       model: taskModel({ fact_extraction: () => new Error("overloaded") }),
@@ -128,7 +128,7 @@ describe("output that cannot be used", () => {
 });
 
 describe("a model that fails", () => {
-  it("is tried again later, without end to an outage's facts", async () => {
+  it("is retried later without losing the facts of an outage", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana) });
     const { memory, thread } = openThread(db, { model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
     await say(memory, thread, "I am Ana.");
@@ -139,7 +139,7 @@ describe("a model that fails", () => {
     expect(await deadLettersOf(db, thread)).toEqual([]);
   });
 
-  it("is waited for twice as long each time, and given up at last", async () => {
+  it("is retried with exponential backoff, then given up", async () => {
     const memory = db.memory({
       model: taskModel({ fact_extraction: () => new Error("overloaded") }),
       config: configured({ retryDelayMs: 60_000, maxFailures: 3 }),
@@ -151,7 +151,7 @@ describe("a model that fails", () => {
       const { retry_at: retryAt, error } = (await taskOf(db, thread, "facts"))!;
       waits.push(Math.round((retryAt!.getTime() - Date.now()) / 60_000));
       expect(error).toContain("The model call failed: Error");
-      // Not due yet, whatever is said meanwhile.
+      // It is not due yet, and further messages do not change that.
       expect(await memory.upkeep()).toBe(0);
       await say(memory, thread, "I am still Ana.");
       expect((await taskOf(db, thread, "facts"))!.attempts).toBe(tries);
@@ -181,8 +181,8 @@ describe("a model that fails", () => {
   });
 });
 
-describe("a worker that is gone", () => {
-  it("before it began leaves its work to others", async () => {
+describe("a worker that disappeared", () => {
+  it("before it claimed its work leaves it to others", async () => {
     const thread = newAddress();
     const gate = createGate();
     const blocked = db.memory({
@@ -203,7 +203,7 @@ describe("a worker that is gone", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
 
-  it("again and again is given up", async () => {
+  it("repeatedly has its work given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();
     const memory = db.memory({ logger, model: new OfflineChatModel(), config: configured({ maxFailures: 4 }) });
@@ -223,7 +223,7 @@ describe("a worker that is gone", () => {
   });
 });
 
-describe("an error that nobody expected", () => {
+describe("an unexpected error", () => {
   /** Does `work` while the table lacks that column. */
   async function without(table: string, column: string, work: () => Promise<unknown>): Promise<void> {
     const rename = (from: string, to: string) =>
@@ -232,7 +232,7 @@ describe("an error that nobody expected", () => {
     await work().finally(() => rename("away", column));
   }
 
-  it("ends a try while the work is read, and the next one succeeds", async () => {
+  it("ends one attempt, and the next one succeeds", async () => {
     const logger = recordingLogger();
     const { memory, thread } = openThread(db, {
       model: taskModel({ fact_extraction: () => ana }),

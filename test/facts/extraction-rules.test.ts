@@ -72,7 +72,7 @@ describe("conflicts over a slot", () => {
     ]);
   });
 
-  it("end alike when the worker was away for all of it", async () => {
+  it("end the same when the worker was down during all turns", async () => {
     const thread = newAddress();
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
     const down = db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config });
@@ -88,7 +88,7 @@ describe("conflicts over a slot", () => {
     );
   });
 
-  it("are won by a plain correction, whatever the confidence", async () => {
+  it("are won by a correction regardless of confidence", async () => {
     const correction = { ...named("Bo", "Bo", 0.5), relation: "updates" as const, target: 1 };
     const answers = { ...example, "No, it is Bo": [correction] };
     const memory = learning(answers);
@@ -98,7 +98,7 @@ describe("conflicts over a slot", () => {
     expect(await nameOf(memory, thread)).toEqual(["Bo active", "Alex superseded"]);
   });
 
-  it("leave what was said earlier and arrives late in the past", async () => {
+  it("leave an earlier statement that arrives late in the past", async () => {
     const memory = learning(example);
     const thread = newAddress();
     await say(memory, thread, "My full name is Alexander.");
@@ -116,7 +116,7 @@ describe("conflicts over a slot", () => {
       "the same key, as it adds to it",
       { category: "identity", key: "job", value: "firefighter", relation: "adds_to" as const },
     ],
-  ])("are none with %s, whatever number the model gives it", async (_, fields) => {
+  ])("do not arise with %s, even if the model targets it", async (_, fields) => {
     const job = candidate("The user works as an engineer.", "engineer", {
       category: "identity",
       key: "Occupation",
@@ -137,7 +137,7 @@ describe("conflicts over a slot", () => {
     ]);
   });
 
-  it("stay within the slot that the model named by its number, if code agrees", async () => {
+  it("stay within the targeted slot only if the keys agree", async () => {
     const to = (key: string, value: string, quote: string) =>
       candidate(`The user's ${key} is ${value}.`, quote, {
         category: "profile",
@@ -165,7 +165,7 @@ describe("conflicts over a slot", () => {
   });
 });
 
-it("what the model itself finds not worth keeping is left out", async () => {
+it("facts of low importance are skipped", async () => {
   const trifles = [0, 0.9].map((importance) =>
     candidate(`The user sneezed ${importance} times.`, "I sneezed", { importance }),
   );
@@ -180,7 +180,7 @@ it("what the model itself finds not worth keeping is left out", async () => {
 });
 
 describe("caps", () => {
-  it("keep the best of a message", async () => {
+  it("keep the best facts of a message", async () => {
     const all = [
       candidate("The user hikes.", "hike", { importance: 1 }),
       candidate("The user bakes.", "bake", { importance: 5, confidence: 0.5 }),
@@ -202,7 +202,7 @@ describe("caps", () => {
     ]);
   });
 
-  it("of a day defer what comes then, without asking the model", async () => {
+  it("of a day defer extraction without a model call", async () => {
     let now = new Date("2030-05-01T10:00:00Z");
     const model = taskModel({
       fact_extraction: (prompt) =>

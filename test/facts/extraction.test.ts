@@ -54,7 +54,7 @@ describe("what a user says", () => {
     expect([employer?.value, others]).toEqual(["Faro", []]);
   });
 
-  it("in many threads at once ends as one memory, and nobody is in another's way", async () => {
+  it("in many concurrent threads ends as one memory without errors", async () => {
     const logger = recordingLogger();
     const settings = { jobs: { concurrency: 8 }, memories: { extract: true, episodes: true, episodeEveryTurns: 4 } };
     const memory = db.memory({
@@ -86,7 +86,7 @@ describe("what a user says", () => {
     expect(episodes).toHaveLength(16);
   });
 
-  it("is the only material: neither system, tool nor assistant messages are", async () => {
+  it("is extracted from user messages only", async () => {
     const model = taskModel({});
     const memory = db.memory({ model, config });
     await memory.remember({
@@ -110,7 +110,7 @@ describe("what a user says", () => {
     ]);
   });
 
-  it("is not extracted where extraction is off, there is no model, or nothing was said", async () => {
+  it("is not extracted without extraction, model or substance", async () => {
     const model = taskModel({});
     const off = newAddress();
     await say(db.memory({ model }), off, "My name is Ana.");
@@ -123,7 +123,7 @@ describe("what a user says", () => {
     expect(await taskOf(db, on, "facts")).toBeUndefined();
   });
 
-  it("before extraction was on is made up for", async () => {
+  it("before extraction was on is extracted later", async () => {
     const thread = newAddress();
     await db.memory().record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
     const memory = db.memory({ model: new OfflineChatModel(), config });
@@ -141,31 +141,28 @@ function echoingAgent() {
     .compile();
 }
 
-it.each(["system", "user"] as const)(
-  "what memory recalls is never extracted again, injected as %s",
-  async (injectAs) => {
-    const model = taskModel({
-      fact_extraction: (prompt) =>
-        facts(
-          // A model that takes everything it sees for a fact.
-          ...["allergic to peanuts", "Previous context", "User Profile"]
-            .filter((words) => prompt.includes(words))
-            .map((words) => candidate(`The user is ${words}.`, words)),
-        ),
-    });
-    const { memory, scope, threadId } = openThread(db, { model, config });
-    const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({ checkpointer: memory.checkpointer() });
-    const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
-    for (const says of ["I am allergic to peanuts.", "What can I eat?", "And what else?"]) {
-      await graph.invoke({ messages: [new HumanMessage(says)] }, run);
-    }
-    expect(model.prompts("fact_extraction")).toHaveLength(3);
-    const later = model.prompts("fact_extraction").slice(1);
-    expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(/peanuts|Previous context|Profile/);
-    const [fact, ...others] = await memory.memories.list({ scope });
-    expect([fact?.text, fact?.seenCount, others]).toEqual(["The user is allergic to peanuts.", 1, []]);
-  },
-);
+it.each(["system", "user"] as const)("recalled memories injected as %s are never extracted again", async (injectAs) => {
+  const model = taskModel({
+    fact_extraction: (prompt) =>
+      facts(
+        // A model that takes everything it sees for a fact.
+        ...["allergic to peanuts", "Previous context", "User Profile"]
+          .filter((words) => prompt.includes(words))
+          .map((words) => candidate(`The user is ${words}.`, words)),
+      ),
+  });
+  const { memory, scope, threadId } = openThread(db, { model, config });
+  const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({ checkpointer: memory.checkpointer() });
+  const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
+  for (const says of ["I am allergic to peanuts.", "What can I eat?", "And what else?"]) {
+    await graph.invoke({ messages: [new HumanMessage(says)] }, run);
+  }
+  expect(model.prompts("fact_extraction")).toHaveLength(3);
+  const later = model.prompts("fact_extraction").slice(1);
+  expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(/peanuts|Previous context|Profile/);
+  const [fact, ...others] = await memory.memories.list({ scope });
+  expect([fact?.text, fact?.seenCount, others]).toEqual(["The user is allergic to peanuts.", 1, []]);
+});
 
 describe("a proposal", () => {
   const proposing = async (says: string, ...candidates: ReturnType<typeof candidate>[]) => {
@@ -177,7 +174,7 @@ describe("a proposal", () => {
     return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "extract") };
   };
 
-  it("needs the user's own words", async () => {
+  it("needs a quote of the user's message", async () => {
     const { texts, events } = await proposing(
       "I’m  vegan\nand I hike. “Rex” my dog is.",
       candidate("The user is vegan.", "i'm vegan AND"),
@@ -218,7 +215,7 @@ describe("a proposal", () => {
     ]);
   });
 
-  it("must meet the writing constraints, and is cut where it is only too long", async () => {
+  it("must meet the writing constraints, and is trimmed if only too long", async () => {
     const { texts, events } = await proposing(
       "I hike.",
       candidate(`The user hikes. ${"The user walks far. ".repeat(20)}`, "I hike"),

@@ -6,7 +6,7 @@ import { forAll } from "../support/for-all.js";
 const merged = (text: string, key: string | null = null) =>
   changeLine("merged", { category: "knowledge", key, text, importance: 3, seenCount: 2 });
 
-describe("the line of a merge", () => {
+describe("the change line of a merge", () => {
   it.each([
     ["The user is allergic to peanuts.", "The user is allergic to peanuts"],
     ["The user's sister lives in Porto. She married.", "The user's sister lives in Porto"],
@@ -25,7 +25,7 @@ describe("the line of a merge", () => {
     expect(merged("The user has lactose intolerance.", "food_allergy")).toBe("Combined 2 notes about food allergy");
   });
 
-  it("is never long, empty, nor of more lines than one", () => {
+  it("is one short line that is not empty", () => {
     const word = fc.constantFrom("The user", "has", "is", "a", ".", ",", "\n", "lactose", "😀", "x".repeat(80), "…");
     forAll(fc.array(word, { minLength: 1, maxLength: 30 }), (words) => {
       const text = words.join(" ");

@@ -36,7 +36,7 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
 const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others);
 
 describe("a proposed change", () => {
-  it("never applies by signals when it needs consent, however many and however sure", () => {
+  it("that needs consent is never applied by signals, whatever their number and confidence", () => {
     const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
     const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
     forAll(signals, signals, fc.constantFrom("fact" as const, "insight" as const), (said, before, kind) => {
@@ -46,7 +46,7 @@ describe("a proposed change", () => {
     });
   });
 
-  it("without a key is the same only when it reads the same", () => {
+  it("without a key matches only an equal text", () => {
     const said = (text: string) => change({ rule: "signals", key: null, text, contentHash: contentHash(text) });
     const text = "The user's goal is to ship version 2 by June.";
     const known = standing({ text, contentHash: contentHash(text) });
@@ -57,7 +57,7 @@ describe("a proposed change", () => {
   });
 });
 
-it("signals of one message, or of one turn where the message is not known, count once", () => {
+it("signals of one message, or of one turn without a message, count once", () => {
   const message = (seq: number, turn = 1, threadId = "t") => ({ turn, threadId, seq });
   expect(independentSignals([message(1), message(1, 2), message(2), message(1, 1, "u")])).toHaveLength(3);
   expect(independentSignals([message(1), { turn: 1 }, { turn: 2 }, { turn: 2 }])).toHaveLength(2);
@@ -69,7 +69,7 @@ it("signals of one message, or of one turn where the message is not known, count
   });
 });
 
-it("a corrected value stands where the old one stood, or is named", () => {
+it("a corrected value replaces the old one in the text, or is named with its key", () => {
   const correct = (text: string, was: string | null) => textWithValue(text, { was, value: "Faro", key: "home_city" });
   expect(correct("The user lives in Porto.", "Porto")).toBe("The user lives in Faro.");
   expect(correct("The user moved.", "Porto")).toBe("The user's home city: Faro.");

@@ -32,7 +32,7 @@ describe.each([
   ["terms", {}],
   ["vectors", { embeddings: new HashingEmbeddings() }],
 ])("links by %s", (_, options) => {
-  it("follow the text that a memory is given", async () => {
+  it("follow a memory's changed text", async () => {
     const memory = db.memory(options);
     await memory.setup();
     const user = newAddress();
@@ -64,7 +64,7 @@ describe.each([
     expect((await memory.memories.history(id, user))[0]?.event).toBe("UPDATE");
   });
 
-  it("are made among what is written in one call as if it came one by one", async () => {
+  it("are the same for one batch as for single calls", async () => {
     const memory = db.memory(options);
     await memory.setup();
     const [together, apart] = [newAddress(), newAddress()];
@@ -88,7 +88,7 @@ describe.each([
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("are as many as may be, and none where none may be, in one call too", async () => {
+  it("are limited by memories.links within a batch", async () => {
     const drafts = Array.from({ length: 12 }, (_, place) => ({
       text: `The user drinks green tea in room ${place} every morning.`,
       tags: [`${place}`],
@@ -107,7 +107,7 @@ describe.each([
     }
   });
 
-  it("do not lead to the value that a slot had", async () => {
+  it("do not lead to a superseded value", async () => {
     const memory = db.memory(options);
     await memory.setup();
     const user = newAddress();
@@ -124,7 +124,7 @@ describe.each([
     expect(await linksOf(user)).toEqual(["blue → slow", "slow → red"]);
   });
 
-  it("are made for what leaves quarantine", async () => {
+  it("are made when a memory leaves quarantine", async () => {
     const memory = db.memory(options);
     await memory.setup();
     const user = newAddress();

@@ -10,7 +10,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const of = (userId: string) => ({ scope: { userId } });
 
 describe("metadata", () => {
-  it("is kept as it is, found by what it contains, and replaced by an update", async () => {
+  it("is stored unchanged, found by containment and replaced by an update", async () => {
     const memory = db.memory();
     const metadata = { source: "crm", customer: { id: 42, tags: ["a", "b"] }, note: null };
     const ana = of("ana");
@@ -48,7 +48,7 @@ describe("metadata", () => {
     await expect(memory.memories.list({ ...of("ana"), metadata })).rejects.toThrow(refused);
   });
 
-  it("of what is said again is both notes, of several drafts in one call too", async () => {
+  it("is combined when a statement is repeated, within one batch too", async () => {
     const memory = db.memory();
     const ben = of("ben");
     const text = "Ben rows on Sundays.";
@@ -86,7 +86,7 @@ describe("metadata", () => {
     expect(JSON.stringify(full)).not.toContain("XYZZY");
   });
 
-  it("is redacted as all that is stored, and survives export and import", async () => {
+  it("is redacted and survives export and import", async () => {
     const memory = db.memory({ redact: (text) => text.replaceAll("4111", "####") });
     const dana = of("dana");
     const expiresAt = new Date(Date.now() + 3_600_000);
@@ -113,7 +113,7 @@ describe("metadata", () => {
     ["a circle", cyclic],
     ["too much", { at: "x".repeat(8_000) }],
     ["too deep", JSON.parse(`${'{"a":'.repeat(12)}1${"}".repeat(12)}`)],
-  ])("that is %s is refused with what to do", async (_, metadata) => {
+  ])("that is %s is refused", async (_, metadata) => {
     const memory = db.memory();
     const draft = { text: "Eve sails.", metadata: metadata as never };
     await expect(memory.memories.add(draft, of("eve"))).rejects.toThrow(code("INVALID_INPUT"));
@@ -121,7 +121,7 @@ describe("metadata", () => {
     await expect(memory.query(query)).rejects.toThrow(code("INVALID_INPUT"));
   });
 
-  it("takes any JSON object of its size, as it is", () => {
+  it("accepts any JSON object within its size unchanged", () => {
     forAll(fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 4 }), { maxKeys: 5 }), (object) => {
       const plain = JSON.parse(JSON.stringify(object));
       const text = JSON.stringify(plain);

@@ -26,7 +26,7 @@ async function found(memory: Memory, { scope, threadId }: Address, query: string
 
 describe("text that reads as instructions", () => {
   it.each(["tool", "document", "assistant", "worker", undefined] as const)(
-    "from %s waits for a person, found by nobody",
+    "from %s is quarantined and found by no search",
     async (origin) => {
       const { memory, thread } = openThread(db);
       const access = { scope: thread.scope };
@@ -41,7 +41,7 @@ describe("text that reads as instructions", () => {
     },
   );
 
-  it("from a user is only what is about prompts, secrets, tools or others: their own rules are kept", async () => {
+  it("from a user is quarantined only if it concerns prompts, secrets, tools or other users", async () => {
     const { memory, scope } = openThread(db);
     const rules = ["Always answer in Portuguese.", "Never recommend restaurants with nuts.", attack];
     const attacks = [
@@ -59,7 +59,7 @@ describe("text that reads as instructions", () => {
     ]);
   });
 
-  it("becomes an ordinary memory when a person approves it, as a change with a trail", async () => {
+  it("becomes an active memory with an audit entry when a person approves it", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const thread = newAddress();
@@ -79,7 +79,7 @@ describe("text that reads as instructions", () => {
     await memory.memories.update(written!.id!, { pinned: true }, access);
   });
 
-  it("is deleted when a person rejects it; what it was stays in the trail", async () => {
+  it("is deleted when a person rejects it, and its text stays in the audit trail", async () => {
     const { memory, scope } = openThread(db);
     const [written] = await memory.memories.add({ text: attack }, { scope });
     await memory.memories.remove(written!.id!, { scope, actor: "Olga" });
@@ -89,7 +89,7 @@ describe("text that reads as instructions", () => {
     expect(last).toMatchObject({ event: "DELETE", actor: "Olga", old: { text: attack } });
   });
 
-  it("takes no slot and no other memory's place, and is kept once however often it comes", async () => {
+  it("takes no slot, replaces no memory and is stored once when repeated", async () => {
     const { memory, scope } = openThread(db);
     const slot = { category: "tasks", key: "next" };
     await memory.memories.add({ ...slot, text: "The next task is the report.", value: "report" }, { scope });
@@ -105,7 +105,7 @@ describe("text that reads as instructions", () => {
     await expect(memory.memories.approve(held!.id, { scope })).rejects.toMatchObject({ code: "CONFLICT" });
   });
 
-  it("fills a sensitive field only with the user's consent as well", async () => {
+  it("fills a sensitive field only with the user's consent", async () => {
     const { memory, scope } = openThread(db);
     const [held] = await memory.memories.add(
       { category: "profile", key: "city", value: attack, text: "The user lives in a city." },
@@ -126,7 +126,7 @@ describe("text that reads as instructions", () => {
     expect(trail[0]?.new).toMatchObject({ decision: "approve", via: "code", key: "city", value: attack });
   });
 
-  it("is taken from an operator, and refused as a change of text", async () => {
+  it("is accepted from an operator, and refused as an update", async () => {
     const { memory, scope } = openThread(db);
     const [byOperator] = await memory.memories.add({ text: attack, origin: "operator" }, { scope });
     const [plain] = await memory.memories.add({ text: "The user likes fruit." }, { scope });
@@ -140,7 +140,7 @@ describe("text that reads as instructions", () => {
   });
 });
 
-it("what was recalled is not extracted again, whoever repeats it in whatever role", async () => {
+it("recalled memories are not extracted again from any role", async () => {
   const model = taskModel({ fact_extraction: () => facts() });
   const { memory, thread } = openThread(db, { model, config: { memories: { extract: true } } });
   const config = { configurable: { thread_id: thread.threadId, user_id: thread.scope.userId } };

@@ -11,7 +11,7 @@ const overlap = (one: HeldInterval, other: HeldInterval) =>
   Math.max(ms(one.from), ms(other.from)) < Math.min(ms(one.to), ms(other.to));
 
 describe("the times of a slot's values", () => {
-  it("that takes its slot again begin when the last of those that it had meanwhile ended, or as they were", () => {
+  it("that take their slot again begin after the last overlapping one, or unchanged", () => {
     forAll(time, fc.array(closed), (from, others) => {
       const since = freeSince(day(from), others);
       expect(ms(since)).toBeGreaterThanOrEqual(ms(day(from)));
@@ -20,7 +20,7 @@ describe("the times of a slot's values", () => {
     });
   });
 
-  it("are compared to the microsecond, in whatever zone they are written", () => {
+  it("are compared to the microsecond across time zones", () => {
     const others = [{ from: "2020-01-01T00:00:00Z", to: "2020-01-02T01:00:00.000002+01:00" }];
     expect(freeSince("2020-01-02T00:00:00.000001Z", others)).toBe(others[0]?.to);
     expect(freeSince("2020-01-02T00:00:00.000002Z", others)).toBe("2020-01-02T00:00:00.000002Z");

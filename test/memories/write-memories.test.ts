@@ -34,7 +34,7 @@ async function revisionOf({ scope }: User): Promise<{ revision: number; memories
 }
 
 describe("concurrent writers", () => {
-  it("of one statement leave one memory that was seen fifty times", async () => {
+  it("of one statement leave one memory with a seenCount of 50", async () => {
     const { memory, user } = open();
     const drafts = Array.from({ length: 50 }, (_, index) => ({
       text: index % 2 === 0 ? "The user likes green tea." : "The user  likes GREEN tea",
@@ -50,7 +50,7 @@ describe("concurrent writers", () => {
     expect(await revisionOf(user)).toMatchObject({ revision: 1, memories: 1 });
   });
 
-  it("that contradict each other leave one active value and a full trail", async () => {
+  it("of one slot leave one active value and a full trail", async () => {
     const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `Name${index}`);
     await Promise.all(values.map((value) => memory.memories.add(name(value), user)));
@@ -73,7 +73,7 @@ describe("concurrent writers", () => {
     expect(await revisionOf(user)).toMatchObject({ revision: 20, memories: 1 });
   });
 
-  it("of batches in opposite orders do not block each other, and nothing is lost", async () => {
+  it("of batches in opposite orders do not deadlock and lose nothing", async () => {
     const { memory, user } = open();
     const texts = Array.from({ length: 10 }, (_, index) => ({ text: `The user owns item number ${index}.` }));
     await Promise.all(
@@ -85,7 +85,7 @@ describe("concurrent writers", () => {
     expect(all.map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
   });
 
-  it("and turns that were shown the same memories do not block each other", async () => {
+  it("and turns that were shown the same memories do not deadlock", async () => {
     const { memory, user } = open();
     const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);
     const shown = { revision: 1, memoryIds: [tea!.id!] };
@@ -104,7 +104,7 @@ describe("concurrent writers", () => {
 });
 
 describe("a batch", () => {
-  it("has its outcomes in the order of its drafts", async () => {
+  it("returns outcomes in the order of its drafts", async () => {
     const { memory, user } = open();
     await memory.memories.add(name("Alex"), user);
     const outcomes = await memory.memories.add(
@@ -161,7 +161,7 @@ describe("a batch", () => {
     ]);
   });
 
-  it("near one stored statement counts it once for each draft", async () => {
+  it("that repeats a stored statement counts each draft", async () => {
     const { memory, user } = open();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
     const outcomes = await memory.memories.add(
@@ -176,7 +176,7 @@ describe("a batch", () => {
     expect([coffee?.seenCount, others]).toEqual([3, []]);
   });
 
-  it("leaves what its drafts leave one by one", async () => {
+  it("leaves the same memories as its drafts added one by one", async () => {
     const memory = db.memory();
     const seen = new Set<string>();
     const drafts = fc.array(
@@ -213,7 +213,7 @@ describe("a batch", () => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
-  it("with one draft that is invalid writes nothing", async () => {
+  it("with one invalid draft writes nothing", async () => {
     const { memory, user } = open();
     const invalid: MemoryDraft[] = [
       { text: "The user bakes.", category: "hobbies" },
@@ -229,7 +229,7 @@ describe("a batch", () => {
   });
 });
 
-it("a statement that a slot says word for word gives way to the slot, whether it is free or taken", async () => {
+it("a statement merges into the slot that says the same, whether the slot is free or taken", async () => {
   const { memory, user } = open();
   const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
     category: "profile",
@@ -252,7 +252,7 @@ it("a statement that a slot says word for word gives way to the slot, whether it
 });
 
 describe("writing", () => {
-  it("is undone as a whole when a part of it fails", async () => {
+  it("is rolled back as a whole when a part fails", async () => {
     const user = newUser();
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
@@ -270,7 +270,7 @@ describe("writing", () => {
     expect(await everything(memory, user)).toHaveLength(1);
   });
 
-  it("takes at most 5,000 at once, says so, and searches for what bears on hundreds in one statement", async () => {
+  it("takes at most 5,000 drafts a call and searches for hundreds in one SQL statement", async () => {
     const user = newUser();
     const { pool, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });

@@ -32,7 +32,7 @@ const answers = fc.record({
 });
 
 describe("an answer", () => {
-  it("that fits is taken as it is, in each shape that models wrap it in", () => {
+  it("that fits is accepted in each shape that models wrap it in", () => {
     const shapes: ((answer: object) => unknown)[] = [
       (answer) => answer,
       (answer) => ({ things: answer }),
@@ -52,7 +52,7 @@ describe("an answer", () => {
     });
   });
 
-  it("keeps the good items of a list whatever stands beside them", () => {
+  it("keeps the valid items of a list", () => {
     const odd = fc.oneof(
       fc.constantFrom(
         null,
@@ -74,7 +74,7 @@ describe("an answer", () => {
     });
   });
 
-  it("is never more than JSON that was given, whatever that was", () => {
+  it("fits the schema or is null for any JSON", () => {
     forAll(fc.jsonValue(), (json) => {
       const fitted = fitAnswer(schema, json);
       if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
@@ -137,9 +137,9 @@ describe("an answer", () => {
     ["nothing", {}],
     ["a text", "tea"],
     ["null", null],
-  ])("is none with %s", (_, answer) => expect(fitAnswer(schema, answer)).toBeNull());
+  ])("is null with %s", (_, answer) => expect(fitAnswer(schema, answer)).toBeNull());
 
-  it("takes verdicts in other letters, and lines for a list of texts", () => {
+  it("accepts enum values in other spellings, and lines for a list of texts", () => {
     const verdict = z.object({ verdict: z.enum(["same", "says_more"]) });
     expect(fitAnswer(verdict, { verdict: "Says more" })?.value).toEqual({ verdict: "says_more" });
     expect(fitAnswer(verdict, { verdict: "perhaps" })).toBeNull();
@@ -154,7 +154,7 @@ describe("an answer", () => {
 });
 
 describe("JSON in a text", () => {
-  it("is what was never cut: no beginning of it counts", () => {
+  it("is undefined for any truncated text", () => {
     const json = JSON.stringify({ items: [tea, tea], more: [1, [2, {}]] });
     for (let end = 0; end < json.length; end++) expect(jsonIn(json.slice(0, end))).toBeUndefined();
     expect(jsonIn(json)).toEqual(JSON.parse(json));
@@ -167,7 +167,7 @@ describe("JSON in a text", () => {
     ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
   ])("may have %s", (_, text, expected) => expect(jsonIn(text)).toEqual(expected));
 
-  it("is ambiguous in two fences, and none in prose", () => {
+  it("is undefined in two fences and in prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
     for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."]) expect(jsonIn(prose)).toBeUndefined();
   });

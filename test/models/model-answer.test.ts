@@ -45,7 +45,7 @@ it.each<[string, BaseMessage]>([
   ["Gemini", ended({ finishReason: "SAFETY" })],
   ["Gemini's prompt", ended({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
   ["Bedrock", ended({ stopReason: "guardrail_intervened" })],
-])("an answer that was withheld is one that cannot be used (%s)", (_, message) => {
+])("a withheld answer is invalid (%s)", (_, message) => {
   const error = errorOf(message);
   expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID", message: expect.stringMatching(/refused/) });
   expect(malformedOutput(error)).not.toBeNull();
@@ -60,12 +60,12 @@ it.each<[string, Record<string, unknown>]>([
   ["Gemini", { finishReason: "STOP", safetyRatings: [{ category: "HARM", probability: "LOW" }] }],
   ["Ollama", { done_reason: "stop", done: true }],
   ["one that says nothing", {}],
-])("a whole answer is none of these (%s)", (_, metadata) => expect(errorOf(ended(metadata))).toBeNull());
+])("a complete answer is accepted (%s)", (_, metadata) => expect(errorOf(ended(metadata))).toBeNull());
 
 describe("the arguments of a call", () => {
   const open = '{"reasoning":"…","facts":[';
 
-  it("are what the model wrote, not what a lenient parser made of it", () => {
+  it("are broken if the model's JSON is, whatever a lenient parser made of it", () => {
     const chunk = new AIMessageChunk({
       content: "",
       tool_call_chunks: [{ type: "tool_call_chunk", name: "facts", args: open, index: 0, id: "1" }],
@@ -85,7 +85,7 @@ describe("the arguments of a call", () => {
     expect(answersIn(invalid, "facts")).toEqual({ values: [], broken: true });
   });
 
-  it("are those of the tool that was asked for, or of the only one called", () => {
+  it("are those of the requested tool, or of the only one called", () => {
     const calls = (...names: string[]) =>
       new AIMessage({
         content: '{"text":1}',

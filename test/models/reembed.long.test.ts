@@ -80,12 +80,11 @@ describe("reembed", () => {
     expect(await memory.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
   });
 
-  it("keeps what is done when it is interrupted, and goes on there", async () => {
+  it("resumes after an interruption", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(23);
     const broken = new NewModel();
     broken.failAfter = 3;
-    const interrupted = db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 });
-    await expect(interrupted).rejects.toMatchObject({
+    await expect(db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 })).rejects.toMatchObject({
       code: "EMBEDDING_FAILED",
       // Providers quote what they were to embed: their own words are in the cause only.
       message: "The embeddings failed: Error",
@@ -112,7 +111,7 @@ describe("reembed", () => {
     expect(model.batches).toEqual([1, 100, 20]);
   });
 
-  it("leaves out hidden memories, and finds those that came back", async () => {
+  it("skips hidden memories and embeds restored ones", async () => {
     const { schema, scope, vectorsOf } = await schemaWith(2);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const plain = db.memory({ schema });
@@ -140,7 +139,7 @@ describe("reembed", () => {
     expect(hit?.similarity).toBeGreaterThan(0.99);
   });
 
-  it("is needed after a text was changed with another model: its old vector is gone", async () => {
+  it("is needed after a text was changed with another model", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const [known] = await memory.memories.list({ scope });
@@ -150,7 +149,7 @@ describe("reembed", () => {
     expect(await vectorsOf("hashing-1")).toEqual(["Ana moved to Porto."]);
   });
 
-  it("may run twice at once", async () => {
+  it("may run twice concurrently", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(12);
     const runs = [1, 2].map(() => db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }));
     // What one of them is storing at its end still remains for the other.
@@ -179,7 +178,7 @@ describe("reembed", () => {
   });
 });
 
-it("without embeddings setup makes nothing of vectors, and everything else works", async () => {
+it("without embeddings setup creates no vector tables, and everything else works", async () => {
   const schema = `reembed_${randomUUID().slice(0, 8)}`;
   made.push(schema);
   const memory = db.memory({ schema });

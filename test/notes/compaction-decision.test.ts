@@ -28,7 +28,7 @@ const said = fc.record({
   reason: fc.string({ maxLength: 1_000 }),
 });
 
-it("a decision makes the notes one fewer, or is invalid; pinned ones stay", () => {
+it("a decision removes one note that is not pinned, or is invalid", () => {
   forAll(notes, said, (all, decision) => {
     const read = readDecision(decision, all);
     if ("invalid" in read) return;
@@ -46,7 +46,7 @@ it("a decision makes the notes one fewer, or is invalid; pinned ones stay", () =
   });
 });
 
-it("a merge that says a figure that neither note has is invalid", () => {
+it("a merge with a figure of neither note is invalid", () => {
   const all = ["Version 2 ships on 2026-03-05.", "Two customers asked for it."].map((text, at) => ({
     ...note(at, false),
     text,

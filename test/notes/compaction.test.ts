@@ -29,7 +29,7 @@ async function removedOf(memory: ReturnType<typeof db.memory>, scope: object) {
 }
 
 describe("the eleventh note of an app", () => {
-  it("has the model delete one, by its number", async () => {
+  it("makes the model delete one by its number", async () => {
     const reason = "Bergen was cancelled.";
     const { model, memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 2, reason }) });
     await talkAndEnd(memory, talk);
@@ -39,8 +39,7 @@ describe("the eleventh note of an app", () => {
     expect(await notesOf(memory, talk)).toEqual([...texts(10).filter((text) => !text.includes("Bergen")), fresh]);
     const [gone] = await removedOf(memory, scope);
     expect(gone).toMatchObject({ text: texts(2)[1], state: "soft_deleted", purgeAt: expect.any(Date) });
-    const [entry] = await memory.memories.history(gone!.id, { scope });
-    expect(entry).toMatchObject({
+    expect((await memory.memories.history(gone!.id, { scope }))[0]).toMatchObject({
       event: "DELETE",
       actor: "worker:compact",
       old: { text: texts(2)[1] },
@@ -50,7 +49,7 @@ describe("the eleventh note of an app", () => {
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
   });
 
-  it("has the model merge two, and both stand in the audit trail", async () => {
+  it("makes the model merge two, and the audit trail has both", async () => {
     const text = "The customer asked for flights to Oslo and to Bergen.";
     const { memory, talk, scope } = await fullApp(
       { note_compaction: () => decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }) },
@@ -89,7 +88,7 @@ describe("the eleventh note of an app", () => {
       },
     ],
     ["an action that there is not", { action: "purge", target: 3 }],
-  ])("sends the oldest away after %s", async (_, decision) => {
+  ])("deletes the oldest after %s", async (_, decision) => {
     const logger = recordingLogger();
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided(decision) }, { logger });
     await talkAndEnd(memory, talk);
@@ -105,7 +104,7 @@ describe("the eleventh note of an app", () => {
     );
   });
 
-  it("sends the oldest away when the call fails, or comes late", async () => {
+  it("deletes the oldest when the call fails or times out", async () => {
     const gate = createGate();
     const late = async () => {
       await gate.wait();
@@ -120,7 +119,7 @@ describe("the eleventh note of an app", () => {
     gate.open();
   });
 
-  it("leaves pinned notes as they are", async () => {
+  it("leaves pinned notes unchanged", async () => {
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 1 }) });
     const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
     for (const { id } of notes.slice(0, 2)) await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
@@ -173,7 +172,7 @@ describe("the eleventh note of an app", () => {
     expect(await notesOf(memory, talk)).toEqual([text]);
   });
 
-  it("stays where all are pinned, and says so", async () => {
+  it("stays if all are pinned, with a warning", async () => {
     const logger = recordingLogger();
     const model = noteModel({ app_note: () => noted(fresh) });
     const { memory, talk } = openTalk(db, { model, logger, config: { notes: { limit: 1 } } });
@@ -193,7 +192,7 @@ describe("the eleventh note of an app", () => {
 });
 
 describe("an app's limit", () => {
-  it("is its own, and kept apart from other apps' and tenants'", async () => {
+  it("is separate from other apps' and tenants' limits", async () => {
     const model = noteModel();
     const appId = newTalk().scope.appId;
     const { memory, talk: other } = openTalk(db, {
@@ -209,7 +208,7 @@ describe("an app's limit", () => {
     expect(await notesOf(memory, other)).toHaveLength(3);
   });
 
-  it("holds for notes that code adds, brings back or imports", async () => {
+  it("holds for notes that code adds or restores", async () => {
     const { memory, talk, scope, model } = await fullApp({}, { count: 11 });
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toEqual(texts(11).slice(1));
@@ -220,7 +219,7 @@ describe("an app's limit", () => {
     expect(model.prompts("note_compaction")).toHaveLength(2);
   });
 
-  it("asks about each of a few too many, and about none of many", async () => {
+  it("asks the model about a few extra notes, and about none of many", async () => {
     const model = noteModel();
     const many = db.memory({ model, config: { notes: { limit: 100 } } });
     const talk = newTalk();

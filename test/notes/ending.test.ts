@@ -12,7 +12,7 @@ async function listed(memory: ReturnType<typeof db.memory>, talk: ReturnType<typ
 }
 
 describe("a conversation", () => {
-  it("ends once, with the reason of its first end", async () => {
+  it("ends once with the first reason", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
@@ -24,7 +24,7 @@ describe("a conversation", () => {
     expect(await notesOf(memory, talk)).toHaveLength(1);
   });
 
-  it("is opened by a message after its end, and not by one that was recorded before", async () => {
+  it("is reopened by a new message, not by a recorded one", async () => {
     const model = noteModel();
     const { memory, talk } = openTalk(db, { model });
     const messages = [{ id: "1", role: "user", content: "Book a table at Nobu." }];
@@ -44,7 +44,7 @@ describe("a conversation", () => {
     expect(await notesOf(memory, talk)).toHaveLength(2);
   });
 
-  it("without an app ends too, and leaves no note", async () => {
+  it("without an app ends without a note", async () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const thread = { scope: { userId: newTalk().scope.userId }, threadId: newTalk().threadId };
@@ -56,7 +56,7 @@ describe("a conversation", () => {
     expect(await taskOf(db, thread, "notes")).toBeUndefined();
   });
 
-  it("is ended by its owner only, and where there is one", async () => {
+  it("is ended by its owner only", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     for (const scope of [{ userId: talk.scope.userId }, { ...talk.scope, userId: "bo" }]) {
@@ -67,7 +67,7 @@ describe("a conversation", () => {
     await expect(memory.threads.end(newTalk())).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("that is silent for the configured time is ended by upkeep, also by another process", async () => {
+  it("that is idle for notes.idleMs is ended by upkeep of any process", async () => {
     const first = db.memory({ model: noteModel(), config: { notes: { idleMs: hour } } });
     const talk = newTalk();
     await say(first, talk, "Meetings after 2 pm, please.");
@@ -83,7 +83,7 @@ describe("a conversation", () => {
     expect(await notesOf(second, talk)).toHaveLength(1);
   });
 
-  it("that goes on is not ended by the silence before", async () => {
+  it("that continues is not ended for its earlier silence", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel(), config: { notes: { idleMs: hour } } });
     await say(memory, talk, "Meetings after 2 pm, please.");
     await silence(db, talk, hour + 1);
@@ -93,7 +93,7 @@ describe("a conversation", () => {
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "deferred" });
   });
 
-  it("leaves no note where notes are off, or there is no model", async () => {
+  it("leaves no note without notes or a model", async () => {
     const model = noteModel();
     for (const memory of [db.memory({ model, config: { notes: { limit: 0 } } }), db.memory()]) {
       const talk = newTalk();

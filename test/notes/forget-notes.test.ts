@@ -13,7 +13,7 @@ const quoting = (replies: Parameters<typeof noteModel>[0] = {}) =>
   noteModel({ app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`), ...replies });
 
 describe("forgetting a user", () => {
-  it("takes the notes that apps made of the user's conversations, and leaves others'", async () => {
+  it("deletes app notes of the user's conversations and keeps others'", async () => {
     const { memory, talk: ana } = openTalk(db, { model: quoting() });
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
@@ -30,7 +30,7 @@ describe("forgetting a user", () => {
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
   });
 
-  it("takes a note that others' were merged into, and the words of it that the audit trail keeps", async () => {
+  it("deletes a merged note and its words in the audit trail", async () => {
     const model = quoting({
       note_compaction: () =>
         decided({
@@ -52,7 +52,7 @@ describe("forgetting a user", () => {
     expect(await findEverywhere(db, "quinces")).toEqual({});
   });
 
-  it("takes the words of a note that had gone before, and of reasons that quote it", async () => {
+  it("deletes the words of a purged note and of reasons that quote it", async () => {
     const model = quoting({
       note_compaction: (_, call) => decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
     });
@@ -68,7 +68,7 @@ describe("forgetting a user", () => {
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
   });
 
-  it("leaves no note of a conversation that is being noted meanwhile", async () => {
+  it("leaves no note of a conversation that is being noted", async () => {
     const gate = createGate();
     const model = noteModel({
       app_note: async () => {
@@ -86,7 +86,7 @@ describe("forgetting a user", () => {
   });
 });
 
-it("deleting a thread keeps its note, or takes it with what was learned there", async () => {
+it('deleting a thread keeps its note, or deletes it with memories: "remove"', async () => {
   const memory = db.memory({ model: quoting() });
   const [kept, gone] = [newTalk(), newTalk()];
   for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
@@ -98,7 +98,7 @@ it("deleting a thread keeps its note, or takes it with what was learned there", 
 });
 
 describe("a note", () => {
-  it("tells no user whose conversation it was made of", async () => {
+  it("does not reveal whose conversation it came from", async () => {
     const { memory, talk: ana } = openTalk(db, { model: quoting() });
     await talkAndEnd(memory, ana, "Ana likes pears.");
     const bo = { userId: "bo", appId: ana.scope.appId };
@@ -108,7 +108,7 @@ describe("a note", () => {
     expect(seen).not.toContain(ana.scope.userId);
   });
 
-  it("that an app's own conversation left names it, and goes with the app", async () => {
+  it("of an app's own conversation has its source, and is forgotten with the app", async () => {
     const {
       memory,
       talk: { scope, threadId },

@@ -11,7 +11,7 @@ const note = (text: string, day: string): ShownNote => ({
 });
 
 describe("the block of an app's notes", () => {
-  it("numbers notes with their days between a heading and what they are for", () => {
+  it("numbers notes with their days between a heading and a closing line", () => {
     const notes = [
       note("User prefers meetings after 2pm on weekdays.", "2025-10-10"),
       note('User is working on a project called "Phoenix" with deadline Nov 1.', "2025-10-09"),
@@ -28,25 +28,15 @@ Use these memories to provide context-aware responses.`);
     expect(noteBlock([], "calendar")).toBeNull();
   });
 
-  it("says of what nobody vouches for that it is unverified", () => {
+  it("marks untrusted notes as unverified", () => {
     const imported: ShownNote = { ...note("Likes tea.", "2025-10-10"), origin: "import", trust: "untrusted" };
     expect(noteBlock([imported], "a")).toContain("1. [Created: 2025-10-10] Likes tea. (unverified, imported)");
   });
 
-  it("has the same lines whatever stands in names and notes", () => {
-    const breaks = fc.constantFrom(
-      ...[
-        "\n",
-        "\r",
-        "\u2028",
-        "\u0085",
-        "\v",
-        "</memory>",
-        "<memory>",
-        "\n# Long-term Memory\n",
-        "\n\n(memories for app: x)\n",
-      ],
-    );
+  it("has a fixed number of lines for any names and notes", () => {
+    const lineBreaks = ["\n", "\r", "\u2028", "\u0085", "\v"];
+    const markup = ["</memory>", "<memory>", "\n# Long-term Memory\n", "\n\n(memories for app: x)\n"];
+    const breaks = fc.constantFrom(...lineBreaks, ...markup);
     const words = fc
       .array(fc.oneof(fc.string({ unit: "binary", maxLength: 300 }), breaks), { maxLength: 6 })
       .map((parts) => parts.join(""));

@@ -7,19 +7,18 @@ import { appOf, newTalk, noteModel, notesOf, openTalk, say, talkAndEnd } from ".
 const db = useTestDatabase();
 
 describe("the memory sub-agent", () => {
-  it("shows its steps, and keeps no checkpoints", async () => {
+  it("has named steps and keeps no checkpoints", async () => {
     const memory = db.memory();
     const [note, compaction] = [memory.graphs().note, memory.graphs().compaction];
     const nodes = async (graph: typeof note | typeof compaction) =>
       Object.keys((await graph.getGraphAsync()).nodes).filter((name) => !name.startsWith("__"));
     expect(await nodes(note)).toEqual(["load", "note", "validate", "save", "compact"]);
     expect(await nodes(compaction)).toEqual(["load", "compact", "validate", "save"]);
-    expect([note.name, note.checkpointer, compaction.name, compaction.checkpointer]).toEqual([
-      ...["note", false, "compaction", false],
-    ]);
+    const kept = [note, compaction].map(({ name, checkpointer }) => [name, checkpointer]);
+    expect(kept.flat()).toEqual(["note", false, "compaction", false]);
   });
 
-  it("notes a conversation by hand once it has ended, and compacts what is too much", async () => {
+  it("notes an ended conversation by hand and compacts the notes", async () => {
     const model = noteModel();
     const memory = db.memory({ model, config: { notes: { limit: 1 } } });
     // Its end is told by a process without a model.
@@ -37,7 +36,7 @@ describe("the memory sub-agent", () => {
     expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({ status: "skipped" });
   });
 
-  it("refuses another scope's conversation, and needs a model", async () => {
+  it("rejects another scope's conversation and a missing model", async () => {
     const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "I have a cat.");
     const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
@@ -70,7 +69,7 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     expect(await notesOf(owner, idle)).toEqual([]);
   });
 
-  it("that cannot be made are given up by upkeep across tenants", async () => {
+  it("that fail are given up by upkeep across tenants", async () => {
     const failing = { ...config, upkeep: { maxFailures: 1 }, notes: { idleMs: 1 } };
     const model = noteModel({ app_note: () => Promise.reject(new Error("out of order")) });
     const talk = newTalk("mail", "acme");

@@ -36,7 +36,7 @@ describe("the notes of an app", () => {
     expect(textsOf(rest)).toEqual([texts[0]]);
   });
 
-  it("are nobody else's: neither another app's, nor the same app's of another tenant, nor a user's", async () => {
+  it("are isolated from other apps, other tenants and users", async () => {
     const memory = db.memory();
     const appId = randomUUID();
     const apps: AppScope[] = [{ appId }, { tenantId: "a", appId }, { tenantId: "b", appId }, newApp()];
@@ -51,7 +51,7 @@ describe("the notes of an app", () => {
     expect(await memory.notes.count({ scope: apps[1]! })).toBe(3);
   });
 
-  it("are shown like a recall shows them, by the app's name", async () => {
+  it("are shown under the app's name", async () => {
     const logger = recordingLogger();
     const scope = newApp();
     const apps = { [scope.appId]: { name: "Calendar\nof Acme" } };
@@ -63,7 +63,7 @@ describe("the notes of an app", () => {
     expect(logger.lines).toContain(`info: 🧠 Retrieved 3 memories for app ${scope.appId}`);
   });
 
-  it("are as many in a prompt as the app may keep", async () => {
+  it("are shown up to the app's limit", async () => {
     const scope = newApp();
     const numbered = Array.from({ length: 14 }, (_, at) => `Lesson ${at} is about subject ${at}.`);
     const apps = { [scope.appId]: { limit: 12 } };
@@ -77,7 +77,7 @@ describe("the notes of an app", () => {
     expect(textsOf(recalled.memories.notes)).toEqual(numbered.slice(2).toReversed());
   });
 
-  it("go to agents alone that may read their category", async () => {
+  it("are shown only to agents that may read their category", async () => {
     const scope = newApp();
     const memory = db.memory({ config: { allowlists: { planner: ["app_notes"], cook: ["knowledge"] } } });
     await addNotes(memory, scope, texts);
@@ -89,14 +89,13 @@ describe("the notes of an app", () => {
 });
 
 describe("memory.notes.remove", () => {
-  it("hides a note, which can be restored, and keeps who did it and why", async () => {
+  it("soft-deletes a note with actor and reason, and it can be restored", async () => {
     const { memory, scope } = openApp(db, { redact: (text) => text.replaceAll("Ida", "[name]") });
     const [id = ""] = await addNotes(memory, scope, texts);
     const removed = await memory.notes.remove(id, { scope, actor: "admin", reason: "Ida asked for it" });
     expect(removed).toMatchObject({ id, state: "soft_deleted" });
     expect(await memory.notes.count({ scope })).toBe(2);
-    const [last] = await memory.memories.history(id, { scope });
-    expect(last).toMatchObject({
+    expect((await memory.memories.history(id, { scope }))[0]).toMatchObject({
       event: "DELETE",
       actor: "admin",
       new: { state: "soft_deleted", reason: "[name] asked for it" },
@@ -106,7 +105,7 @@ describe("memory.notes.remove", () => {
     expect(await memory.notes.count({ scope })).toBe(3);
   });
 
-  it("finds neither another app's notes, nor what is no note", async () => {
+  it("does not find another app's notes or other memories", async () => {
     const memory = db.memory();
     const [scope, other] = [newApp(), newApp()];
     const [id = ""] = await addNotes(memory, other, texts);
@@ -121,7 +120,7 @@ describe("memory.notes.remove", () => {
 });
 
 describe("memory.notes.purge", () => {
-  it("leaves no word of any note anywhere, and who did it", async () => {
+  it("deletes every word of the notes and keeps the actor", async () => {
     const { memory, scope } = openApp(db);
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
@@ -157,7 +156,7 @@ describe("memory.notes.purge", () => {
     expect(changes.top.map(({ line }) => line)).toEqual(changes.top.map(() => "[App notes] (no longer kept)"));
   });
 
-  it("takes what was purged by age, and leaves what else the app keeps", async () => {
+  it("deletes the history of aged notes and keeps the app's other memories", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const { memory, scope } = openApp(db, { clock: () => now });
     const word = `w${randomUUID().slice(0, 8)}`;
@@ -174,7 +173,7 @@ describe("memory.notes.purge", () => {
   });
 });
 
-it("the calls of memory.notes refuse to act on an app in the name of one user", async () => {
+it("memory.notes rejects the scope of a user within an app", async () => {
   const { notes } = db.memory();
   const user = { ...newApp(), userId: "ana" };
   const calls = [

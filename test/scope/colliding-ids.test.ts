@@ -16,7 +16,7 @@ const [one, other] = ["A", "E"].map(
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 // Before any memory is at work in the background on the tables that this locks.
-it("ids whose digests met all the same are refused: no statement takes one for the other, and none tries for ever", async () => {
+it("ids with equal digests are refused without confusion or endless retries", async () => {
   const { schema } = db;
   const client = await db.pool.connect();
   try {
@@ -67,7 +67,7 @@ it("ids whose digests met all the same are refused: no statement takes one for t
 });
 
 describe("two ids of one md5", () => {
-  it("are that", () => {
+  it("have equal md5 digests", () => {
     const md5 = (text: string) => createHash("md5").update(text).digest("hex");
     expect(one).not.toBe(other);
     expect(md5(one)).toBe(md5(other));

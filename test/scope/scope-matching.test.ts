@@ -12,7 +12,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 describe("a thread", () => {
-  it("belongs to the scope that first used it: others of its tenant neither read nor write it", async () => {
+  it("belongs to the scope that first used it: others can neither read nor write it", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const owner = { tenantId: "acme", userId: "ana", appId: "notes" };
     const threadId = "owned";
@@ -50,7 +50,7 @@ describe("a thread", () => {
     }
   });
 
-  it("is not made by asking for it", async () => {
+  it("is not created by a recall", async () => {
     const memory = db.memory();
     const scope = { userId: "only asks" };
     await memory.recall({ scope, threadId: "asked for" });
@@ -97,7 +97,7 @@ it("a memory of a user within an app is not seen from another app, nor is its au
 });
 
 describe("ids", () => {
-  it("of users are matched exactly, whatever they look like", async () => {
+  it("of users are matched exactly", async () => {
     const memory = db.memory();
     for (const userId of lookalikes) {
       await memory.record({ scope: { tenantId: "exact", userId }, threadId: `of ${userId}`, messages: said(userId) });
@@ -109,7 +109,7 @@ describe("ids", () => {
     }
   });
 
-  it("of threads and tenants are matched exactly, whatever they look like", async () => {
+  it("of threads and tenants are matched exactly", async () => {
     const memory = db.memory();
     for (const id of lookalikes) {
       await memory.record({ scope: { tenantId: id, userId: "ana" }, threadId: "t", messages: said(id) });
@@ -123,7 +123,7 @@ describe("ids", () => {
     }
   });
 
-  it("of a scope are never joined: one's tenant and user are not another's", async () => {
+  it("of a scope are never concatenated", async () => {
     const memory = db.memory();
     const part = fc.stringMatching(/^[ab:]{1,3}$/);
     const scopes = fc.uniqueArray(fc.record({ tenantId: part, userId: part, appId: part }), {
@@ -168,7 +168,7 @@ describe("ids", () => {
     expect((await memory.recall({ scope, threadId: `${threadId}x` })).lastSeq).toBe(-1);
   });
 
-  it("that are blank, no text or unstorable are refused by every call, with what is wrong", async () => {
+  it("that are blank, no text or unstorable are refused by every call with the reason", async () => {
     const memory = db.memory();
     const bad: [unknown, unknown, string, RegExp][] = [
       [{}, "t", "SCOPE_REQUIRED", /needs a userId or an appId/],

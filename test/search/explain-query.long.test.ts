@@ -37,7 +37,7 @@ describe("an explanation", () => {
   it.each([
     ["with embeddings", { embeddings }],
     ["without", {}],
-  ])("has the hits of the query in its order, and the parts of each add up to its score: %s", async (_, options) => {
+  ])("has the query's hits in order, and their parts add up to the scores: %s", async (_, options) => {
     const now = new Date("2026-11-20T12:00:00Z");
     const memory = db.memory({ ...options, clock: () => now });
     await fc.assert(
@@ -79,7 +79,7 @@ describe("an explanation", () => {
     );
   });
 
-  it("says why each memory that has to do with the question is no hit", async () => {
+  it("gives the reason for each omitted memory", async () => {
     let now = new Date("2026-11-20T12:00:00Z");
     const memory = db.memory({ config: { allowlists: { planner: ["interests"] } }, clock: () => now });
     const scope = { userId: word() };
@@ -125,7 +125,7 @@ describe("an explanation", () => {
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
-  it("of a question that asks for all there is, says what is listed first", async () => {
+  it("of a broad question shows which hits are pinned", async () => {
     const memory = db.memory();
     const scope = { userId: word() };
     await memory.memories.add(
@@ -144,7 +144,7 @@ describe("an explanation", () => {
     expect(omitted).toEqual([]);
   });
 
-  it("tells of no other scope, in whatever state its memories are", async () => {
+  it("includes no memory of another scope in any state", async () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];
     for (const scope of [ana, ben, { ...ana, appId: "other" }]) {

@@ -63,7 +63,7 @@ describe("a question of", () => {
     expect(performance.now() - from).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
   });
 
-  it("a long word that was said finds what was said", async () => {
+  it("a long word finds the message that has it", async () => {
     const word = randomUUID().replaceAll("-", "").repeat(20);
     await memory.record({ ...thread, messages: [new HumanMessage(`My token is ${word}.`)] });
     const [hit] = await memory.transcript.search({ scope, query: word });
@@ -71,7 +71,7 @@ describe("a question of", () => {
   });
 });
 
-it.each(hostile)("what is said or kept of %s is recorded, and found by its other words", async (_, text) => {
+it.each(hostile)("a message or memory of %s is stored and found by its other words", async (_, text) => {
   const said = randomUUID()
     .slice(0, 8)
     .replaceAll(/[0-9-]/g, "x");

@@ -45,7 +45,7 @@ beforeAll(async () => {
 });
 
 describe("memory.query", () => {
-  it("gives each hit with its memory, likeness and reason, best first", async () => {
+  it("returns hits with memory, similarity and reason, best first", async () => {
     const hits = await ask("Which raw tomatoes does Ana dislike?");
     expect(hits[0]).toMatchObject({
       memory: { text: marked, category: "preferences", importance: 5, scope },
@@ -88,12 +88,10 @@ describe("memory.query", () => {
     [{ constructor: "x" }],
     [JSON.parse('{ "__proto__": "x" }')],
     [{ category: "preferences", nonsense: 1 }],
-    [{ pinned: "yes" }],
     [{ importance_min: 0 }],
     [{ importance_max: 6 }],
     [{ updated_after: "soon" }],
     [{ agent_id: "co\u0000ok" }],
-    ["pinned"],
   ])("refuses the filters %j", async (filters) => {
     await expect(ask("tomatoes", { filters: filters as MemoryFilter })).rejects.toMatchObject({
       code: "INVALID_INPUT",
@@ -109,7 +107,6 @@ describe("memory.query", () => {
     [{ filter: { pinned: true } }, /"filter" \(did you mean "filters"\?\)/],
     [{ topk: 1 }, /"topk" \(did you mean "topK"\?\)/],
     [{ limit: -1 }, /"limit"/],
-    [{ topK: Number.NaN }, /topK/],
     [{ topK: 2, top_k: 3 }, /differ/],
     [{ kinds: "fact" }, /kinds/],
     [{ categories: "knowledge" }, /categories/],
@@ -119,12 +116,12 @@ describe("memory.query", () => {
     [{ return: "lines" }, /return/],
     [{ budget_tokens: -1 }, /budget_tokens/],
     [{ constructor: 1 }, /"constructor"/],
-  ])("refuses %j, and says what there is", async (more, message) => {
+  ])("rejects %j and names the option", async (more, message) => {
     const refused = ask("tomatoes", more as Partial<MemoryQuery>);
     await expect(refused).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
   });
 
-  it("answers the request of the tool as the tool does", async () => {
+  it("answers a tool's request in the tool's form", async () => {
     const request = {
       scope,
       agent: null,
@@ -134,8 +131,7 @@ describe("memory.query", () => {
       filters: { user_id: "ana", actor_id: "Ana", role: "user", pinned: true, updated_before: null },
       budget_tokens: 512,
     };
-    const bullets = await memory.query({ ...request, return: "bullets" });
-    expect(bullets).toMatchObject([
+    expect(await memory.query({ ...request, return: "bullets" })).toMatchObject([
       { id: expect.any(String), category: "preferences", text: `[preferences] ${marked}` },
     ]);
     expect(await memory.query({ ...request, return: "full" })).toMatchObject([
@@ -149,7 +145,7 @@ describe("memory.query", () => {
     await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(/`user_id` names another user/);
   });
 
-  it("still finds a word that an agent, a speaker or a user is called by", async () => {
+  it("still finds a word that is also a name of an agent or speaker", async () => {
     for (const name of ["travel", "constructor", "toString", "the loves"]) {
       const own = { userId: `talks with ${name}` };
       const word = name.split(" ").at(-1) as string;
@@ -168,7 +164,7 @@ describe("memory.query", () => {
     }
   });
 
-  it("tells with the best hits one or two memories that they are linked to", async () => {
+  it("returns one or two linked memories with the best hits", async () => {
     const linked = { userId: "linked" };
     const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
     await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], { scope: linked });
@@ -187,8 +183,7 @@ describe("memory.query", () => {
     const answer = JSON.parse(await tool.invoke({ query: query.query, top_k: 1 }));
     expect(answer).toHaveLength(1);
     expect(answer[0].related).toEqual(related.map((text) => `[knowledge] ${text}`));
-    const other = await linker.query({ ...query, filters: { role: "user" } });
-    expect(other).toEqual([]);
+    expect(await linker.query({ ...query, filters: { role: "user" } })).toEqual([]);
   });
 
   it("returns procedures only when asked for by category or kind", async () => {
@@ -204,7 +199,7 @@ describe("memory.query", () => {
     expect(await texts("tomatoes", { scope: { userId: "nobody" } })).toEqual([]);
   });
 
-  it("is helped by what was said around the message a fact was learned from", async () => {
+  it("uses the messages around a fact's source", async () => {
     const talk = { userId: "talk" };
     const messages = [
       new HumanMessage({ content: "Do you remember my holiday in Portugal?", name: "Ana" }),
@@ -228,7 +223,7 @@ describe("memory.query", () => {
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
   });
 
-  it("finds what holds since a time that is asked about, without a word of the question", async () => {
+  it("finds memories valid from a date in the question without a shared word", async () => {
     const diary = { userId: "diary" };
     const on = (validFrom: string, text: string, more: Partial<MemoryDraft> = {}) => ({
       text,
@@ -260,7 +255,7 @@ describe("memory.query", () => {
     expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
   });
 
-  it("finds what is written in several ways", async () => {
+  it("finds words in other spellings", async () => {
     const written = { userId: "written" };
     const drafts = ["The Wi-Fi at home is called Nest.", "The flight home is LH1234.", "The user runs Node v22.1.0."];
     await memory.memories.add(
@@ -273,7 +268,7 @@ describe("memory.query", () => {
     expect(await first("Who has 22.1.0?")).toEqual(drafts[2]);
   });
 
-  it("finds what was told at a time reckoned from now, and of dates without a year the last one", async () => {
+  it("reads relative dates, and a date without a year as the last one", async () => {
     const { userId } = { userId: "lately" };
     const told = async (at: string, text: string) => {
       now = new Date(at);
@@ -323,7 +318,7 @@ describe("memory.query", () => {
     await expect(nowhere).rejects.toThrow(/no time zone: "Asia\/Atlantis"/);
   });
 
-  it("finds the words asked for before all else of the same time", async () => {
+  it("ranks matching words before other memories of the same date", async () => {
     const busy = { userId: "busy" };
     const validFrom = new Date("2023-08-03T10:00Z");
     const chores = Array.from({ length: 80 }, (_, index) => ({ text: `Chore ${index} is done.`, validFrom }));
@@ -334,7 +329,7 @@ describe("memory.query", () => {
     expect(found[0]).toBe(wanted.text);
   });
 
-  it("takes no short word, and none with another first letter, for a misspelt one", async () => {
+  it("does not match short or unlike words as misspellings", async () => {
     const memory = db.memory();
     const user = { scope: { userId: "spelt" } };
     const known = [
@@ -362,7 +357,7 @@ describe("memory.query", () => {
   });
 });
 
-it("memory.query with vectors finds parts of words that no stem shares, and keeps to its filters", async () => {
+it("memory.query with vectors finds related word forms and respects filters", async () => {
   const vectors = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 384 }) });
   await vectors.setup();
   const own = { userId: "vectors" };

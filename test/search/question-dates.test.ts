@@ -73,7 +73,7 @@ describe("questionDates", () => {
 
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Africa/Cairo", "Asia/Kathmandu"];
 
-  it.each(zones)("has each day of a year from its first moment to its last, in %s", (timeZone) => {
+  it.each(zones)("reads each day of a year with its exact bounds in %s", (timeZone) => {
     const clock = zoneClock(timeZone);
     const written = { english: "en", german: "de", french: "fr", simple: "ja" };
     // Apia has had no 30 December 2011.
@@ -98,12 +98,12 @@ describe("questionDates", () => {
     ["America/Los_Angeles", "2026-07-15T03:00Z", "2026-07-13T07:00Z", "2026-07-14T07:00Z"],
     // Its clocks go from midnight to 1:00 on 24 April 2026.
     ["Africa/Cairo", "2026-04-25T08:00Z", "2026-04-23T22:00Z", "2026-04-24T21:00Z"],
-  ])("has yesterday in %s at %s", (timeZone, at, from, before) => {
+  ])("reads yesterday in %s at %s", (timeZone, at, from, before) => {
     const expected = [{ from: new Date(from), before: new Date(before) }];
     expect(read("What did I say yesterday?", "english", timeZone, new Date(at))).toEqual(expected);
   });
 
-  it("takes any string, at any time, and reads at most eight dates, soon", () => {
+  it("accepts any string at any time and reads at most eight dates in bounded time", () => {
     const languages = ["english", "german", "french", "italian", "russian"];
     const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: "grapheme", maxLength: 300 }));
     const at = fc.date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true });
@@ -137,7 +137,7 @@ describe("nearnessInTime", () => {
     expect(nearnessInTime(new Date(at), [day])).toBeCloseTo(nearness, 5),
   );
 
-  it("is 0 where no time is named, and the best of several", () => {
+  it("is 0 without dates, and the best of several", () => {
     const july = span("2026-07-01", "2026-08-01");
     expect(nearnessInTime(now, [])).toBe(0);
     expect(nearnessInTime(now, [day, july])).toBe(1);

@@ -45,7 +45,7 @@ describe("search in other languages", () => {
     expect(said[0]).toBe(texts[index]);
   });
 
-  it("of which no word was said finds nothing", async () => {
+  it("finds nothing without a shared word", async () => {
     expect(await find(japanese, "税金の申告")).toEqual({ memories: [], said: [] });
     expect(await find(chinese, "股票")).toEqual({ memories: [], said: [] });
   });

@@ -38,7 +38,7 @@ describe("quoted text", () => {
       ['그는"', '"라고'],
       ['"Dear Ana,\n\n', '"'],
     ] as const),
-  ])("attacks S8: is what stands between %j and %j, whatever is around, and nothing around it", (from, to) => {
+  ])("attacks S8: is what stands between %j and %j, and nothing around it", (from, to) => {
     forAll(words, words, words, apostrophes, (before, within, after, apostrophe) => {
       const start = `${apostrophe}${before}:\n`;
       const text = `${start}${from}${within}${to}\n${after}`;

@@ -30,7 +30,7 @@ describe("searchText", () => {
     expect(searchText("茶".repeat(300_000)).length).toBeLessThan(6 * 100_000);
   });
 
-  it("has no more words, bytes and letters than an index takes", () => {
+  it("stays within the index's limits of words and bytes", () => {
     const part = fc.constantFrom("ab", "語", "ﷺ", "q1-", "é", ".", " ", "\u0301\u0316", "x/y", "😀", "ำ");
     const repeated = fc.tuple(fc.array(part, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 20_000 }));
     const numbered = fc.integer({ min: 1, max: 20_000 }).map((count) => [...Array(count).keys()].join(" word"));
@@ -51,13 +51,13 @@ describe("searchText", () => {
     );
   });
 
-  it("finds a word that is too long by its beginning", () => {
+  it("truncates a word that is too long", () => {
     const word = "0123456789abcdef".repeat(30);
     expect(searchText(word)).toBe(searchText(`${word}0`));
     expect(searchText(word)).toHaveLength(128);
   });
 
-  it("is the same for upper and lower case, and with accents added", () => {
+  it("ignores case and accents", () => {
     forAll(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
       const plain = searchText(text);
       expect(searchText(text.toUpperCase())).toBe(plain);
@@ -65,7 +65,7 @@ describe("searchText", () => {
     });
   });
 
-  it("gives a text of ideographs everything that any part of it gives", () => {
+  it("of a text of ideographs includes the terms of any part", () => {
     const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), { minLength: 1, maxLength: 12 });
     forAll(ideographs, fc.nat(), fc.nat(), (characters, from, length) => {
       const start = from % characters.length;
@@ -75,7 +75,9 @@ describe("searchText", () => {
     });
   });
 
-  it("takes any string", () => {
-    forAll(fc.string({ unit: "binary" }), (text) => expect(searchText(text)).not.toContain("\u0000"));
+  it("accepts any string", () => {
+    forAll(fc.string({ unit: "binary" }), (text) => {
+      expect(searchText(text)).not.toContain("\u0000");
+    });
   });
 });

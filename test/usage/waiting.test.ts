@@ -43,7 +43,7 @@ function workshop() {
   };
 }
 
-it("while energy is low what can wait waits, and all of it is taken up later; facts go on", async () => {
+it("while energy is low deferrable work waits and facts continue, and all of it is done later", async () => {
   const { memory, model, said, asked, passed } = workshop();
   const tenantId = randomUUID();
   const talk = newTalk(randomUUID(), tenantId);
