@@ -142,14 +142,12 @@ describe("a sensitive field", () => {
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
         const { memory, scope } = openThread(db, { config: { consent: queue } });
-        const start = await memory.memories.add(
-          [
-            draftOf(["profile", "city"], "Rome"),
-            draftOf(["profile", "pronouns"], "they"),
-            draftOf(["tasks", "city"], "Hall"),
-          ],
-          { scope, consent: "given" },
-        );
+        const drafts = [
+          draftOf(["profile", "city"], "Rome"),
+          draftOf(["profile", "pronouns"], "they"),
+          draftOf(["tasks", "city"], "Hall"),
+        ];
+        const start = await memory.memories.add(drafts, { scope, consent: "given" });
         const consented = new Set(["Rome", "they"]);
         for (const action of steps) {
           const all = await memory.memories.list({ scope, states: ["active", "soft_deleted", "superseded"] });

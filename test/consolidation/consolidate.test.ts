@@ -16,13 +16,11 @@ describe("consolidating", () => {
     const scope: Scope = { userId: "merge" };
     const model = judgingModel(() => "same");
     const memory = db.memory({ model });
-    const [first, second] = await memory.memories.add(
-      [
-        { text: hiking, importance: 2, tags: ["sport"] },
-        { text: hikes, importance: 4, tags: ["summer"] },
-      ],
-      { scope },
-    );
+    const drafts = [
+      { text: hiking, importance: 2, tags: ["sport"] },
+      { text: hikes, importance: 4, tags: ["summer"] },
+    ];
+    const [first, second] = await memory.memories.add(drafts, { scope });
     const done = await consolidateNow(memory, { scope });
     expect(done).toMatchObject({ status: "completed", calls: 5 });
     expect(done.pairs).toMatchObject([
@@ -96,18 +94,16 @@ describe("consolidating", () => {
       config: { memories: { askSimilarity: 0.3 } },
     });
     await memory.setup();
-    await memory.memories.add(
-      [
-        { text: "The user has 2 cats at home." },
-        { text: "The user has 3 cats at home." },
-        { text: "The user never has cats at home." },
-        { text: "The appointment with the dentist is on Monday." },
-        { text: "The appointment with the dentist is on Tuesday." },
-        { text: "The user plays chess with Anna in the park." },
-        { text: "The user plays chess with Boris in the park." },
-      ],
-      { scope },
-    );
+    const drafts = [
+      { text: "The user has 2 cats at home." },
+      { text: "The user has 3 cats at home." },
+      { text: "The user never has cats at home." },
+      { text: "The appointment with the dentist is on Monday." },
+      { text: "The appointment with the dentist is on Tuesday." },
+      { text: "The user plays chess with Anna in the park." },
+      { text: "The user plays chess with Boris in the park." },
+    ];
+    await memory.memories.add(drafts, { scope });
     const { pairs } = await consolidateNow(memory, { scope });
     expect(pairs.filter(({ verdict }) => verdict === "same")).toMatchObject([
       ...Array(3).fill({ action: "none", refused: "details" }),

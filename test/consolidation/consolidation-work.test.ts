@@ -10,6 +10,7 @@ import { judgingModel } from "../support/pair-judge.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -125,10 +126,7 @@ describe("a run", () => {
       "The user plays chess in the park with friends.",
       "In the park the user meets friends who play chess.",
     ];
-    await memory.memories.add(
-      chess.map((text) => ({ text })),
-      { scope },
-    );
+    await memory.memories.add(asDrafts(chess), { scope });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "deferred", calls: 0 });
     expect((await taskOf("one")).retry_at).toEqual(new Date("2026-03-02T00:00:00Z"));
     now = new Date("2026-03-02T00:00:00Z");

@@ -52,13 +52,11 @@ describe("metadata", () => {
     const memory = db.memory();
     const ben = of("ben");
     const text = "Ben rows on Sundays.";
-    const [one, two] = await memory.memories.add(
-      [
-        { text, metadata: { a: 1 } },
-        { text, metadata: { b: 2 } },
-      ],
-      ben,
-    );
+    const drafts = [
+      { text, metadata: { a: 1 } },
+      { text, metadata: { b: 2 } },
+    ];
+    const [one, two] = await memory.memories.add(drafts, ben);
     expect(two?.id).toBe(one?.id);
     await memory.memories.add({ text, metadata: { a: 3, c: 4 } }, ben);
     const found = await memory.memories.get(one?.id as string, ben);

@@ -6,6 +6,7 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
@@ -42,10 +43,7 @@ describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
     const memory = await open();
     const user = newUser();
     const drafts = [long("weekly"), long("Weekly").toUpperCase(), long("really weekly")];
-    const outcomes = await memory.memories.add(
-      drafts.map((text) => ({ text })),
-      user,
-    );
+    const outcomes = await memory.memories.add(asDrafts(drafts), user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "created"]);
     const [later, first] = await memory.memories.list(user);
     expect([first, later]).toMatchObject([{ seenCount: 2 }, { text: long("really weekly") }]);

@@ -164,13 +164,11 @@ describe("a batch", () => {
   it("that repeats a stored statement counts each draft", async () => {
     const { memory, user } = open();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
-    const outcomes = await memory.memories.add(
-      [
-        { text: "the user drinks black coffee every morning" },
-        { text: "The user drinks  black coffee every MORNING!" },
-      ],
-      user,
-    );
+    const drafts = [
+      { text: "the user drinks black coffee every morning" },
+      { text: "The user drinks  black coffee every MORNING!" },
+    ];
+    const outcomes = await memory.memories.add(drafts, user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);

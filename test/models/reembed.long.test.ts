@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const made: string[] = [];
@@ -45,11 +46,7 @@ async function schemaWith(count: number) {
   const old = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 64 }) });
   await old.setup();
   const texts = Array.from({ length: count }, (_, index) => `Ana keeps box ${index} in cellar ${index * 7}.`);
-  if (count > 0)
-    await old.memories.add(
-      texts.map((text) => ({ text })),
-      { scope },
-    );
+  if (count > 0) await old.memories.add(asDrafts(texts), { scope });
   const vectorsOf = async (space: string) => {
     const { rows } = await db.pool.query(
       `select m.content from "${schema}".memory_embedding e join "${schema}".memory m on m.ref = e.memory_ref

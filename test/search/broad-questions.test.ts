@@ -1,6 +1,6 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memoryQueryTool } from "../../src/index.js";
+import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
 import { fittingHits } from "../../src/search/answer-query.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
@@ -17,16 +17,14 @@ const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am
 
 async function known() {
   const { memory, scope, threadId } = openThread(db);
-  await memory.memories.add(
-    [
-      { text: "Cleo knows everything about owls.", importance: 2 },
-      { text: "Cleo is allergic to nuts.", importance: 5 },
-      { text: "Cleo sings.", importance: 1, pinned: true },
-      { text: "Cleo runs.", importance: 4, category: "activity" },
-      { kind: "procedure", text: "1. Boil water. 2. Add tea.", importance: 5 },
-    ],
-    { scope },
-  );
+  const drafts: MemoryDraft[] = [
+    { text: "Cleo knows everything about owls.", importance: 2 },
+    { text: "Cleo is allergic to nuts.", importance: 5 },
+    { text: "Cleo sings.", importance: 1, pinned: true },
+    { text: "Cleo runs.", importance: 4, category: "activity" },
+    { kind: "procedure", text: "1. Boil water. 2. Add tea.", importance: 5 },
+  ];
+  await memory.memories.add(drafts, { scope });
   return { memory, scope, threadId };
 }
 const inOrder = ["Cleo sings.", "Cleo is allergic to nuts.", "Cleo runs.", "Cleo knows everything about owls."];
@@ -93,13 +91,11 @@ describe("a broad question", () => {
     const fresh = await freshSchema();
     const memory = fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 32 }) });
     const { scope, threadId } = newAddress();
-    await memory.memories.add(
-      [
-        { text: "Cleo sings.", importance: 1 },
-        { text: "Cleo runs.", importance: 5 },
-      ],
-      { scope },
-    );
+    const drafts = [
+      { text: "Cleo sings.", importance: 1 },
+      { text: "Cleo runs.", importance: 5 },
+    ];
+    await memory.memories.add(drafts, { scope });
     const hits = await memory.query({ scope, query: "Who am I?" });
     expect(hits.map((hit) => hit.memory.text)).toEqual(["Cleo runs.", "Cleo sings."]);
     const { memories } = await memory.recall({ scope, threadId, query: "Who am I?" });

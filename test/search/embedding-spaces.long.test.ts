@@ -161,13 +161,11 @@ describe("an embedding space", () => {
 describe("episodes", () => {
   it("beyond retrieval.maxEpisodeDistance are shown if the question has their words", async () => {
     const { memory } = await memoryWith(new Model(0.05, 0.8));
-    await memory.memories.add(
-      [
-        { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
-        { kind: "episode", text: "The user planned BOATS." },
-      ],
-      { scope },
-    );
+    const drafts: MemoryDraft[] = [
+      { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
+      { kind: "episode", text: "The user planned BOATS." },
+    ];
+    await memory.memories.add(drafts, { scope });
     const ask = (query: string) => memory.recall({ scope, threadId: query, query });
     const shown = async (query: string) => (await ask(query)).memories.episodes.map((hit) => hit.memory.text);
     expect(await shown("harbours and lighthouse keepers")).toEqual([

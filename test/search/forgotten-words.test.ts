@@ -5,7 +5,7 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, openThread, say } from "../support/thread-facts.js";
+import { type Address, asDrafts, newAddress, openThread, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const day = 86_400_000;
@@ -149,13 +149,11 @@ it("users M9: a question whose words nobody said finds nothing, though its neigh
   const lines = ["Ik zoek een present.", "I quit the firm.", "And a birthday is soon.", "My flat is small."];
   await memory.record({ ...thread, messages: lines.map((text) => new HumanMessage(text)) });
   const source = (seq: number) => ({ threadId, seqs: [seq] });
-  await memory.memories.add(
-    [
-      { text: "The user quit the firm.", source: source(1) },
-      { text: "A mãe da utilizadora faz anos em maio.", source: source(3) },
-    ],
-    { scope },
-  );
+  const drafts = [
+    { text: "The user quit the firm.", source: source(1) },
+    { text: "A mãe da utilizadora faz anos em maio.", source: source(3) },
+  ];
+  await memory.memories.add(drafts, { scope });
   const query = "birthday present for mum";
   expect(await memory.query({ scope, query })).toEqual([]);
   expect((await memory.recall({ ...thread, query })).memories.relevant).toEqual([]);
@@ -166,10 +164,7 @@ it("users M9: a model is shown nothing that is hardly alike", async () => {
   const { scope } = thread;
   const texts = ["Alpha beta gamma delta epsilon zeta.", "Something else that has one word of these: zeta."];
   const filler = Array.from({ length: 30 }, (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`);
-  await memory.memories.add(
-    [...texts, ...filler].map((text) => ({ text })),
-    { scope },
-  );
+  await memory.memories.add(asDrafts([...texts, ...filler]), { scope });
   const query = "alpha beta gamma delta epsilon zeta";
   const all = await memory.query({ scope, query, topK: 20 });
   expect(all.some(({ similarity }) => similarity < 0.1)).toBe(true);

@@ -20,6 +20,9 @@ export function openThread(db: TestDatabase, options?: TestOptions) {
   return { memory: db.memory(options), thread, ...thread };
 }
 
+/** Drafts of plain texts. */
+export const asDrafts = (texts: readonly string[]) => texts.map((text) => ({ text }));
+
 /** One turn of a thread. */
 export function say(memory: Memory, thread: Address, says: string, answer = "I see.") {
   return memory.remember({ ...thread, messages: [new HumanMessage(says), new AIMessage(answer)] });
