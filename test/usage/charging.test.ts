@@ -35,7 +35,7 @@ const rounds = (count: number) =>
   ]).flat();
 
 describe("background calls", () => {
-  it("are charged as the model reports them, by user and kind", async () => {
+  it("are counted as the model reports them, each with whose it was and what it was for", async () => {
     const memory = db.memory({
       model: taskModel({
         conversation_summary: () => costing(1_000, 50, summary),
@@ -69,34 +69,43 @@ describe("background calls", () => {
     }
   });
 
-  it.each<[string, (call: number) => AIMessage | Error, number[][]]>([
-    [
-      "answered wrongly, and for the answer that repairs them",
-      (call) => (call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary)),
-      [
-        [500, 5],
-        [510, 15],
-      ],
-    ],
-    [
-      "cut, and for the next try",
-      (call) => (call === 0 ? costing(600, 60, '{"summary": "They', "length") : costing(600, 9, summary)),
-      [
-        [600, 60],
-        [600, 9],
-      ],
-    ],
-    ["not answered, which cost nothing that is known", () => new Error("no connection"), []],
-  ])("are charged when %s", async (_, reply, charged) => {
-    const model = taskModel({ conversation_summary: (_, call) => reply(call) });
-    const memory = summaryMemory(db, { model, config: { summaries: { retryDelayMs: 0 } } });
+  it("that are answered wrongly are counted as well, and so is the answer that repairs them", async () => {
+    const memory = summaryMemory(db, {
+      model: taskModel({
+        conversation_summary: (_, call) => (call === 0 ? costing(500, 5, "Sure!") : costing(510, 15, summary)),
+      }),
+    });
     const thread = newAddress();
     await memory.remember({ ...thread, messages: rounds(3) });
-    expect(await rowsOf(thread)).toEqual(charged.map((tokens) => ["summary", ...tokens]));
-    expect((await memory.recall(thread)).summary?.text).toBe(charged.length > 0 ? "They talked." : undefined);
+    expect((await memory.recall(thread)).summary?.text).toBe("They talked.");
+    expect(await rowsOf(thread)).toEqual([
+      ["summary", 500, 5],
+      ["summary", 510, 15],
+    ]);
   });
 
-  it("are estimated from their texts if the model reports nothing", async () => {
+  it("whose answer was cut are counted, and each try again as what it is", async () => {
+    const cut = () => costing(600, 60, '{"summary": "They', "length");
+    const memory = summaryMemory(db, {
+      model: taskModel({ conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)) }),
+      config: { summaries: { retryDelayMs: 0 } },
+    });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: rounds(3) });
+    expect(await rowsOf(thread)).toEqual([
+      ["summary", 600, 60],
+      ["summary", 600, 9],
+    ]);
+  });
+
+  it("that were not answered cost nothing that is known", async () => {
+    const memory = summaryMemory(db, { model: taskModel({ conversation_summary: () => new Error("no connection") }) });
+    const thread = newAddress();
+    await memory.remember({ ...thread, messages: rounds(3) });
+    expect(await rowsOf(thread)).toEqual([]);
+  });
+
+  it("are counted by their texts where the model says nothing", async () => {
     // What is missing altogether, a stand-in would estimate.
     const silent = () => costing(0, 0, summary);
     const memory = summaryMemory(db, { model: taskModel({ conversation_summary: silent }) });
@@ -109,7 +118,7 @@ describe("background calls", () => {
     expect(output).toBeLessThan(40);
   });
 
-  it("continue with a logged error if they cannot be charged", async () => {
+  it("go on where they cannot be charged, and the log says so", async () => {
     const logger = recordingLogger();
     const memory = summaryMemory(db, { model: taskModel({}), logger });
     const thread = newAddress();
