@@ -16,6 +16,7 @@ import { addressOf, agentWithMemory, newThread, say, toolAgent } from "../langgr
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const extract = { memories: { extract: true } };
@@ -40,7 +41,7 @@ const porto = "I live in Porto.";
 const introduction = "My name is Cleo. I live in Porto.";
 
 describe("where nobody can ask the user", () => {
-  it("what users plainly say of themselves is remembered, with their words as consent", async () => {
+  it("the user's own statement is stored with its quote as consent", async () => {
     const { memory, model, graph, thread } = agentWithMemory(remembering());
     await say(graph, introduction, thread);
     expect(await known(memory, thread)).toEqual(["Cleo", "Porto"]);
@@ -63,7 +64,7 @@ describe("where nobody can ask the user", () => {
     expect(promptOf(model)).not.toContain("Consent");
   });
 
-  it("what was concluded waits for an operator, and no prompt tells of it", async () => {
+  it("an inferred field waits for an operator and is in no prompt", async () => {
     // A quote is read with the sentence that it stands in.
     const said = [
       ["Cleo texted me about the weather in Porto.", "Porto"],
@@ -95,9 +96,8 @@ describe("where nobody can ask the user", () => {
     expect(await known(remembers, thread)).toEqual(["Cleo", "Porto"]);
   });
 
-  it("what the user refused is not taken from what they state later", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
+  it("a refused value is not stored from a later statement", async () => {
+    const { memory, scope } = openThread(db);
     for (const draft of [city, goal]) {
       const [request] = await memory.memories.add(draft, { scope });
       await memory.consents.decide({ scope, id: request!.consentId!, decision: "refuse", actor: "user" });
@@ -113,7 +113,7 @@ describe("where nobody can ask the user", () => {
 
 describe("where somebody asks the user", () => {
   it.each(["interrupt", "tool", "queue"] as const)(
-    "by consent.ask %s, all of it waits for the answer, also what another process extracts",
+    "with consent.ask %s every sensitive field waits, also one extracted by another process",
     async (ask) => {
       const config = { consent: { ask } };
       const { memory, graph, thread } = agentWithMemory(remembering(config));
@@ -129,7 +129,7 @@ describe("where somebody asks the user", () => {
     },
   );
 
-  it("only an agent that can decide is told of what waits", async () => {
+  it("only an agent that can decide is shown pending requests", async () => {
     for (const ask of ["said", "interrupt", "tool", "queue"] as const) {
       const memory = db.memory({ config: { consent: { ask } } });
       const thread = newThread();
@@ -147,7 +147,7 @@ describe("where somebody asks the user", () => {
   });
 });
 
-describe("what decides, by field and whose word it is", () => {
+describe("the decision by field and origin", () => {
   it.each<[ask: "said" | "queue", draft: MemoryDraft, outcomes: string[]]>([
     ["said", stated(city, porto), ["created"]],
     ["said", { ...city, origin: "user" }, ["proposed"]],
@@ -168,16 +168,12 @@ describe("what decides, by field and whose word it is", () => {
     ["said", { text: city.text }, ["created"]],
     ["said", { ...city, category: "tasks" }, ["created"]],
   ])("users H4: with ask %s, %j is %j", async (ask, draft, outcomes) => {
-    const memory = db.memory({ config: { consent: { ask } } });
-    const scope = { userId: randomUUID() };
-    for (const outcome of outcomes) {
-      expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
-    }
+    const { memory, scope } = openThread(db, { config: { consent: { ask } } });
+    for (const outcome of outcomes) expect(await memory.memories.add(draft, { scope })).toMatchObject([{ outcome }]);
   });
 
-  it("a statement settles what was inferred before: it approves the same, and ends another value", async () => {
-    const memory = db.memory();
-    const scope = { userId: randomUUID() };
+  it("a statement approves an inferred equal value and supersedes another", async () => {
+    const { memory, scope } = openThread(db);
     const inferred = { ...city, value: "Rome", text: "The user lives in Rome." };
     await memory.memories.add([goal, inferred], { scope });
     await memory.memories.add([stated(goal, "I'll run a marathon!"), stated(city, porto)], { scope });
@@ -203,7 +199,7 @@ describe("a change that begins to wait", () => {
     ["interrupt", node, ""],
     ["interrupt", wrapped, ""],
     ["said", node, ""],
-  ])("users H4: is told of once, where nobody is asked, with what decides it (%s, %s)", async (ask, made, by) => {
+  ])("users H4: is logged once, where nobody is asked, with what decides it (%s, %s)", async (ask, made, by) => {
     const logger = recordingLogger();
     const memory = db.memory({ logger, config: { consent: { ask } } });
     made?.(memory);
@@ -217,10 +213,9 @@ describe("a change that begins to wait", () => {
     expect(logger.lines.join()).not.toMatch(/Porto|marathon/);
   });
 
-  it("is not told of where it is answered in the same call, nor where it was stated", async () => {
+  it("is not logged if it is decided in the same call or was stated", async () => {
     const logger = recordingLogger();
-    const memory = db.memory({ logger });
-    const scope = { userId: randomUUID() };
+    const { memory, scope } = openThread(db, { logger });
     const from = (seq: number) => ({ ...goal, source: { threadId: "t", seqs: [seq] } });
     await memory.memories.add([from(0), from(2), stated(city, porto)], { scope });
     expect([logger.lines, (await memory.memories.list({ scope })).length]).toEqual([[], 2]);

@@ -35,7 +35,7 @@ describe("a benign field", () => {
     expect(history[0]!.new).toMatchObject({ via: "signals", signals: 2, request: request!.id });
   });
 
-  it("is written when a program adds it twice; several at once, and an agent's repetition, are one signal", async () => {
+  it("is written when a program adds it in two calls; one batch and an agent's repetition are one signal", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() } };
     const outcomesOf = async (drafts: MemoryDraft[], access = user) =>
@@ -48,7 +48,7 @@ describe("a benign field", () => {
     for (let times = 0; times < 3; times++) expect(await outcomesOf([echoed], other)).toEqual(["proposed"]);
   });
 
-  it("keeps what differs apart, and forgets a single signal after a week", async () => {
+  it("keeps different values apart and forgets a single signal after a week", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const user = { scope: { userId: randomUUID() } };
@@ -70,7 +70,7 @@ describe("a benign field", () => {
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is written at once with consent, or from one message that says it twice over", async () => {
+  it("is written immediately with consent, or from two messages of one batch", async () => {
     const memory = db.memory();
     const [sure, twice, again] = Array.from({ length: 3 }, () => ({ scope: { userId: randomUUID() } }));
     const outcomes = await memory.memories.add(goal(), { ...sure!, consent: "given" });

@@ -7,7 +7,7 @@ import type { Memory } from "../../src/memory.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { eventsOf, newAddress, say } from "../support/thread-facts.js";
+import { eventsOf, openThread, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const extract = { memories: { extract: true } };
@@ -44,7 +44,7 @@ describe("a sensitive field", () => {
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is what the configuration says, and nothing else is asked about", async () => {
+  it("is configurable, and other fields need no consent", async () => {
     const user = { scope: { userId: randomUUID() } };
     const plain: MemoryDraft[] = [
       draftOf(["profile", "job"], "Baker"),
@@ -70,10 +70,9 @@ describe("a sensitive field", () => {
     expect(() => db.memory({ config: { consent: { sensitive: ["profile/"] } } })).toThrow('"category/key"');
   });
 
-  it("is proposed by extraction, with its source, and the worker goes on", async () => {
+  it("is proposed by extraction with its source", async () => {
     const config = { ...extract, consent: queue };
-    const memory = db.memory({ model: new OfflineChatModel(), config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "I work as baker and I live in Porto.");
     const known = await memory.memories.list({ scope: thread.scope });
     expect(known.map(({ key, value }) => [key, value])).toEqual([["job", "baker"]]);
@@ -92,22 +91,16 @@ describe("a sensitive field", () => {
     expect(await memory.consents.list({ scope: thread.scope })).toMatchObject([{ seenCount: 2, signals: 2 }]);
   });
 
-  it("is proposed, not changed, by update, restore and revert", async () => {
+  it("is proposed, not changed, by update and restore", async () => {
     const memory = db.memory();
     const user = { scope: { userId: randomUUID() }, actor: "agent" };
-    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), {
-      ...user,
-      consent: "given",
-    });
+    const [rome] = await memory.memories.add(draftOf(["profile", "city"], "Rome"), { ...user, consent: "given" });
     const id = rome!.id!;
     const required = { code: "CONSENT_REQUIRED" };
     const update = memory.memories.update(id, { value: "Porto", text: "The user lives in Porto." }, user);
     await expect(update).rejects.toThrow(/waits as request [0-9a-f-]{36}/);
     await expect(memory.memories.update(id, { text: "The user left Rome." }, user)).rejects.toMatchObject(required);
-    expect(await memory.memories.get(id, user)).toMatchObject({
-      value: "Rome",
-      text: "The user's city is Rome.",
-    });
+    expect(await memory.memories.get(id, user)).toMatchObject({ value: "Rome", text: "The user's city is Rome." });
     // What says nothing else about the user needs no consent.
     await memory.memories.update(id, { importance: 2, pinned: true, tags: ["home"] }, user);
     expect((await memory.memories.history(id, user)).map(({ event }) => event)).toEqual(["UPDATE", "CONSENT", "ADD"]);
@@ -123,13 +116,10 @@ describe("a sensitive field", () => {
     const porto = { value: "Porto", text: "The user lives in Porto." };
     await memory.memories.update(id, porto, { ...user, actor: "form", consent: "given" });
     const [consent] = (await memory.memories.history(id, user)).filter(({ event }) => event === "CONSENT");
-    expect(consent).toMatchObject({
-      actor: "form",
-      new: { decision: "approve", via: "code", value: "Porto" },
-    });
+    expect(consent).toMatchObject({ actor: "form", new: { decision: "approve", via: "code", value: "Porto" } });
   });
 
-  it("holds only what was consented to, whatever is done without consent", async () => {
+  it("has only consented values after any calls without consent", async () => {
     const said = (key: string, value: string) => (prompt: string) =>
       facts(
         candidate(`The user's ${key} is ${value}.`, value, {
@@ -146,24 +136,18 @@ describe("a sensitive field", () => {
       fc.record({ op: fc.constant("add" as const), field, value }),
       fc.record({ op: fc.constant("extract" as const), field, value }),
       fc.record({ op: fc.constantFrom("update" as const, "recategorise" as const), at: fc.nat(9), value }),
-      fc.record({
-        op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const),
-        at: fc.nat(9),
-      }),
+      fc.record({ op: fc.constantFrom("remove" as const, "restore" as const, "pin" as const), at: fc.nat(9) }),
       fc.record({ op: fc.constant("refuse" as const), at: fc.nat(3) }),
     );
     await fc.assert(
       fc.asyncProperty(fc.array(step, { minLength: 3, maxLength: 10 }), async (steps) => {
-        const memory = db.memory({ config: { consent: queue } });
-        const scope = { userId: randomUUID() };
-        const start = await memory.memories.add(
-          [
-            draftOf(["profile", "city"], "Rome"),
-            draftOf(["profile", "pronouns"], "they"),
-            draftOf(["tasks", "city"], "Hall"),
-          ],
-          { scope, consent: "given" },
-        );
+        const { memory, scope } = openThread(db, { config: { consent: queue } });
+        const drafts = [
+          draftOf(["profile", "city"], "Rome"),
+          draftOf(["profile", "pronouns"], "they"),
+          draftOf(["tasks", "city"], "Hall"),
+        ];
+        const start = await memory.memories.add(drafts, { scope, consent: "given" });
         const consented = new Set(["Rome", "they"]);
         for (const action of steps) {
           const all = await memory.memories.list({ scope, states: ["active", "soft_deleted", "superseded"] });

@@ -5,9 +5,11 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
+const open = (options?: TestOptions) => ({ memory: db.memory(options), user: newUser() });
 type User = ReturnType<typeof newUser>;
 
 const city = (value: string, more: Partial<MemoryDraft> = {}): MemoryDraft => ({
@@ -26,9 +28,8 @@ const propose = async (memory: Memory, user: User, draft: MemoryDraft = city("Po
 const cityOf = async (memory: Memory, { scope }: User) =>
   (await memory.memories.list({ scope })).filter(({ key }) => key === "city").map(({ value }) => value);
 describe("a proposal", () => {
-  it("is made in the place of a sensitive memory, and waits for seven days", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("replaces a sensitive memory and waits for seven days", async () => {
+    const { memory, user } = open();
     const id = await propose(memory, user, city("Porto", { source: { threadId: "t", seqs: [3], quote: "in Porto" } }));
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
     const [request, ...others] = await memory.consents.list({ scope: user.scope });
@@ -52,9 +53,8 @@ describe("a proposal", () => {
     expect(changes.revision).toBe(0);
   });
 
-  it("that is made again is counted; another value takes its place", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("that is repeated is counted, and another value supersedes it", async () => {
+    const { memory, user } = open();
     const first = await propose(memory, user);
     expect(await propose(memory, user, city(" PORTO"))).toBe(first);
     expect(await propose(memory, user, city("Porto", { text: "Porto is the home of the user." }))).toBe(first);
@@ -71,18 +71,16 @@ describe("a proposal", () => {
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ value: "Faro" }]);
   });
 
-  it("ends when what is known is said again", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("ends when the stored value is repeated", async () => {
+    const { memory, user } = open();
     await memory.memories.add(city("Rome"), { ...user, consent: "given" });
     await propose(memory, user);
     expect(await memory.memories.add(city("Rome"), user)).toMatchObject([{ outcome: "merged" }]);
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("is one for each slot, however many propose at once", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("is one for each slot among concurrent proposals", async () => {
+    const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `City ${index % 4}`);
     await Promise.all(values.map((value) => memory.memories.add(city(value), user)));
     expect(await memory.consents.list({ scope: user.scope })).toHaveLength(1);
@@ -91,7 +89,7 @@ describe("a proposal", () => {
     expect(await memory.memories.list({ scope: user.scope })).toEqual([]);
   });
 
-  it("keeps apart users, tenants and apps whose ids look alike", async () => {
+  it("is isolated between users, tenants and apps with similar ids", async () => {
     const memory = db.memory();
     const userId = `${randomUUID()}%_:'"`;
     const scopes = [{ userId }, { userId, tenantId: "t" }, { userId: `${userId}x` }, { appId: userId }];
@@ -125,7 +123,7 @@ describe("a decision", () => {
     expect(await cityOf(memory, user)).toEqual(["Rome"]);
   });
 
-  it("to approve writes the memory with its history, news and audit entry", async () => {
+  it("to approve writes the memory with its history, change and audit entry", async () => {
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newUser();
@@ -176,8 +174,7 @@ describe("a decision", () => {
 
   it("to refuse changes nothing, and is remembered for thirty days", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const user = newUser();
+    const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
     const refused = await memory.consents.decide({
       ...user,
@@ -233,9 +230,8 @@ describe("a decision", () => {
     expect(await memory.consents.list({ scope: user.scope })).toMatchObject([{ id, status: "pending" }]);
   });
 
-  it("is taken once: of twenty deciders one wins, the others are told who did", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("of twenty concurrent ones wins once, and the others get the winner", async () => {
+    const { memory, user } = open();
     const id = await propose(memory, user);
     const deciders = Array.from({ length: 20 }, (_, index) => `decider ${index}`);
     const results = await Promise.allSettled(
@@ -257,10 +253,9 @@ describe("a decision", () => {
     expect(audit).toMatchObject([{ actor: decidedBy }]);
   });
 
-  it("comes too late once its time is over, before any sweep", async () => {
+  it("is rejected after the request expired, before any sweep", async () => {
     let now = new Date("2031-01-01T00:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const user = newUser();
+    const { memory, user } = open({ clock: () => now });
     const id = await propose(memory, user);
     now = new Date("2031-01-08T00:00:00Z");
     expect(await memory.consents.list({ scope: user.scope })).toEqual([]);

@@ -12,17 +12,15 @@ const hiking = "The user enjoys hiking in the Alps every summer.";
 const hikes = "Every summer the user enjoys hikes across the Alps.";
 
 describe("consolidating", () => {
-  it("merges two memories that say the same: one stays, with the counts of both", async () => {
+  it("merges two equal memories into one with the counts of both", async () => {
     const scope: Scope = { userId: "merge" };
     const model = judgingModel(() => "same");
     const memory = db.memory({ model });
-    const [first, second] = await memory.memories.add(
-      [
-        { text: hiking, importance: 2, tags: ["sport"] },
-        { text: hikes, importance: 4, tags: ["summer"] },
-      ],
-      { scope },
-    );
+    const drafts = [
+      { text: hiking, importance: 2, tags: ["sport"] },
+      { text: hikes, importance: 4, tags: ["summer"] },
+    ];
+    const [first, second] = await memory.memories.add(drafts, { scope });
     const done = await consolidateNow(memory, { scope });
     expect(done).toMatchObject({ status: "completed", calls: 5 });
     expect(done.pairs).toMatchObject([
@@ -30,16 +28,9 @@ describe("consolidating", () => {
     ]);
     const [kept, ...others] = await memory.memories.list({ scope });
     expect(others).toEqual([]);
-    expect(kept).toMatchObject({
-      seenCount: 2,
-      importance: 4,
-      tags: expect.arrayContaining(["sport", "summer"]),
-    });
+    expect(kept).toMatchObject({ seenCount: 2, importance: 4, tags: expect.arrayContaining(["sport", "summer"]) });
     const gone = [first, second].find(({ id } = { id: null } as never) => id !== kept?.id)?.id ?? "";
-    expect(await memory.memories.get(gone, { scope })).toMatchObject({
-      state: "merged",
-      supersededBy: kept?.id,
-    });
+    expect(await memory.memories.get(gone, { scope })).toMatchObject({ state: "merged", supersededBy: kept?.id });
     expect((await memory.query({ scope, query: "hiking in the Alps" })).map((hit) => hit.memory.id)).toEqual([
       kept?.id,
     ]);
@@ -58,7 +49,7 @@ describe("consolidating", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("asks nobody about what it compared before, and again about what has other words", async () => {
+  it("does not ask again about a compared pair until a text changes", async () => {
     const scope: Scope = { userId: "again" };
     const model = judgingModel(() => "unrelated");
     const memory = db.memory({ model });
@@ -75,7 +66,7 @@ describe("consolidating", () => {
     expect(await consolidateNow(memory, { scope })).toMatchObject({ calls: 2 });
   });
 
-  it("links what belongs together, once", async () => {
+  it("links related memories once", async () => {
     const scope: Scope = { userId: "link" };
     const memory = db.memory({ model: judgingModel(() => "related"), config: { memories: { links: 0 } } });
     const [, second] = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -90,7 +81,7 @@ describe("consolidating", () => {
     ]);
   });
 
-  it("never merges what differs in a figure, and asks about dates, names and negation", async () => {
+  it("never merges different figures, and asks about dates, names and negation", async () => {
     const scope: Scope = { userId: "details" };
     const asked: string[] = [];
     const model = judgingModel(({ one, other }) => {
@@ -103,18 +94,16 @@ describe("consolidating", () => {
       config: { memories: { askSimilarity: 0.3 } },
     });
     await memory.setup();
-    await memory.memories.add(
-      [
-        { text: "The user has 2 cats at home." },
-        { text: "The user has 3 cats at home." },
-        { text: "The user never has cats at home." },
-        { text: "The appointment with the dentist is on Monday." },
-        { text: "The appointment with the dentist is on Tuesday." },
-        { text: "The user plays chess with Anna in the park." },
-        { text: "The user plays chess with Boris in the park." },
-      ],
-      { scope },
-    );
+    const drafts = [
+      { text: "The user has 2 cats at home." },
+      { text: "The user has 3 cats at home." },
+      { text: "The user never has cats at home." },
+      { text: "The appointment with the dentist is on Monday." },
+      { text: "The appointment with the dentist is on Tuesday." },
+      { text: "The user plays chess with Anna in the park." },
+      { text: "The user plays chess with Boris in the park." },
+    ];
+    await memory.memories.add(drafts, { scope });
     const { pairs } = await consolidateNow(memory, { scope });
     expect(pairs.filter(({ verdict }) => verdict === "same")).toMatchObject([
       ...Array(3).fill({ action: "none", refused: "details" }),
@@ -126,7 +115,7 @@ describe("consolidating", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(7);
   });
 
-  it("closes an amount or an agreement that the later one ends", async () => {
+  it("closes an amount or an agreement that a later one updates", async () => {
     const scope: Scope = { userId: "changed" };
     const said = [
       ["The user earns 8,000 euros at the bakery.", "The user earns 9,500 euros at the bakery."],

@@ -10,6 +10,7 @@ import { judgingModel } from "../support/pair-judge.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -31,8 +32,8 @@ const ownerRefOf = async (userId: string) => {
   return Number(rows[0].id);
 };
 
-describe("an owner that changed", () => {
-  it("is consolidated by upkeep at its tenant's time of day, while something changes", async () => {
+describe("a changed owner", () => {
+  it("is consolidated by upkeep at its tenant's time of day", async () => {
     const scope = { userId: "daily" };
     let now = new Date();
     const model = judgingModel(() => "same");
@@ -64,7 +65,7 @@ describe("an owner that changed", () => {
     expect(await memory.upkeep()).toBe(1);
   });
 
-  it("is left alone where it is switched off, and by a memory without a model", async () => {
+  it("is skipped without consolidation or a model", async () => {
     const scope = { userId: "off" };
     const memory = db.memory({ model: judgingModel(() => "same") });
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -95,7 +96,7 @@ describe("a run", () => {
     expect((await consolidateNow(memory, { scope })).pairs).toMatchObject([{ action: "merge" }]);
   });
 
-  it("goes on where another one was broken off: what was asked is not asked again", async () => {
+  it("resumes an interrupted run without repeating votes", async () => {
     const scope = { userId: "resumed" };
     const memory = db.memory({ model: judgingModel(() => "same") });
     const added = await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
@@ -114,22 +115,18 @@ describe("a run", () => {
     expect(done.pairs).toMatchObject([{ action: "merge", reason: "Said before." }]);
   });
 
-  it("ends with the tenant's tokens of the day, and goes on when there are some again", async () => {
+  it("is deferred at the tenant's daily token budget until the next day", async () => {
     let now = new Date("2026-03-01T12:00:00Z");
     const scope = { tenantId: "thrifty", userId: "one" };
     const config = { consolidation: { budgetTokens: 10 } };
     const memory = db.memory({ model: judgingModel(() => "unrelated"), clock: () => now, config });
     await memory.memories.add([{ text: hiking }, { text: hikes }], { scope });
-    const first = await consolidateNow(memory, { scope });
-    expect(first).toMatchObject({ status: "completed", calls: 2 });
+    expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "completed", calls: 2 });
     const chess = [
       "The user plays chess in the park with friends.",
       "In the park the user meets friends who play chess.",
     ];
-    await memory.memories.add(
-      chess.map((text) => ({ text })),
-      { scope },
-    );
+    await memory.memories.add(asDrafts(chess), { scope });
     expect(await consolidateNow(memory, { scope })).toMatchObject({ status: "deferred", calls: 0 });
     expect((await taskOf("one")).retry_at).toEqual(new Date("2026-03-02T00:00:00Z"));
     now = new Date("2026-03-02T00:00:00Z");
@@ -137,42 +134,40 @@ describe("a run", () => {
   });
 });
 
-describe("energy", () => {
-  it("that is low puts a run off, which costs nobody a try; calls are charged as consolidation", async () => {
-    const scope = { userId: "tired" };
-    await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
-    const until = new Date(Date.now() + 60_000);
-    const pauses: (Date | null)[] = [until, null];
-    const charged: UsageOf[] = [];
-    const model = judgingModel(() => "same");
-    const { graph } = defineConsolidation({
-      db: db.database,
-      config: resolveConfig({}),
-      logger: silentLogger,
-      clock: () => new Date(),
-      embedder: null,
-      redactor: createRedactor(undefined),
-      screen: createScreen(undefined, () => {}),
-      hasModel: true,
-      modelHere: true,
-      consent: { ways: new Set(), reported: new Set() },
-      model: () => model,
-      onRetry() {},
-      usage: {
-        charging: (of) => {
-          charged.push(of);
-          return async () => {};
-        },
-        pausedUntil: async () => pauses.shift() ?? null,
+it("low energy defers a run without counting an attempt, and calls are charged as consolidation", async () => {
+  const scope = { userId: "tired" };
+  await db.memory().memories.add([{ text: hiking }, { text: hikes }], { scope });
+  const until = new Date(Date.now() + 60_000);
+  const pauses: (Date | null)[] = [until, null];
+  const charged: UsageOf[] = [];
+  const model = judgingModel(() => "same");
+  const { graph } = defineConsolidation({
+    db: db.database,
+    config: resolveConfig({}),
+    logger: silentLogger,
+    clock: () => new Date(),
+    embedder: null,
+    redactor: createRedactor(undefined),
+    screen: createScreen(undefined, () => {}),
+    hasModel: true,
+    modelHere: true,
+    consent: { ways: new Set(), reported: new Set() },
+    model: () => model,
+    onRetry() {},
+    usage: {
+      charging: (of) => {
+        charged.push(of);
+        return async () => {};
       },
-    });
-    expect(await graph.invoke({ scope })).toMatchObject({ status: "deferred" });
-    expect(await taskOf("tired")).toMatchObject({ attempts: 0, retry_at: until, lease_until: null });
-    expect(model.calls).toEqual([]);
-    expect(await graph.invoke({ scope })).toMatchObject({ status: "completed" });
-    expect(charged.length).toBeGreaterThan(0);
-    for (const of of charged) expect(of).toEqual({ scope, kind: "consolidation" });
+      pausedUntil: async () => pauses.shift() ?? null,
+    },
   });
+  expect(await graph.invoke({ scope })).toMatchObject({ status: "deferred" });
+  expect(await taskOf("tired")).toMatchObject({ attempts: 0, retry_at: until, lease_until: null });
+  expect(model.calls).toEqual([]);
+  expect(await graph.invoke({ scope })).toMatchObject({ status: "completed" });
+  expect(charged.length).toBeGreaterThan(0);
+  for (const of of charged) expect(of).toEqual({ scope, kind: "consolidation" });
 });
 
 describe("what a model says", () => {
@@ -190,13 +185,13 @@ describe("what a model says", () => {
     ["nothing", []],
     ["twice", [said(1, "same"), said(1, "same")]],
     ["a verdict that there is not", [said(1, "identical"), said(7, "same")]],
-  ])("leaves both memories as they are: %s", async (name, verdicts) => {
+  ])("leaves both memories unchanged: %s", async (name, verdicts) => {
     const { done, memory, scope } = await run(`says ${name}`, { verdicts });
     expect(done.pairs).toMatchObject([{ verdict: "unrelated", action: "none" }]);
     expect(await memory.memories.list({ scope })).toHaveLength(2);
   });
 
-  it("is a dead letter where it is no answer, time and again", async () => {
+  it("is a dead letter if it is never valid", async () => {
     const { done, scope, memory } = await run("nonsense", { nothing: true });
     expect(done.status).toBe("failed");
     expect(await memory.memories.list({ scope })).toHaveLength(2);

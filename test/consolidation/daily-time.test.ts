@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { dailyTimes } from "../../src/consolidation/daily-time.rule.js";
+import { forAll } from "../support/for-all.js";
 
 const hourMs = 3_600_000;
 const dayMs = 24 * hourMs;
@@ -13,44 +14,38 @@ const scope = fc.oneof(
 );
 
 describe("daily work", () => {
-  it("is due for the first time within a day, at the tenant's time: the next one is a day later", () => {
-    fc.assert(
-      fc.property(scope, now, (of, nowMs) => {
-        const [first = 0] = dailyTimes([{ scope: of, doneAtMs: null }], dayMs, nowMs);
-        expect(first).toBeGreaterThan(nowMs - 1);
-        expect(first).toBeLessThanOrEqual(nowMs + dayMs + 1);
-        const [second = 0] = dailyTimes([{ scope: of, doneAtMs: first }], dayMs, first);
-        expect(Math.abs(second - first - dayMs)).toBeLessThan(1);
-      }),
-    );
+  it("is first due within a day at the tenant's time, then a day later", () => {
+    forAll(scope, now, (of, nowMs) => {
+      const [first = 0] = dailyTimes([{ scope: of, doneAtMs: null }], dayMs, nowMs);
+      expect(first).toBeGreaterThan(nowMs - 1);
+      expect(first).toBeLessThanOrEqual(nowMs + dayMs + 1);
+      const [second = 0] = dailyTimes([{ scope: of, doneAtMs: first }], dayMs, first);
+      expect(Math.abs(second - first - dayMs)).toBeLessThan(1);
+    });
   });
 
-  it("is due again when the time since is over, give or take half a day, whenever it was done", () => {
-    fc.assert(
-      fc.property(scope, now, everyMs, (of, doneAtMs, every) => {
-        const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], every, doneAtMs);
-        const periodMs = Math.min(every, dayMs);
-        expect(due).toBeGreaterThanOrEqual(doneAtMs + every - periodMs / 2 - 1);
-        expect(due).toBeLessThanOrEqual(doneAtMs + every + 1);
-      }),
-    );
+  it("is due again after its period, give or take half a day", () => {
+    forAll(scope, now, everyMs, (of, doneAtMs, every) => {
+      const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], every, doneAtMs);
+      const periodMs = Math.min(every, dayMs);
+      expect(due).toBeGreaterThanOrEqual(doneAtMs + every - periodMs / 2 - 1);
+      expect(due).toBeLessThanOrEqual(doneAtMs + every + 1);
+    });
   });
 
-  it("that is looked for once a day, at any hour, is done once a day", () => {
-    fc.assert(
-      fc.property(scope, now, (of, startMs) => {
-        let doneAtMs = startMs;
-        for (let day = 1; day <= 5; day++) {
-          const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], dayMs, doneAtMs);
-          const lookMs = startMs + day * dayMs;
-          expect(due).toBeLessThanOrEqual(lookMs + 1);
-          doneAtMs = lookMs;
-        }
-      }),
-    );
+  it("that is checked once a day at any hour is done once a day", () => {
+    forAll(scope, now, (of, startMs) => {
+      let doneAtMs = startMs;
+      for (let day = 1; day <= 5; day++) {
+        const [due = 0] = dailyTimes([{ scope: of, doneAtMs }], dayMs, doneAtMs);
+        const lookMs = startMs + day * dayMs;
+        expect(due).toBeLessThanOrEqual(lookMs + 1);
+        doneAtMs = lookMs;
+      }
+    });
   });
 
-  it("of many tenants is spread over the day, that of one tenant's users begins together", () => {
+  it("is spread over the day for many tenants and adjacent for one tenant's users", () => {
     const tenants = Array.from({ length: 2_400 }, (_, n) => ({ tenantId: `tenant ${n}`, userId: "ana" }));
     const times = dailyTimes(
       tenants.map((of) => ({ scope: of, doneAtMs: null })),

@@ -13,16 +13,16 @@ const pair: ShownPair = [
 const call = { timeoutMs: 60_000, charge: async () => {} };
 
 describe("pairs on the wire of an OpenAI endpoint", () => {
-  it("are one numbered block, and the answer is asked for by schema, the reason before the verdict", async () => {
+  it("are sent as numbered blocks with a schema that asks the reason before the verdict", async () => {
     const verdicts = [
-      { pair: 2, reason: "Both\n tell of \u0000hikes.", verdict: "same" },
+      { pair: 2, reason: "Both\n mention \u0000hikes.", verdict: "same" },
       { pair: 1, reason: "", verdict: "related" },
     ];
     const model = await openai.model([{ structured: { verdicts } }]);
     const { votes, tokens } = await judgePairs(model, [pair, pair], call);
     expect(votes).toEqual([
       { verdict: "related", reason: "" },
-      { verdict: "same", reason: "Both tell of hikes." },
+      { verdict: "same", reason: "Both mention hikes." },
     ]);
     // As the endpoint says.
     expect(tokens).toBe(19);
@@ -38,7 +38,7 @@ describe("pairs on the wire of an OpenAI endpoint", () => {
     expect(content).toContain("&lt;b&gt;enjoys&lt;/b&gt;");
   });
 
-  it("are an error after two answers that are none", async () => {
+  it("fail after two invalid answers", async () => {
     const model = await openai.model([{ text: "same" }, { text: "same, as I said" }]);
     await expect(judgePairs(model, [pair], call)).rejects.toMatchObject({ code: "MODEL_OUTPUT_INVALID" });
   });
@@ -51,7 +51,7 @@ describe("memories near each other by their words", () => {
     words: Object.fromEntries(said.map((word) => [word, 1])),
   });
 
-  it("share most of them, whatever the words are called", () => {
+  it('share most of them, also with words like "constructor"', () => {
     const all = [
       words(1, "user", "constructor", "write"),
       words(2, "user", "constructor", "read"),

@@ -9,6 +9,7 @@ import {
   verdictOf,
 } from "../../src/consolidation/pair-votes.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
+import { forAll } from "../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";
 
 const policy = categoryPolicy(undefined, undefined);
@@ -23,41 +24,37 @@ const near = memories(6).chain((all) => {
 });
 
 describe("pairs", () => {
-  it("are of one kind, app and state, changed of late, and of one slot family", () => {
-    fc.assert(
-      fc.property(near, (given) => {
-        for (const { first, second, similarity } of choosePairs(given, rules)) {
-          expect(first.ref).toBeLessThan(second.ref);
-          expect(second.kind).toBe(first.kind);
-          expect(["fact", "insight"]).toContain(first.kind);
-          expect(second.scope).toEqual(first.scope);
-          expect([first.state, second.state]).toEqual(["active", "active"]);
-          expect(Math.min(first.updatedAt.getTime(), second.updatedAt.getTime())).toBeGreaterThanOrEqual(
-            day(5).getTime(),
-          );
-          expect(similarity).toBeGreaterThanOrEqual(0.5);
-          if (first.actorId && second.actorId) expect(first.actorId).toBe(second.actorId);
-          if (first.key && second.key) expect(first.key.split("_").at(-1)).toBe(second.key.split("_").at(-1));
-        }
-      }),
-    );
+  it("are of one kind, app, state and slot family, and changed recently", () => {
+    forAll(near, (given) => {
+      for (const { first, second, similarity } of choosePairs(given, rules)) {
+        expect(first.ref).toBeLessThan(second.ref);
+        expect(second.kind).toBe(first.kind);
+        expect(["fact", "insight"]).toContain(first.kind);
+        expect(second.scope).toEqual(first.scope);
+        expect([first.state, second.state]).toEqual(["active", "active"]);
+        expect(Math.min(first.updatedAt.getTime(), second.updatedAt.getTime())).toBeGreaterThanOrEqual(
+          day(5).getTime(),
+        );
+        expect(similarity).toBeGreaterThanOrEqual(0.5);
+        if (first.actorId && second.actorId) expect(first.actorId).toBe(second.actorId);
+        if (first.key && second.key) expect(first.key.split("_").at(-1)).toBe(second.key.split("_").at(-1));
+      }
+    });
   });
 
-  it("come once each, the most alike first, whatever the order they are found in", () => {
-    fc.assert(
-      fc.property(near, fc.infiniteStream(fc.nat()), (given, keys) => {
-        const chosen = choosePairs(given, rules);
-        const names = chosen.map(({ first, second }) => `${first.ref} ${second.ref}`);
-        expect(new Set(names).size).toBe(names.length);
-        const falling = chosen.map(({ similarity }) => similarity);
-        expect(falling).toEqual(falling.toSorted((one, other) => other - one));
-        const shuffled = given
-          .map((pair) => ({ pair, key: keys.next().value as number }))
-          .toSorted((one, other) => one.key - other.key)
-          .map(({ pair: { first, second, similarity } }) => ({ first: second, second: first, similarity }));
-        expect(choosePairs(shuffled, rules)).toEqual(chosen);
-      }),
-    );
+  it("come once each, most similar first, in any input order", () => {
+    forAll(near, fc.infiniteStream(fc.nat()), (given, keys) => {
+      const chosen = choosePairs(given, rules);
+      const names = chosen.map(({ first, second }) => `${first.ref} ${second.ref}`);
+      expect(new Set(names).size).toBe(names.length);
+      const falling = chosen.map(({ similarity }) => similarity);
+      expect(falling).toEqual(falling.toSorted((one, other) => other - one));
+      const shuffled = given
+        .map((pair) => ({ pair, key: keys.next().value as number }))
+        .toSorted((one, other) => one.key - other.key)
+        .map(({ pair: { first, second, similarity } }) => ({ first: second, second: first, similarity }));
+      expect(choosePairs(shuffled, rules)).toEqual(chosen);
+    });
   });
 
   it.each([
@@ -109,19 +106,17 @@ describe("votes", () => {
     return votes;
   };
 
-  it("hide a memory only where they are for it by five, and link two only where all are for it", () => {
-    fc.assert(
-      fc.property(fc.array(vote, { minLength: 11, maxLength: 11 }), (said) => {
-        const votes = asked(said);
-        expect(needsVote(votes)).toBe(false);
-        const found = verdictOf(votes);
-        if (found.verdict === "related") expect(new Set(votes.map(({ verdict }) => verdict)).size).toBe(1);
-        if (!hides(found)) return;
-        const effect = ({ verdict }: PairVote) => (verdict === "same" ? "merge" : "close");
-        const agreeing = votes.filter((each) => hides(each) && effect(each) === effect(found));
-        expect(agreeing.length - (votes.length - agreeing.length)).toBe(5);
-      }),
-    );
+  it("hide a memory only by a majority of five, and link two only unanimously", () => {
+    forAll(fc.array(vote, { minLength: 11, maxLength: 11 }), (said) => {
+      const votes = asked(said);
+      expect(needsVote(votes)).toBe(false);
+      const found = verdictOf(votes);
+      if (found.verdict === "related") expect(new Set(votes.map(({ verdict }) => verdict)).size).toBe(1);
+      if (!hides(found)) return;
+      const effect = ({ verdict }: PairVote) => (verdict === "same" ? "merge" : "close");
+      const agreeing = votes.filter((each) => hides(each) && effect(each) === effect(found));
+      expect(agreeing.length - (votes.length - agreeing.length)).toBe(5);
+    });
   });
 
   /** The chance that a judge merges two memories of whom it says "same" with this chance each time. */
@@ -131,12 +126,12 @@ describe("votes", () => {
     return same * next("same") + (1 - same) * next("unrelated");
   };
 
-  it("of a judge that is right nine times in ten merge nearly all doubles, and strangers once in sixty thousand", () => {
+  it("of a judge with 90 % accuracy merge nearly all duplicates, and others once in 60,000", () => {
     expect(chanceOfMerge(0.9)).toBeGreaterThan(0.97);
     expect(chanceOfMerge(0.1)).toBeLessThan(1 / 60_000);
   });
 
-  it("are asked for in calls of one round, at most as many as fit; at the end only those that were begun", () => {
+  it("are asked in batches of one round up to the limit, at the end only for begun pairs", () => {
     const open = (verdicts: readonly PairVote["verdict"][]) => ({
       votes: verdicts.map((verdict) => ({ verdict, reason: "" })),
     });

@@ -5,6 +5,7 @@ import { pairVerdicts } from "../../src/consolidation/pair-votes.rule.js";
 import { type JudgedPair, settlePairs } from "../../src/consolidation/settle-pairs.rule.js";
 import { categoryPolicy } from "../../src/memories/item/category.rule.js";
 import { resolveConfig } from "../../src/options.js";
+import { forAll } from "../support/for-all.js";
 import { day, memories, stored } from "./stored-memories.js";
 
 const policy = categoryPolicy(undefined, undefined);
@@ -32,33 +33,29 @@ const runs = memories(6).chain((all) => {
     );
 });
 
-describe("whatever a model says", () => {
-  it("nothing goes that code can tell from what stays, that is believed more, or that is closed while pinned", () => {
-    fc.assert(
-      fc.property(runs, (pairs) => {
-        const effects = settlePairs(pairs, rules);
-        for (const effect of effects) {
-          if (effect.action !== "merge" && effect.action !== "close") continue;
-          expect(mayBeOne(effect.kept, effect.gone, policy)).toBe(true);
-          expect(effect.kept.rank).toBeGreaterThanOrEqual(effect.gone.rank);
-          if (effect.action === "close") expect(effect.gone.pinned).toBe(false);
-          else expect(mayMerge(effect.kept, effect.gone)).toBe(true);
-        }
-      }),
-    );
+describe("any verdicts of a model", () => {
+  it("never remove a distinguishable, higher-ranked or pinned memory", () => {
+    forAll(runs, (pairs) => {
+      const effects = settlePairs(pairs, rules);
+      for (const effect of effects) {
+        if (effect.action !== "merge" && effect.action !== "close") continue;
+        expect(mayBeOne(effect.kept, effect.gone, policy)).toBe(true);
+        expect(effect.kept.rank).toBeGreaterThanOrEqual(effect.gone.rank);
+        if (effect.action === "close") expect(effect.gone.pinned).toBe(false);
+        else expect(mayMerge(effect.kept, effect.gone)).toBe(true);
+      }
+    });
   });
 
-  it("no memory goes twice, and none becomes one with what is gone", () => {
-    fc.assert(
-      fc.property(runs, (pairs) => {
-        const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
-        const gone = moved.map((effect) => effect.gone.id);
-        expect(new Set(gone).size).toBe(gone.length);
-        const merged = moved.filter(({ action }) => action === "merge");
-        const lasting = new Set(merged.map((effect) => effect.gone.id));
-        for (const { kept } of merged) expect(lasting.has(kept.id) && kept.ref < 0).toBe(false);
-      }),
-    );
+  it("never remove a memory twice or merge into a removed one", () => {
+    forAll(runs, (pairs) => {
+      const moved = settlePairs(pairs, rules).flatMap((effect) => ("gone" in effect ? [effect] : []));
+      const gone = moved.map((effect) => effect.gone.id);
+      expect(new Set(gone).size).toBe(gone.length);
+      const merged = moved.filter(({ action }) => action === "merge");
+      const lasting = new Set(merged.map((effect) => effect.gone.id));
+      for (const { kept } of merged) expect(lasting.has(kept.id) && kept.ref < 0).toBe(false);
+    });
   });
 });
 
@@ -78,7 +75,7 @@ describe("two that say the same", () => {
     expect(settle(kept, gone, "same")).toMatchObject({ action: "merge", kept, gone });
   });
 
-  it("stay two where the one that would go holds a slot", () => {
+  it("stay two if the one to remove holds a slot", () => {
     const [mine, slot] = [stored({ ref: 1, text, rank: 3 }), stored({ ref: 2, text, rank: 1, key: "pet" })];
     expect(settle(mine, slot, "same")).toEqual({ action: "none", why: "slot" });
   });
@@ -95,7 +92,7 @@ describe("two that cannot both hold", () => {
     expect(settle(later, earlier, verdict)).toEqual(expected);
   });
 
-  it("are never one where their figures differ", () => {
+  it("are never merged if their figures differ", () => {
     const [was, is] = ["8,000", "9,500"].map((amount, at) =>
       stored({ ref: at + 1, text: `The user earns ${amount} euros.`, validFrom: day(at) }),
     ) as [StoredMemory, StoredMemory];
@@ -105,14 +102,10 @@ describe("two that cannot both hold", () => {
 
   it("the user's own word stays before a later inferred one", () => {
     const inferred = { ...later, rank: 1 };
-    expect(settle(earlier, inferred, "updates")).toMatchObject({
-      action: "close",
-      kept: earlier,
-      gone: inferred,
-    });
+    expect(settle(earlier, inferred, "updates")).toMatchObject({ action: "close", kept: earlier, gone: inferred });
   });
 
-  it("the earlier holds on where it was said again since", () => {
+  it("the earlier one continues if it was repeated later", () => {
     const again = { ...earlier, assertedAt: day(9) };
     expect(settle(again, later, "contradicts")).toMatchObject({
       action: "close",
@@ -124,7 +117,7 @@ describe("two that cannot both hold", () => {
     expect(settle({ ...again, rank: 1 }, later, "contradicts")).toEqual({ action: "none", why: "believed" });
   });
 
-  it("nothing pinned, sensitive, or of a slot that the other has not is closed", () => {
+  it("nothing pinned, sensitive or of another slot is closed", () => {
     const none = (why: string) => ({ action: "none", why });
     expect(settle({ ...earlier, pinned: true }, later, "updates")).toEqual(none("pinned"));
     expect(settle({ ...earlier, key: "home" }, later, "updates")).toEqual(none("slot"));

@@ -21,10 +21,7 @@ function extracting(
     ...others,
     model,
     clock: () => new Date(time),
-    config: {
-      summaries: { afterSeq: 1_000 },
-      memories: { extract: true, episodes: false, ...settings },
-    },
+    config: { summaries: { afterSeq: 1_000 }, memories: { extract: true, episodes: false, ...settings } },
   });
   const pass = (ms: number) => {
     time += ms;
@@ -35,7 +32,7 @@ function extracting(
 const said = (prompt: string) => [...prompt.matchAll(/<message number="\d+"[^>]*>([^<]*)</g)].map(([, text]) => text);
 
 describe("memories.extractAfterMessages", () => {
-  it("waits for so many user messages, and makes one call for all of them", async () => {
+  it("waits for the configured number of user messages and makes one call for them", async () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 }, { jobs: "background" });
     const thread = newAddress();
     const texts = Array.from({ length: 8 }, (_, index) => `I like fruit number ${index + 1}.`);
@@ -66,7 +63,7 @@ describe("memories.extractAfterMessages", () => {
     await expect.poll(async () => (await task())?.done_until, { timeout: 20_000 }).toBe(2);
   });
 
-  it("is found by a timer of the process that waits", async () => {
+  it("is extracted by a timer of the waiting process", async () => {
     const model = taskModel({});
     const memory = db.memory({
       model,
@@ -86,7 +83,7 @@ describe("memories.extractAfterMessages", () => {
     await memory.close();
   });
 
-  it("loses nothing when the process closes before it is time", async () => {
+  it("loses nothing when the process closes early", async () => {
     const first = extracting({ extractAfterMessages: 2 }, { jobs: "background" });
     const thread = newAddress();
     await say(first.memory, thread, "I moved to Porto.");
@@ -97,7 +94,7 @@ describe("memories.extractAfterMessages", () => {
     expect(second.calls().map(said)).toEqual([["I moved to Porto.", "I have a dog."]]);
   });
 
-  it("neither hastens a next try nor the next day's room", async () => {
+  it("does not hasten a retry", async () => {
     const failing: TaskReplies = { fact_extraction: () => Promise.reject(new Error("down")) };
     const { memory, calls } = extracting({ extractAfterMessages: 2, extractIdleMs: minute }, { replies: failing });
     const thread = newAddress();
@@ -109,7 +106,7 @@ describe("memories.extractAfterMessages", () => {
     expect((await taskOf(db, thread, "facts"))!.retry_at).toEqual(retryAt);
   });
 
-  it("is no matter to whoever extracts by hand", async () => {
+  it("does not apply to an extraction by hand", async () => {
     const { memory, calls } = extracting({ extractAfterMessages: 4 });
     const thread = newAddress();
     await say(memory, thread, "I moved to Porto.");
@@ -118,8 +115,8 @@ describe("memories.extractAfterMessages", () => {
   });
 });
 
-describe("messages that tell nothing", () => {
-  it("cost no call, and are told with the next one that does", async () => {
+describe("messages without substance", () => {
+  it("cost no call and are sent with the next message of substance", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     for (const text of ["ok", "Thanks!", "👍", "谢谢"]) await say(memory, thread, text);
@@ -131,7 +128,7 @@ describe("messages that tell nothing", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("do not hold up what comes after very many of them", async () => {
+  it("do not delay the message after very many of them", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     for (let count = 0; count < 25; count++) await say(memory, thread, "ok");
@@ -140,7 +137,7 @@ describe("messages that tell nothing", () => {
     expect(calls()[0]).toContain("I moved to Porto.");
   });
 
-  it("tell something where they answer what the assistant asked just before", async () => {
+  it("count if they answer the assistant's question", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     await say(memory, thread, "hello", "Sweet or salty popcorn?");
@@ -152,7 +149,7 @@ describe("messages that tell nothing", () => {
     expect(calls()).toHaveLength(1);
   });
 
-  it("say nothing of an answer to a question: yes and no are extracted", async () => {
+  it("do not include yes or no to a question", async () => {
     const { memory, calls } = extracting();
     const thread = newAddress();
     await memory.remember({

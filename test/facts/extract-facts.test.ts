@@ -35,7 +35,7 @@ function objectsOf(schema: unknown): { properties: object; required: string[]; a
 }
 
 describe("the extraction of facts", () => {
-  it("gives the model material, context and known facts, without ids, each in its own block", async () => {
+  it("sends messages, context and existing memories in separate blocks without ids", async () => {
     const model = taskModel({});
     await extractFacts(model, input, limitsMs.step);
     expect(model.prompts("fact_extraction")).toEqual([
@@ -53,7 +53,7 @@ describe("the extraction of facts", () => {
     ]);
   });
 
-  it("asks OpenAI by a strict schema: reasoning first, categories listed, nothing optional", async () => {
+  it("asks OpenAI by a strict schema: reasoning first, categories as enum, nothing optional", async () => {
     const model = await openai.model([{ structured: { reasoning: "…", facts: [fact], forget: [] } }]);
     expect((await extractFacts(model, input, limitsMs.step)).candidates).toEqual([
       expect.objectContaining({ text: fact.text, quote: fact.quote, statedByUser: true, personal: null }),

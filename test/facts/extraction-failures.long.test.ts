@@ -5,31 +5,33 @@ import { createGate, OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { deadLettersOf, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { deadLettersOf, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const configured = (upkeep: Record<string, number> = {}) => ({ memories: { extract: true }, upkeep });
 const ana = facts(candidate("The user's name is Ana.", "Ana", { category: "profile", key: "name", value: "Ana" }));
 
 describe("output that cannot be used", () => {
-  it("is sent back once, and is no failure when the second answer can", async () => {
+  it("is sent back once for repair", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? "Ana, I think" : ana) });
-    const memory = db.memory({ model, config: configured() });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual(["classify ok created"]);
     expect(model.calls[1]?.messages.map((message) => message.getType())).toEqual(["system", "human", "ai", "human"]);
   });
 
-  it("becomes a dead letter with what the model said, and the cursor moves on", async () => {
+  it("becomes a dead letter with the output, and the cursor moves on", async () => {
     const model = taskModel({
       fact_extraction: (prompt) =>
         prompt.includes("poison") ? { structured: { facts: [{ text: "The user is \u0000 bad." }] } } : ana,
     });
     const logger = recordingLogger();
-    const memory = db.memory({ model, logger, config: configured({ maxAttempts: 2, retryDelayMs: 0 }) });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, {
+      model,
+      logger,
+      config: configured({ maxAttempts: 2, retryDelayMs: 0 }),
+    });
     await say(memory, thread, "poison here");
     expect(await deadLettersOf(db, thread)).toEqual([
       {
@@ -62,13 +64,12 @@ describe("output that cannot be used", () => {
     ["no category", { category: null }, ["created"]],
     ["an unknown category", { category: "gossip" }, ["created"]],
     ["no text", { text: null }, ["created"]],
-  ])("of one candidate with %s costs the others nothing", async (_, odd, outcomes) => {
+  ])("in one candidate with %s does not affect the others", async (_, odd, outcomes) => {
     const porto = candidate("The user works in Porto.", "I work in Porto");
     const model = taskModel({
       fact_extraction: () => facts({ ...porto, ...odd }, candidate("The user likes tea.", "I like tea")),
     });
-    const memory = db.memory({ model, config: configured() });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured() });
     await say(memory, thread, "I work in Porto. I like tea.");
     expect(await textsOf(memory, thread)).toContain("The user likes tea.");
     expect(await textsOf(memory, thread)).toHaveLength(outcomes.length);
@@ -79,7 +80,7 @@ describe("output that cannot be used", () => {
     expect(model.calls).toHaveLength(1);
   });
 
-  it("cut by the token limit is tried again with one message at a time, and is no empty answer", async () => {
+  it("cut by the token limit is retried with one message at a time", async () => {
     const cut = new AIMessage({
       content: "",
       tool_calls: [{ id: "1", name: "fact_extraction", args: { reasoning: "…", facts: [] } }],
@@ -87,15 +88,14 @@ describe("output that cannot be used", () => {
     });
     const model = taskModel({ fact_extraction: (_, call) => (call === 0 ? cut : ana) });
     const logger = recordingLogger();
-    const memory = db.memory({ model, logger, config: configured({ retryDelayMs: 0 }) });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, logger, config: configured({ retryDelayMs: 0 }) });
     await say(memory, thread, "I am Ana.");
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
     expect(await eventsOf(db, thread, "extract")).toEqual(["create error MODEL_FAILED", "classify ok created"]);
     expect(logger.lines.join("\n")).toMatch(/token limit \(max_tokens\): raise maxTokens/);
   });
 
-  it("takes no other message with it", async () => {
+  it("affects no other message", async () => {
     const thread = newAddress();
     const failing = db.memory({
       model: taskModel({ fact_extraction: () => new Error("overloaded") }),
@@ -114,11 +114,7 @@ describe("output that cannot be used", () => {
             ? [candidate("The user is Ana.", "I am Ana", { message: number("I am Ana") })]
             : []),
           ...(prompt.includes("I work in Porto")
-            ? [
-                candidate("The user works in Porto.", "I work in Porto", {
-                  message: number("I work in Porto"),
-                }),
-              ]
+            ? [candidate("The user works in Porto.", "I work in Porto", { message: number("I work in Porto") })]
             : []),
         );
       },
@@ -132,10 +128,9 @@ describe("output that cannot be used", () => {
 });
 
 describe("a model that fails", () => {
-  it("is tried again later, without end to an outage's facts", async () => {
+  it("is retried later without losing the facts of an outage", async () => {
     const model = taskModel({ fact_extraction: (_, call) => (call < 5 ? new Error("overloaded") : ana) });
-    const memory = db.memory({ model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured({ retryDelayMs: 0, maxAttempts: 2 }) });
     await say(memory, thread, "I am Ana.");
     expect(await eventsOf(db, thread, "extract")).toEqual([
       ...Array(5).fill("create error MODEL_FAILED"),
@@ -144,7 +139,7 @@ describe("a model that fails", () => {
     expect(await deadLettersOf(db, thread)).toEqual([]);
   });
 
-  it("is waited for twice as long each time, and given up at last", async () => {
+  it("is retried with exponential backoff, then given up", async () => {
     const memory = db.memory({
       model: taskModel({ fact_extraction: () => new Error("overloaded") }),
       config: configured({ retryDelayMs: 60_000, maxFailures: 3 }),
@@ -156,7 +151,7 @@ describe("a model that fails", () => {
       const { retry_at: retryAt, error } = (await taskOf(db, thread, "facts"))!;
       waits.push(Math.round((retryAt!.getTime() - Date.now()) / 60_000));
       expect(error).toContain("The model call failed: Error");
-      // Not due yet, whatever is said meanwhile.
+      // It is not due yet, and further messages do not change that.
       expect(await memory.upkeep()).toBe(0);
       await say(memory, thread, "I am still Ana.");
       expect((await taskOf(db, thread, "facts"))!.attempts).toBe(tries);
@@ -170,12 +165,11 @@ describe("a model that fails", () => {
 
   it("holds no connection while it hangs", async () => {
     const gate = createGate();
-    const memory = db.memory({
+    const { memory, thread } = openThread(db, {
       model: new OfflineChatModel({ gate }),
       config: configured(),
       jobs: "background",
     });
-    const thread = newAddress();
     await say(memory, thread, "My name is Ana.");
     while (gate.waiting === 0) await sleep(5);
     // The first turn also looks for other work that is due; that ends by itself.
@@ -187,8 +181,8 @@ describe("a model that fails", () => {
   });
 });
 
-describe("a worker that is gone", () => {
-  it("before it began leaves its work to others", async () => {
+describe("a worker that disappeared", () => {
+  it("before it claimed its work leaves it to others", async () => {
     const thread = newAddress();
     const gate = createGate();
     const blocked = db.memory({
@@ -209,14 +203,10 @@ describe("a worker that is gone", () => {
     expect(await textsOf(memory, thread)).toEqual(["The user's name is Ana."]);
   });
 
-  it("again and again is given up", async () => {
+  it("repeatedly has its work given up", async () => {
     const thread = newAddress();
     const logger = recordingLogger();
-    const memory = db.memory({
-      logger,
-      model: new OfflineChatModel(),
-      config: configured({ maxFailures: 4 }),
-    });
+    const memory = db.memory({ logger, model: new OfflineChatModel(), config: configured({ maxFailures: 4 }) });
     await say(db.memory({ model: taskModel({}), config: configured() }), thread, "I sail. ".repeat(200_000));
     await db.pool.query(
       `update "${db.schema}".work k set done_until = -1, attempts = 4, lease_until = now() - interval '1 s'
@@ -233,7 +223,7 @@ describe("a worker that is gone", () => {
   });
 });
 
-describe("an error that nobody expected", () => {
+describe("an unexpected error", () => {
   /** Does `work` while the table lacks that column. */
   async function without(table: string, column: string, work: () => Promise<unknown>): Promise<void> {
     const rename = (from: string, to: string) =>
@@ -242,14 +232,13 @@ describe("an error that nobody expected", () => {
     await work().finally(() => rename("away", column));
   }
 
-  it("ends a try while the work is read, and the next one succeeds", async () => {
+  it("ends one attempt, and the next one succeeds", async () => {
     const logger = recordingLogger();
-    const memory = db.memory({
+    const { memory, thread } = openThread(db, {
       model: taskModel({ fact_extraction: () => ana }),
       logger,
       config: configured(),
     });
-    const thread = newAddress();
     await without("history", "actor", () => say(memory, thread, "I am Ana."));
     expect(await taskOf(db, thread, "facts")).toMatchObject({
       lease_until: null,
@@ -271,8 +260,7 @@ describe("an error that nobody expected", () => {
       const quote = `Zaubertrank ${part.repeat(300_000)}`;
       const model = taskModel({ fact_extraction: () => facts(candidate("The user brews potions.", quote)) });
       const config = configured({ maxFailures: 1, retryDelayMs: 0 });
-      const memory = db.memory({ model, logger, config });
-      const thread = newAddress();
+      const { memory, thread } = openThread(db, { model, logger, config });
       await say(memory, thread, "I brew potions.");
       expect(await taskOf(db, thread, "facts")).toMatchObject({ lease_until: null, done_until: 0 });
       expect(await textsOf(memory, thread)).toEqual([]);

@@ -3,7 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { Memory } from "../../src/memory.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { type Address, eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const configured = (memories: Record<string, number> = {}) => ({ memories: { extract: true, ...memories } });
@@ -35,11 +35,7 @@ describe("conflicts over a slot", () => {
     "Call me Al": [named("Al", "Call me Al", 0.6)],
     "My full name is Alexander": [named("Alexander", "My full name is Alexander", 0.95)],
   };
-  const turns: Record<number, string> = {
-    5: "My name is Alex.",
-    50: "Call me Al.",
-    80: "My full name is Alexander.",
-  };
+  const turns: Record<number, string> = { 5: "My name is Alex.", 50: "Call me Al.", 80: "My full name is Alexander." };
   /** The turns that say nothing at once, each of the others by itself. */
   const playTurns = async (memory: Memory, thread: Address, upTo: number, from = 1) => {
     let idle: BaseMessage[] = [];
@@ -65,10 +61,7 @@ describe("conflicts over a slot", () => {
     await playTurns(memory, thread, 80, 51);
     expect(await nameOf(memory, thread)).toEqual(["Alexander active", "Alex superseded"]);
 
-    const [alexander, alex] = await memory.memories.list({
-      scope: thread.scope,
-      states: ["active", "superseded"],
-    });
+    const [alexander, alex] = await memory.memories.list({ scope: thread.scope, states: ["active", "superseded"] });
     expect(alex).toMatchObject({ supersededBy: alexander?.id, validTo: alexander?.validFrom });
     const trail = await memory.memories.history(alex!.id, thread);
     expect(trail.map(({ event, new: next }) => [event, next])).toEqual([
@@ -79,7 +72,7 @@ describe("conflicts over a slot", () => {
     ]);
   });
 
-  it("end alike when the worker was away for all of it", async () => {
+  it("end the same when the worker was down during all turns", async () => {
     const thread = newAddress();
     const config = { ...configured(), upkeep: { retryDelayMs: 3_600_000 } };
     const down = db.memory({ model: taskModel({ fact_extraction: () => new Error("down") }), config });
@@ -95,7 +88,7 @@ describe("conflicts over a slot", () => {
     );
   });
 
-  it("are won by a plain correction, whatever the confidence", async () => {
+  it("are won by a correction regardless of confidence", async () => {
     const correction = { ...named("Bo", "Bo", 0.5), relation: "updates" as const, target: 1 };
     const answers = { ...example, "No, it is Bo": [correction] };
     const memory = learning(answers);
@@ -105,7 +98,7 @@ describe("conflicts over a slot", () => {
     expect(await nameOf(memory, thread)).toEqual(["Bo active", "Alex superseded"]);
   });
 
-  it("leave what was said earlier and arrives late in the past", async () => {
+  it("leave an earlier statement that arrives late in the past", async () => {
     const memory = learning(example);
     const thread = newAddress();
     await say(memory, thread, "My full name is Alexander.");
@@ -123,7 +116,7 @@ describe("conflicts over a slot", () => {
       "the same key, as it adds to it",
       { category: "identity", key: "job", value: "firefighter", relation: "adds_to" as const },
     ],
-  ])("are none with %s, whatever number the model gives it", async (_, fields) => {
+  ])("do not arise with %s, even if the model targets it", async (_, fields) => {
     const job = candidate("The user works as an engineer.", "engineer", {
       category: "identity",
       key: "Occupation",
@@ -144,7 +137,7 @@ describe("conflicts over a slot", () => {
     ]);
   });
 
-  it("stay within the slot that the model named by its number, if code agrees", async () => {
+  it("stay within the targeted slot only if the keys agree", async () => {
     const to = (key: string, value: string, quote: string) =>
       candidate(`The user's ${key} is ${value}.`, quote, {
         category: "profile",
@@ -172,7 +165,7 @@ describe("conflicts over a slot", () => {
   });
 });
 
-it("what the model itself finds not worth keeping is left out", async () => {
+it("facts of low importance are skipped", async () => {
   const trifles = [0, 0.9].map((importance) =>
     candidate(`The user sneezed ${importance} times.`, "I sneezed", { importance }),
   );
@@ -187,7 +180,7 @@ it("what the model itself finds not worth keeping is left out", async () => {
 });
 
 describe("caps", () => {
-  it("keep the best of a message", async () => {
+  it("keep the best facts of a message", async () => {
     const all = [
       candidate("The user hikes.", "hike", { importance: 1 }),
       candidate("The user bakes.", "bake", { importance: 5, confidence: 0.5 }),
@@ -209,7 +202,7 @@ describe("caps", () => {
     ]);
   });
 
-  it("of a day defer what comes then, without asking the model", async () => {
+  it("of a day defer extraction without a model call", async () => {
     let now = new Date("2030-05-01T10:00:00Z");
     const model = taskModel({
       fact_extraction: (prompt) =>
@@ -219,8 +212,7 @@ describe("caps", () => {
           ),
         ),
     });
-    const memory = db.memory({ model, config: configured({ writesPerDay: 2 }), clock: () => now });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model, config: configured({ writesPerDay: 2 }), clock: () => now });
     const other = { ...thread, threadId: `${thread.threadId}-2` };
     await say(memory, thread, "I like tea.");
     now = new Date("2030-05-01T12:00:00Z");

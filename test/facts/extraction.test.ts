@@ -6,15 +6,14 @@ import { OfflineChatModel } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { eventsOf, newAddress, say, taskOf, textsOf } from "../support/thread-facts.js";
+import { eventsOf, newAddress, openThread, say, taskOf, textsOf } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const config = { memories: { extract: true } };
 
 describe("what a user says", () => {
   it("is remembered with its source, and found again", async () => {
-    const memory = db.memory({ model: new OfflineChatModel(), config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config });
     await say(memory, thread, "Hello there.");
     await say(memory, thread, "My name is Ana and I prefer green tea. What is the weather?");
 
@@ -28,11 +27,7 @@ describe("what a user says", () => {
       source: { threadId: thread.threadId, seqs: [2], quote: "My name is Ana" },
       role: "user",
     });
-    expect(preference).toMatchObject({
-      category: "preferences",
-      key: null,
-      text: "The user prefers green tea.",
-    });
+    expect(preference).toMatchObject({ category: "preferences", key: null, text: "The user prefers green tea." });
     const [hit] = await memory.query({ scope: thread.scope, query: "What's my name?" });
     expect(hit?.memory.value).toBe("Ana");
     const history = await memory.memories.history(name!.id, thread);
@@ -52,28 +47,21 @@ describe("what a user says", () => {
   });
 
   it("is extracted in the background, and idle waits for it", async () => {
-    const memory = db.memory({ model: new OfflineChatModel(), config, jobs: "background" });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, { model: new OfflineChatModel(), config, jobs: "background" });
     for (const name of ["Lima", "Mota", "Faro"]) await say(memory, thread, `I work for ${name}.`);
     await memory.idle();
     const [employer, ...others] = await memory.memories.list({ scope: thread.scope });
     expect([employer?.value, others]).toEqual(["Faro", []]);
   });
 
-  it("in many threads at once ends as one memory, and nobody is in another's way", async () => {
+  it("in many concurrent threads ends as one memory without errors", async () => {
     const logger = recordingLogger();
-    const settings = {
-      jobs: { concurrency: 8 },
-      memories: { extract: true, episodes: true, episodeEveryTurns: 4 },
-    };
+    const settings = { jobs: { concurrency: 8 }, memories: { extract: true, episodes: true, episodeEveryTurns: 4 } };
     const memory = db.memory({
       model: new OfflineChatModel({ latencyMs: 2 }),
       jobs: "background",
       logger,
-      config: {
-        ...settings,
-        memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 },
-      },
+      config: { ...settings, memories: { ...settings.memories, episodeKeepShare: 0.25, writesPerDay: 1_000 } },
     });
     const user = newAddress();
     await Promise.all(
@@ -98,7 +86,7 @@ describe("what a user says", () => {
     expect(episodes).toHaveLength(16);
   });
 
-  it("is the only material: neither system, tool nor assistant messages are", async () => {
+  it("is extracted from user messages only", async () => {
     const model = taskModel({});
     const memory = db.memory({ model, config });
     await memory.remember({
@@ -122,7 +110,7 @@ describe("what a user says", () => {
     ]);
   });
 
-  it("is not extracted where extraction is off, there is no model, or nothing was said", async () => {
+  it("is not extracted without extraction, model or substance", async () => {
     const model = taskModel({});
     const off = newAddress();
     await say(db.memory({ model }), off, "My name is Ana.");
@@ -135,7 +123,7 @@ describe("what a user says", () => {
     expect(await taskOf(db, on, "facts")).toBeUndefined();
   });
 
-  it("before extraction was on is made up for", async () => {
+  it("before extraction was on is extracted later", async () => {
     const thread = newAddress();
     await db.memory().record({ ...thread, messages: [new HumanMessage("My name is Ana."), new AIMessage("Hi.")] });
     const memory = db.memory({ model: new OfflineChatModel(), config });
@@ -153,43 +141,40 @@ function echoingAgent() {
     .compile();
 }
 
-describe("what memory recalls", () => {
-  it.each(["system", "user"] as const)("is never extracted again, injected as %s", async (injectAs) => {
-    const model = taskModel({
-      fact_extraction: (prompt) =>
-        facts(
-          // A model that takes everything it sees for a fact.
-          ...["allergic to peanuts", "Previous context", "User Profile"]
-            .filter((words) => prompt.includes(words))
-            .map((words) => candidate(`The user is ${words}.`, words)),
-        ),
-    });
-    const memory = db.memory({ model, config });
-    const { scope, threadId } = newAddress();
-    const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({
-      checkpointer: memory.checkpointer(),
-    });
-    const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
-    for (const says of ["I am allergic to peanuts.", "What can I eat?", "And what else?"]) {
-      await graph.invoke({ messages: [new HumanMessage(says)] }, run);
-    }
-    expect(model.prompts("fact_extraction")).toHaveLength(3);
-    const later = model.prompts("fact_extraction").slice(1);
-    expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(/peanuts|Previous context|Profile/);
-    const [fact, ...others] = await memory.memories.list({ scope });
-    expect([fact?.text, fact?.seenCount, others]).toEqual(["The user is allergic to peanuts.", 1, []]);
+it.each(["system", "user"] as const)("recalled memories injected as %s are never extracted again", async (injectAs) => {
+  const model = taskModel({
+    fact_extraction: (prompt) =>
+      facts(
+        // A model that takes everything it sees for a fact.
+        ...["allergic to peanuts", "Previous context", "User Profile"]
+          .filter((words) => prompt.includes(words))
+          .map((words) => candidate(`The user is ${words}.`, words)),
+      ),
   });
+  const { memory, scope, threadId } = openThread(db, { model, config });
+  const graph = withMemory(echoingAgent(), memory, { injectAs }).compile({ checkpointer: memory.checkpointer() });
+  const run = { configurable: { thread_id: threadId, user_id: scope.userId } };
+  for (const says of ["I am allergic to peanuts.", "What can I eat?", "And what else?"]) {
+    await graph.invoke({ messages: [new HumanMessage(says)] }, run);
+  }
+  expect(model.prompts("fact_extraction")).toHaveLength(3);
+  const later = model.prompts("fact_extraction").slice(1);
+  expect(later.map((prompt) => prompt.split("<messages>")[1]).join()).not.toMatch(/peanuts|Previous context|Profile/);
+  const [fact, ...others] = await memory.memories.list({ scope });
+  expect([fact?.text, fact?.seenCount, others]).toEqual(["The user is allergic to peanuts.", 1, []]);
 });
 
 describe("a proposal", () => {
   const proposing = async (says: string, ...candidates: ReturnType<typeof candidate>[]) => {
-    const memory = db.memory({ model: taskModel({ fact_extraction: () => facts(...candidates) }), config });
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, {
+      model: taskModel({ fact_extraction: () => facts(...candidates) }),
+      config,
+    });
     await say(memory, thread, says, "You live in Rome, and you like boats.");
     return { texts: await textsOf(memory, thread), events: await eventsOf(db, thread, "extract") };
   };
 
-  it("needs the user's own words", async () => {
+  it("needs a quote of the user's message", async () => {
     const { texts, events } = await proposing(
       "I’m  vegan\nand I hike. “Rex” my dog is.",
       candidate("The user is vegan.", "i'm vegan AND"),
@@ -230,7 +215,7 @@ describe("a proposal", () => {
     ]);
   });
 
-  it("must meet the writing constraints, and is cut where it is only too long", async () => {
+  it("must meet the writing constraints, and is trimmed if only too long", async () => {
     const { texts, events } = await proposing(
       "I hike.",
       candidate(`The user hikes. ${"The user walks far. ".repeat(20)}`, "I hike"),

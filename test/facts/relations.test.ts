@@ -20,10 +20,7 @@ async function play(turns: readonly Turn[], address = newAddress()) {
       return facts(
         ...told.map(([text, { of, ...fields } = {}]) => {
           const quote = says.replace(/[.!?。]$/u, "");
-          return candidate(text, quote, {
-            target: of === undefined ? null : numberOf(prompt, of),
-            ...fields,
-          });
+          return candidate(text, quote, { target: of === undefined ? null : numberOf(prompt, of), ...fields });
         }),
       );
     },
@@ -40,208 +37,91 @@ function numberOf(prompt: string, text: string): number | null {
 }
 
 const updates = (of: string, fields = {}) => ({ relation: "updates", of, ...fields });
-const ends = (of: string, fields = {}) => ({ relation: "ends", of, ...fields });
-const adds = (of: string, fields = {}) => ({ relation: "adds_to", of, ...fields });
-const city = (value: string) => ({ category: "profile", key: "city", value, personal: "city" });
 
-/** What is left active after each conversation. */
-const conversations: Record<string, readonly [turns: readonly Turn[], left: readonly string[]]> = {
-  "a budget that rises": [
-    [
-      ["My budget is 8,000 euros.", ["The user's budget is 8,000 euros."]],
-      ["Make it 9,500 euros now.", ["The user's budget is 9,500 euros.", updates("The user's budget is 8,000 euros.")]],
-    ],
-    ["The user's budget is 9,500 euros."],
-  ],
-  "a taste that is gone": [
-    [
-      ["I love sushi.", ["The user loves sushi."]],
-      ["I can't stand sushi anymore.", ["The user cannot stand sushi.", updates("The user loves sushi.")]],
-    ],
-    ["The user cannot stand sushi."],
-  ],
-  "a cat that died": [
-    [
-      ["I have a cat called Mimi.", ["The user has a cat called Mimi."]],
-      ["Mimi died.", ["The user's cat Mimi died.", ends("The user has a cat called Mimi.")]],
-    ],
-    ["The user's cat Mimi died."],
-  ],
-  "a couple that split up": [
-    [
-      ["Clara and I got married.", ["The user is married to Clara."]],
-      ["We split up.", ["The user and Clara split up.", ends("The user is married to Clara.")]],
-    ],
-    ["The user and Clara split up."],
-  ],
-  "a second job": [
-    [
-      ["I work as a nurse.", ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }]],
-      [
-        "I am a fire fighter as well.",
-        ["The user is a fire fighter.", adds("nurse", { category: "profile", key: "job", value: "fire fighter" })],
-      ],
-    ],
+/** Rows of two turns: message | statement | second message | its statement | relation to the first | category. */
+const statements = `
+My budget is 8,000 euros. | The user's budget is 8,000 euros. | Make it 9,500 euros now. | The user's budget is 9,500 euros. | updates
+I love sushi. | The user loves sushi. | I can't stand sushi anymore. | The user cannot stand sushi. | updates
+I have a cat called Mimi. | The user has a cat called Mimi. | Mimi died. | The user's cat Mimi died. | ends
+Clara and I got married. | The user is married to Clara. | We split up. | The user and Clara split up. | ends
+I like hiking. | The user likes hiking. | Hikes make me happy. | The user enjoys hikes. | same_as
+Die Feier ist am 3. Mai. | Die Feier des Nutzers ist am 3. Mai. | Die Feier ist jetzt am 10. Mai. | Die Feier des Nutzers ist am 10. Mai. | updates
+Ich habe einen Hund, Rex. | Der Nutzer hat einen Hund namens Rex. | Und noch einen, Bello. | Der Nutzer hat einen Hund namens Bello. | adds_to
+Ich fahre einen Volvo. | Der Nutzer fährt einen Volvo. | Den Volvo habe ich verkauft. | Der Nutzer hat den Volvo verkauft. | ends
+Je suis allergique aux noix. | L'utilisateur est allergique aux noix. | Le médecin dit que je ne suis plus allergique. | L'utilisateur n'est plus allergique aux noix. | updates | constraints
+J'aime le thé. | L'utilisateur aime le thé. | J'aime aussi le café. | L'utilisateur aime le café. | adds_to
+猫のタマを飼っています。 | ユーザーは猫のタマを飼っている。 | タマは先月死にました。 | ユーザーの猫のタマは死んだ。 | ends
+寿司が好きです。 | ユーザーは寿司が好きだ。 | 寿司はもう食べません。 | ユーザーは寿司をもう食べない。 | updates
+予算は8000円です。 | ユーザーの予算は8000円だ。 | 予算は9500円になりました。 | ユーザーの予算は9500円だ。 | updates
+`;
+const keepsBoth = ["adds_to", "same_as"];
+
+const slot = (key: string, value: string, fields = {}) => ({ category: "profile", key, value, ...fields });
+const city = (value: string) => slot("city", value, { personal: "city" });
+const language = (value: string) => slot("language", value, { personal: "language" });
+const nurse: Turn = ["I work as a nurse.", ["The user works as a nurse.", slot("job", "nurse")]];
+const fireFighter = slot("job", "fire fighter", { relation: "adds_to", of: "nurse" });
+const nickname = slot("name", "Al", { confidence: 0.6, stated_by_user: false });
+
+/** Turns over a slot, and what they leave active. */
+const slots: readonly (readonly [first: Turn, second: Turn, left: readonly string[]])[] = [
+  [
+    nurse,
+    ["I am a fire fighter as well.", ["The user is a fire fighter.", fireFighter]],
     ["The user works as a nurse.", "The user is a fire fighter."],
   ],
-  "a job that was left": [
-    [
-      ["I work as a nurse.", ["The user works as a nurse.", { category: "profile", key: "job", value: "nurse" }]],
-      ["I quit nursing.", ["The user no longer works as a nurse.", ends("nurse")]],
-    ],
+  [
+    nurse,
+    ["I quit nursing.", ["The user no longer works as a nurse.", { relation: "ends", of: "nurse" }]],
     ["The user no longer works as a nurse."],
   ],
-  "a move": [
-    [
-      ["I live in Porto.", ["The user lives in Porto.", city("Porto")]],
-      ["I moved to Braga.", ["The user lives in Braga.", updates("Porto", city("Braga"))]],
-    ],
+  [
+    ["I live in Porto.", ["The user lives in Porto.", city("Porto")]],
+    ["I moved to Braga.", ["The user lives in Braga.", updates("Porto", city("Braga"))]],
     ["The user lives in Braga."],
   ],
-  "a nickname that is not sure": [
-    [
-      [
-        "My name is Alex.",
-        ["The user's name is Alex.", { category: "profile", key: "name", value: "Alex", confidence: 1 }],
-      ],
-      [
-        "Call me Al.",
-        [
-          "The user's name is Al.",
-          updates("Alex", {
-            category: "profile",
-            key: "name",
-            value: "Al",
-            confidence: 0.6,
-            stated_by_user: false,
-          }),
-        ],
-      ],
-    ],
+  [
+    ["My name is Alex.", ["The user's name is Alex.", slot("name", "Alex", { confidence: 1 })]],
+    ["Call me Al.", ["The user's name is Al.", updates("Alex", nickname)]],
     ["The user's name is Alex."],
   ],
-  "the same in other words": [
-    [
-      ["I like hiking.", ["The user likes hiking."]],
-      ["Hikes make me happy.", ["The user enjoys hikes.", { relation: "same_as", of: "The user likes hiking." }]],
-    ],
-    ["The user likes hiking.", "The user enjoys hikes."],
-  ],
-  "ein Umzug": [
-    [
-      ["Ich wohne in Köln.", ["Der Nutzer wohnt in Köln.", city("Köln")]],
-      ["Nein, ich wohne in Bonn.", ["Der Nutzer wohnt in Bonn.", updates("Köln", city("Bonn"))]],
-    ],
+  [
+    ["Ich wohne in Köln.", ["Der Nutzer wohnt in Köln.", city("Köln")]],
+    ["Nein, ich wohne in Bonn.", ["Der Nutzer wohnt in Bonn.", updates("Köln", city("Bonn"))]],
     ["Der Nutzer wohnt in Bonn."],
   ],
-  "ein Termin, der sich verschiebt": [
-    [
-      ["Die Feier ist am 3. Mai.", ["Die Feier des Nutzers ist am 3. Mai."]],
-      [
-        "Die Feier ist jetzt am 10. Mai.",
-        ["Die Feier des Nutzers ist am 10. Mai.", updates("Die Feier des Nutzers ist am 3. Mai.")],
-      ],
-    ],
-    ["Die Feier des Nutzers ist am 10. Mai."],
-  ],
-  "zwei Hunde": [
-    [
-      ["Ich habe einen Hund, Rex.", ["Der Nutzer hat einen Hund namens Rex."]],
-      [
-        "Und noch einen, Bello.",
-        ["Der Nutzer hat einen Hund namens Bello.", adds("Der Nutzer hat einen Hund namens Rex.")],
-      ],
-    ],
-    ["Der Nutzer hat einen Hund namens Rex.", "Der Nutzer hat einen Hund namens Bello."],
-  ],
-  "ein verkauftes Auto": [
-    [
-      ["Ich fahre einen Volvo.", ["Der Nutzer fährt einen Volvo."]],
-      ["Den Volvo habe ich verkauft.", ["Der Nutzer hat den Volvo verkauft.", ends("Der Nutzer fährt einen Volvo.")]],
-    ],
-    ["Der Nutzer hat den Volvo verkauft."],
-  ],
-  "un allergène": [
-    [
-      ["Je suis allergique aux noix.", ["L'utilisateur est allergique aux noix.", { category: "constraints" }]],
-      [
-        "Le médecin dit que je ne suis plus allergique.",
-        [
-          "L'utilisateur n'est plus allergique aux noix.",
-          updates("L'utilisateur est allergique aux noix.", { category: "constraints" }),
-        ],
-      ],
-    ],
-    ["L'utilisateur n'est plus allergique aux noix."],
-  ],
-  "un goût de plus": [
-    [
-      ["J'aime le thé.", ["L'utilisateur aime le thé."]],
-      ["J'aime aussi le café.", ["L'utilisateur aime le café.", adds("L'utilisateur aime le thé.")]],
-    ],
-    ["L'utilisateur aime le thé.", "L'utilisateur aime le café."],
-  ],
-  "une langue": [
-    [
-      [
-        "Réponds en français.",
-        [
-          "L'utilisateur parle français.",
-          { category: "profile", key: "language", value: "français", personal: "language" },
-        ],
-      ],
-      [
-        "Je préfère l'anglais.",
-        [
-          "L'utilisateur préfère l'anglais.",
-          updates("français", {
-            category: "profile",
-            key: "language",
-            value: "anglais",
-            personal: "language",
-          }),
-        ],
-      ],
-    ],
+  [
+    ["Réponds en français.", ["L'utilisateur parle français.", language("français")]],
+    ["Je préfère l'anglais.", ["L'utilisateur préfère l'anglais.", updates("français", language("anglais"))]],
     ["L'utilisateur préfère l'anglais."],
   ],
-  引っ越し: [
-    [
-      ["大阪に住んでいます。", ["ユーザーは大阪に住んでいる。", city("大阪")]],
-      ["東京に引っ越しました。", ["ユーザーは東京に住んでいる。", updates("大阪", city("東京"))]],
-    ],
+  [
+    ["大阪に住んでいます。", ["ユーザーは大阪に住んでいる。", city("大阪")]],
+    ["東京に引っ越しました。", ["ユーザーは東京に住んでいる。", updates("大阪", city("東京"))]],
     ["ユーザーは東京に住んでいる。"],
   ],
-  猫: [
-    [
-      ["猫のタマを飼っています。", ["ユーザーは猫のタマを飼っている。"]],
-      ["タマは先月死にました。", ["ユーザーの猫のタマは死んだ。", ends("ユーザーは猫のタマを飼っている。")]],
-    ],
-    ["ユーザーの猫のタマは死んだ。"],
-  ],
-  好み: [
-    [
-      ["寿司が好きです。", ["ユーザーは寿司が好きだ。"]],
-      ["寿司はもう食べません。", ["ユーザーは寿司をもう食べない。", updates("ユーザーは寿司が好きだ。")]],
-    ],
-    ["ユーザーは寿司をもう食べない。"],
-  ],
-  予算: [
-    [
-      ["予算は8000円です。", ["ユーザーの予算は8000円だ。"]],
-      ["予算は9500円になりました。", ["ユーザーの予算は9500円だ。", updates("ユーザーの予算は8000円だ。")]],
-    ],
-    ["ユーザーの予算は9500円だ。"],
-  ],
-};
+];
 
-describe("a conversation about", () => {
-  it.each(Object.entries(conversations))("%s leaves what holds now", async (_, [turns, left]) => {
-    const { memory, thread } = await play(turns);
+describe("a conversation", () => {
+  const rows = statements.trim().split("\n");
+  it.each(rows.map((row) => row.split(" | ")))(
+    "that says %j (%s), then %j (%s: %s) keeps what holds now",
+    async (first = "", before = "", second = "", after = "", relation = "", category = "knowledge") => {
+      const related = { relation, of: before, category };
+      const { memory, thread } = await play([
+        [first, [before, { category }]],
+        [second, [after, related]],
+      ]);
+      expect(await textsOf(memory, thread)).toEqual(keepsBoth.includes(relation) ? [before, after] : [after]);
+    },
+  );
+
+  it.each(slots)("that says %j, then %j keeps %j", async (first, second, left) => {
+    const { memory, thread } = await play([first, second]);
     expect(await textsOf(memory, thread)).toEqual(left);
   });
 
-  it("one matter, sixty times, leaves one statement, and all others in its past", async () => {
+  it("that updates one statement sixty times keeps the last, and the others as superseded", async () => {
     const text = (turn: number) => `The user's score is ${turn}.`;
     const turns = Array.from(
       { length: 60 },
@@ -255,14 +135,14 @@ describe("a conversation about", () => {
   });
 });
 
-describe("what a model says of a known memory", () => {
+describe("a model's relation to an existing memory", () => {
   const sushi = "The user loves sushi.";
   const told = (fields: Record<string, unknown>, before = {}) =>
     play([
       ["I love sushi.", [sushi, before]],
       ["No sushi for me.", ["The user eats no sushi.", { relation: "updates", of: sushi, ...fields }]],
     ]);
-  it("closes it, and it can be had back", async () => {
+  it("closes it, and it can be restored", async () => {
     const { memory, thread } = await told({ since: "2020-03-01" });
     const [gone] = await memory.memories.list({ scope: thread.scope, states: ["superseded"] });
     expect(gone).toMatchObject({ text: sushi, validTo: expect.any(Date), supersededBy: expect.any(String) });
@@ -273,7 +153,7 @@ describe("what a model says of a known memory", () => {
   it.each([
     ["is in other words", { relation: "same_as" }],
     ["adds to it", { relation: "adds_to" }],
-  ])("that %s keeps both, linked", async (_, fields) => {
+  ])("(%s) keeps and links both", async (_, fields) => {
     const { memory, thread } = await told(fields);
     expect(await textsOf(memory, thread)).toHaveLength(2);
     const history = await db.pool.query(
@@ -290,12 +170,12 @@ describe("what a model says of a known memory", () => {
     ["by a word that is none", { relation: "destroys" }],
     ["by nothing", { relation: undefined, target: undefined, of: undefined }],
     ["by a list", { relation: ["updates"], target: "all", of: undefined }],
-  ])("%s is as good as new, and closes nothing", async (_, fields) => {
+  ])("%s is ignored: the fact is new and closes nothing", async (_, fields) => {
     const { memory, thread } = await told(fields);
     expect(await textsOf(memory, thread)).toEqual([sushi, "The user eats no sushi."]);
   });
 
-  it("closes nothing that is pinned, or that an operator vouches for", async () => {
+  it("closes nothing pinned or of an operator", async () => {
     for (const change of [{ pinned: true }, { origin: "operator" as const }]) {
       const thread = newAddress();
       const [known] = await db.memory().memories.add({ text: sushi, ...change }, { scope: thread.scope });
@@ -304,7 +184,7 @@ describe("what a model says of a known memory", () => {
     }
   });
 
-  it("closes nothing of another user, whatever number it gives", async () => {
+  it("closes nothing of another user", async () => {
     const other = await told({});
     const { memory, thread } = await play([
       ["No sushi for me.", ["The user eats no sushi.", { relation: "ends", target: 1 }]],
@@ -313,7 +193,7 @@ describe("what a model says of a known memory", () => {
     expect(await textsOf(other.memory, other.thread)).toEqual(["The user eats no sushi."]);
   });
 
-  it("is nothing without a quote of the user's message", async () => {
+  it("is ignored without a quote of the user's message", async () => {
     const { memory, thread } = await play([
       ["I love sushi.", [sushi]],
       ["What is for dinner?", ["The user eats no sushi.", updates(sushi, { quote: "no sushi for me" })]],
@@ -322,7 +202,7 @@ describe("what a model says of a known memory", () => {
   });
 });
 
-describe("what a model says of the user", () => {
+describe("a personal field that a model reports", () => {
   const told = async (fields: Record<string, unknown>) => {
     const home = { category: "knowledge", key: "home", value: "Porto", ...fields };
     const { memory, thread } = await play([["Porto is lovely.", ["The user lives in Porto.", home]]]);
@@ -344,9 +224,9 @@ describe("what a model says of the user", () => {
     [{ personal: "shoe size", stated_by_user: false }, kept],
     [{ personal: undefined, category: "profile", key: "city", stated_by_user: false }, waits],
     [{ personal: ["city"], category: "profile", key: "City", stated_by_user: null }, waits],
-  ])("%j decides with its key, and what is missing decides nothing", async (fields, outcome) => {
-    expect(await told(fields)).toEqual(outcome);
-  });
+  ])("is stored or waits for consent by %j and its key", async (fields, outcome) =>
+    expect(await told(fields)).toEqual(outcome),
+  );
 });
 
 it("the prompt and schema of extraction take no more than a third above 765 tokens", async () => {

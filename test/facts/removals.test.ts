@@ -40,7 +40,7 @@ describe("what a user asks to forget", () => {
     ["Please forget where I live.", "The user lives in Porto."],
     ["You can delete my allergy, it was a mistake.", "The user is allergic to nuts."],
     ["Bitte vergiss meine Allergie.", "The user is allergic to nuts."],
-  ])("is hidden, with the words in the audit trail, and can be restored: %s", async (said, text) => {
+  ])("is soft-deleted with the quote in the audit trail, and can be restored: %s", async (said, text) => {
     const { memory } = forgetting(removal(text, said));
     const thread = await knowing(memory);
     const before = await memory.memories.list({ scope: thread.scope });
@@ -48,8 +48,7 @@ describe("what a user asks to forget", () => {
     await memory.remember({ ...thread, messages: [{ role: "user", content: said }], shown });
     expect(await textsOf(memory, thread)).toEqual(drafts.map((draft) => draft.text).filter((each) => each !== text));
     const { id } = before.find((each) => each.text === text)!;
-    const [last] = await memory.memories.history(id, thread);
-    expect(last).toMatchObject({
+    expect((await memory.memories.history(id, thread))[0]).toMatchObject({
       event: "DELETE",
       actor: "worker:extract",
       old: { text },
@@ -78,7 +77,7 @@ describe("what a user asks to forget", () => {
     ]);
   });
 
-  it("is refused where it waits for consent, and not asked about again", async () => {
+  it("is refused if it waits for consent, and not proposed again", async () => {
     const { memory } = forgetting(removal("The user lives in Porto.", "Forget where I live"));
     const thread = newAddress();
     const other = newAddress();
@@ -88,8 +87,7 @@ describe("what a user asks to forget", () => {
     await say(memory, thread, "Forget where I live, please.");
     expect(await memory.consents.list({ scope: thread.scope })).toEqual([]);
     expect(await memory.consents.list({ scope: other.scope })).toHaveLength(1);
-    const [refused] = await memory.consents.list({ scope: thread.scope, status: ["refused"] });
-    expect(refused).toMatchObject({
+    expect((await memory.consents.list({ scope: thread.scope, status: ["refused"] }))[0]).toMatchObject({
       id: request?.id,
       decidedBy: "worker:extract",
       decidedVia: "said",
@@ -101,7 +99,7 @@ describe("what a user asks to forget", () => {
     expect(entry).toMatchObject({ event: "CONSENT", new: { decision: "refuse", via: "said" } });
   });
 
-  it("is found among many, and only among the user's own", async () => {
+  it("is found among many memories, and only the user's own", async () => {
     const { memory, model } = forgetting(removal("The user is allergic to nuts.", "forget my allergy to nuts"));
     const thread = await knowing(memory);
     const noise = Array.from({ length: 80 }, (_, index) => ({
@@ -116,7 +114,7 @@ describe("what a user asks to forget", () => {
     expect(model.prompts("fact_extraction")[0]?.match(/<memory number/g)).toHaveLength(50);
   });
 
-  it("tells nothing new by the words that ask for it, and comes after what was said before", async () => {
+  it("is not learned from the words that ask for it", async () => {
     const city = { category: "profile", key: "city", value: "Porto" };
     const quote = "forget that I live in Porto";
     const { memory } = forgetting(removal("The user lives in Porto.", quote), [
@@ -131,7 +129,7 @@ describe("what a user asks to forget", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("classify skipped asked_to_forget");
   });
 
-  it("leaves what is said beside it, though the whole sentence is given as the words", async () => {
+  it("keeps the other fact of a sentence that is quoted as a whole", async () => {
     const said = "Forget that I live in Porto, I live in Rome now.";
     const rome = { category: "profile", key: "city", value: "Rome" };
     const facts = [candidate("The user lives in Rome.", "I live in Rome now", rome)];
@@ -142,7 +140,7 @@ describe("what a user asks to forget", () => {
     expect(await textsOf(memory, thread)).not.toContain("The user lives in Porto.");
   });
 
-  it("is nothing that the words do not ask for; what is malformed costs nothing else", async () => {
+  it("ignores malformed and unquoted removals, and keeps the facts beside them", async () => {
     const broken: ((prompt: string) => unknown)[] = [
       removal("The user lives in Porto.", "forget my address"),
       () => [{ memory: 99, message: 1, quote: "Please forget my allergy" }],
@@ -187,7 +185,7 @@ describe("what a user asks to forget", () => {
     expect(await textsOf(memory, thread)).not.toContain("The user is allergic to nuts.");
   });
 
-  it("is never more than a message may write", async () => {
+  it("is at most as many memories as a message may write", async () => {
     const all = () => [1, 2, 3].map((memory) => ({ memory, message: 1, quote: "Please forget everything" }));
     const config = { memories: { extract: true, writesPerTurn: 2 } };
     const { memory } = forgetting(all, [], { config });
@@ -197,16 +195,12 @@ describe("what a user asks to forget", () => {
     expect(await eventsOf(db, thread, "extract")).toContain("delete skipped bulk");
   });
 
-  it("removes nothing but what was shown, by words that stand in the message", async () => {
+  it("removes only memories that were shown, by quotes of the message", async () => {
     const number = fc.oneof(fc.integer(), fc.double());
     const proposed = fc.record({ memory: number, message: number, quote: fc.string() });
     await fc.assert(
       fc.asyncProperty(fc.array(proposed), fc.array(fc.string()), async (candidates, messages) => {
-        const rules = {
-          messages: ["Please forget my city.", ...messages],
-          memories: ["a", "b"],
-          perMessage: 1,
-        };
+        const rules = { messages: ["Please forget my city.", ...messages], memories: ["a", "b"], perMessage: 1 };
         const { chosen, rejected } = await chooseRemovals(candidates, rules);
         expect(chosen.length + rejected.length).toBeLessThanOrEqual(candidates.length);
         for (const { id, message, quote } of chosen) {

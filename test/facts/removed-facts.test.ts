@@ -71,7 +71,7 @@ describe("a fact that was removed", () => {
     ["in the same words", porto, porto],
     ["in other words", porto, { text: "Porto is where the user has a home." }],
     ["of a slot, in other words", { ...city, ...porto }, { ...city, text: "The user's city is Porto." }],
-  ])("is not learned again of the message that it was learned from, %s", async (_, first, again) => {
+  ])("is not learned again from its own message, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
       { "I keep bees": [bees], "I live in Porto": [first, again] },
       "I keep bees.",
@@ -86,7 +86,7 @@ describe("a fact that was removed", () => {
   it.each([
     ["in the same words", porto, porto],
     ["of a slot, in other words", { ...city, ...porto }, { ...city, text: "The user's city is Porto." }],
-  ])("is not learned of another message that was said before, %s", async (_, first, again) => {
+  ])("is not learned from another earlier message, %s", async (_, first, again) => {
     const { memory, thread } = await learned(
       { "I live in Porto": [first, again] },
       "I live in Porto.",
@@ -97,7 +97,7 @@ describe("a fact that was removed", () => {
     expect(await textsOf(memory, thread)).toEqual([]);
   });
 
-  it("is not learned again when it was purged since", async () => {
+  it("is not learned again after it was purged", async () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await runLifecycle(memory, { scope: thread.scope });
@@ -118,7 +118,7 @@ describe("a fact that was removed", () => {
     expect(await textsOf(memory, thread)).toEqual([porto.text]);
   });
 
-  it("and was restored, stays as it is", async () => {
+  it("and restored stays unchanged", async () => {
     const { memory, thread } = await learned(beesThenPorto, ...said);
     const id = await remove(memory, thread, porto.text);
     await memory.memories.restore(id, { scope: thread.scope, consent: "given" });

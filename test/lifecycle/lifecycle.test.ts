@@ -55,8 +55,8 @@ async function rowsOf(id: string): Promise<number[]> {
   return Object.values(rows[0]);
 }
 
-describe("a memory that nobody uses", () => {
-  it("is forgotten after 60 days when it is minor, and nothing else is", async () => {
+describe("an unused memory", () => {
+  it("is soft-deleted after 60 days if it is minor", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     await add(
@@ -83,7 +83,7 @@ describe("a memory that nobody uses", () => {
     expect(await runLifecycle(memory, scope)).toEqual({ softDeleted: 0, purged: 0 });
   });
 
-  it("is used by being shown in a turn that was recorded, by being said again, by being changed", async () => {
+  it("counts as used when it is shown in a recorded turn, repeated or changed", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     const [shown, said, changed] = await add(
@@ -105,7 +105,7 @@ describe("a memory that nobody uses", () => {
     expect([said]).toHaveLength(1);
   });
 
-  it("is found by no path at once, and what is left fills its place", async () => {
+  it("is immediately found by no call, and others fill its place", async () => {
     const { memory, passed } = ageing({ embeddings: new HashingEmbeddings() });
     await memory.setup();
     const user = newAddress();
@@ -164,7 +164,7 @@ describe("a memory that nobody uses", () => {
     expect(JSON.stringify(await memory.changes.since(0, { scope: user.scope }))).not.toContain("coins");
   });
 
-  it("leaves one trail, one revision and one event for each, by several processes", async () => {
+  it("is soft-deleted once by several processes", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     await add(memory, user, ...Array.from({ length: 30 }, (_, index) => minor(`The user owns item number ${index}.`)));
@@ -184,7 +184,7 @@ describe("a memory that nobody uses", () => {
     expect(rows).toEqual([{ node: "worker", op: "ttl", count: 30 }]);
   });
 
-  it("leaves the words of superseded values where they are: they are the trail", async () => {
+  it("keeps superseded values, which are the trail", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     const name = (value: string) => minor(`The dog's name is ${value}.`, { key: "dog", value });
@@ -197,7 +197,7 @@ describe("a memory that nobody uses", () => {
     expect(await statesOf(memory, user)).toEqual({ "The dog's name is Rex.": "superseded" });
   });
 
-  it("is forgotten by background work, without a model", async () => {
+  it("is soft-deleted by upkeep without a model", async () => {
     const { memory, passed } = ageing();
     const user = newAddress();
     await add(memory, user, minor("The user saw a play."));
@@ -206,7 +206,7 @@ describe("a memory that nobody uses", () => {
     expect(await statesOf(memory, user)).toEqual({ "The user saw a play.": "soft_deleted" });
   });
 
-  it.skipIf(!onServer())("is looked for in an index, not in all memories (server only)", async () => {
+  it.skipIf(!onServer())("is found by an index (server only)", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const { memory, passed } = ageing({ database: pool });
     const user = newAddress();
@@ -236,39 +236,33 @@ describe("a memory that nobody uses", () => {
   });
 });
 
-describe("news of changes", () => {
-  it("is kept for half a year; who asks for older is told from where on, and the audit trail keeps all", async () => {
-    const { memory, passed } = ageing();
-    const user = { scope: newAddress().scope };
-    const idle = { ...user, threadId: "idle since" };
-    const broken = async () => (await brokenInvariants(db)).filter((row) => row.user === user.scope.userId);
-    await memory.remember({
-      ...idle,
-      messages: [new HumanMessage("hello")],
-      shown: { revision: 0, memoryIds: [] },
-    });
-    const [first] = await add(memory, user, { text: "The user likes tea." }, { text: "The user likes rice." });
-    passed(100);
-    await add(memory, user, { text: "The user likes plums." });
-    passed(180);
-    expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
-    expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, changes: [{}, {}, {}] });
+it("changes are kept for 180 days, older requests get trimmedTo, and the audit trail keeps all", async () => {
+  const { memory, passed } = ageing();
+  const user = { scope: newAddress().scope };
+  const idle = { ...user, threadId: "idle since" };
+  const broken = async () => (await brokenInvariants(db)).filter((row) => row.user === user.scope.userId);
+  await memory.remember({ ...idle, messages: [new HumanMessage("hello")], shown: { revision: 0, memoryIds: [] } });
+  const [first] = await add(memory, user, { text: "The user likes tea." }, { text: "The user likes rice." });
+  passed(100);
+  await add(memory, user, { text: "The user likes plums." });
+  passed(180);
+  expect(await runLifecycle(memory, user)).toEqual({ softDeleted: 0, purged: 0 });
+  expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, changes: [{}, {}, {}] });
 
-    passed(180.01);
-    await runLifecycle(memory);
-    const left = await memory.changes.since(0, user);
-    expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
-    expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
-    expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({ since: 2, revision: 3, count: 1 });
-    expect(await memory.memories.history(first!, user)).toHaveLength(1);
-    expect(await broken()).toEqual([]);
+  passed(180.01);
+  await runLifecycle(memory);
+  const left = await memory.changes.since(0, user);
+  expect(left).toMatchObject({ revision: 3, trimmedTo: 2, changes: [{ rev: 3 }] });
+  expect(await memory.changes.since(2, user)).not.toHaveProperty("trimmedTo");
+  expect((await memory.recall({ ...idle, query: "tea" })).changes).toMatchObject({ since: 2, revision: 3, count: 1 });
+  expect(await memory.memories.history(first!, user)).toHaveLength(1);
+  expect(await broken()).toEqual([]);
 
-    // Nothing is left to be told; what changes next is counted on.
-    passed(400);
-    await memory.upkeep();
-    expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, trimmedTo: 3, changes: [] });
-    await add(memory, user, { text: "The user likes pears." });
-    expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
-    expect(await broken()).toEqual([]);
-  });
+  // Nothing is left to be told; what changes next is counted on.
+  passed(400);
+  await memory.upkeep();
+  expect(await memory.changes.since(0, user)).toMatchObject({ revision: 3, trimmedTo: 3, changes: [] });
+  await add(memory, user, { text: "The user likes pears." });
+  expect((await memory.changes.since(3, user)).changes).toMatchObject([{ rev: 4 }]);
+  expect(await broken()).toEqual([]);
 });

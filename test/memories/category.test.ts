@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import { factCategories } from "../../src/facts/choose-facts.rule.js";
 import { findCategory, readableCategories, requireCategory } from "../../src/memories/item/category.rule.js";
 import { resolveConfig } from "../../src/options.js";
+import { forAll } from "../support/for-all.js";
 
 const { policy } = resolveConfig({
   categories: {
@@ -15,7 +16,7 @@ const { policy } = resolveConfig({
 });
 
 describe("categories", () => {
-  it("have other names as aliases, and are otherwise exact", () => {
+  it("are matched by exact name or by alias", () => {
     expect(findCategory(policy, "identity")?.name).toBe("profile");
     expect(findCategory(policy, "instruction")?.name).toBe("instructions");
     expect(findCategory(policy, "Profile")).toBeNull();
@@ -23,13 +24,13 @@ describe("categories", () => {
     expect(() => requireCategory(policy, "hobbies")).toThrow(/no category "hobbies".*profile/);
   });
 
-  it("are added to the default ones, or take their place", () => {
+  it("extend the default categories or override them", () => {
     expect(findCategory(policy, "garden")).toMatchObject({ context: "all", level: "app" });
     expect(findCategory(policy, "event")).toMatchObject({ rag_length: 3, context: "rag" });
     expect(findCategory(policy, "activity")).toMatchObject({ rag_length: 50 });
   });
 
-  it("that facts may go to are not those of other kinds", () => {
+  it("of facts exclude those reserved for other kinds", () => {
     const names = factCategories(policy);
     expect(names).toEqual(expect.arrayContaining(["profile", "preferences", "garden", "event"]));
     for (const other of ["activity", "app_notes", "relationship_dynamic", "procedural"])
@@ -40,30 +41,28 @@ describe("categories", () => {
 describe("allowlists", () => {
   const open = ["instructions", "app_notes", "procedural", "relationship_dynamic"];
 
-  it("let an agent read what they name, and everyone what is written for whoever answers", () => {
+  it("let an agent read the listed categories and every agent the open ones", () => {
     expect([...readableCategories(policy, "planner")]).toEqual(["goals", "preferences", ...open]);
     expect([...readableCategories(policy, "nobody")]).toEqual(open);
     expect(readableCategories(policy, null).has("garden")).toBe(true);
   });
 
-  it("keep what is written for everyone to those whom one of them names it for", () => {
+  it("restrict an open category once any of them lists it", () => {
     const demo = resolveConfig("examples/demo/memory.yaml").policy;
     const names = [...demo.categories.keys()];
-    fc.assert(
-      fc.property(
-        fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
-        fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
-        (allowlists, agent) => {
-          const lists = resolveConfig({ allowlists }).policy;
-          const readable = readableCategories(lists, agent);
-          const listed = Object.values(allowlists).flat();
-          for (const name of names) {
-            const own = allowlists[agent]?.includes(name) ?? false;
-            const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
-            expect(readable.has(name)).toBe(own || isOpen);
-          }
-        },
-      ),
+    forAll(
+      fc.dictionary(fc.constantFrom("supervisor", "planner", "executor"), fc.subarray(names)),
+      fc.constantFrom("supervisor", "planner", "executor", "unlisted"),
+      (allowlists, agent) => {
+        const lists = resolveConfig({ allowlists }).policy;
+        const readable = readableCategories(lists, agent);
+        const listed = Object.values(allowlists).flat();
+        for (const name of names) {
+          const own = allowlists[agent]?.includes(name) ?? false;
+          const isOpen = open.includes(name) && !listed.includes(name) && allowlists[agent]?.length !== 0;
+          expect(readable.has(name)).toBe(own || isOpen);
+        }
+      },
     );
     // The demo's own lists do not mention them, and its agents use them.
     for (const agent of ["supervisor", "planner", "executor", "researcher"])
@@ -99,7 +98,7 @@ describe("allowlists", () => {
     expect(resolveConfig({ categories: { custom: custom.slice(0, 1_000) } }).policy.categories.has("c999")).toBe(true);
   });
 
-  it("that are not there let everyone read everything", () => {
+  it("that are absent let every agent read every category", () => {
     const open = resolveConfig({}).policy;
     expect(readableCategories(open, "anyone")).toEqual(new Set(open.categories.keys()));
   });
@@ -110,7 +109,7 @@ describe("allowlists", () => {
     [{ categories: { custom: [{ name: "two words" }] } }, /one word/],
     [{ categories: { system: [{ name: "garden" }], custom: [{ name: "garden" }] } }, /configured twice/],
     [{ categories: { custom: [{ name: "garden", color: "green" }] } }, /color/],
-  ])("refuse %j", (config, message) => {
-    expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message);
-  });
+  ])("refuse %j", (config, message) =>
+    expect(() => resolveConfig(config as Parameters<typeof resolveConfig>[0])).toThrow(message),
+  );
 });

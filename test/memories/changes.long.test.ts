@@ -9,7 +9,7 @@ import { judgingModel } from "../support/pair-judge.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress } from "../support/thread-facts.js";
+import { type Address, newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -21,7 +21,7 @@ async function headerOf(memory: Memory, thread: Address): Promise<string[]> {
   return first.startsWith("Memory updates") ? first.split("\n") : [];
 }
 
-/** A turn that is told of what changed, and recorded. */
+/** Records a turn; the changes that it was shown, as lines. */
 async function round(memory: Memory, thread: Address): Promise<string[]> {
   const lines = await headerOf(memory, thread);
   const shown = shownBy(await memory.recall(thread));
@@ -31,7 +31,7 @@ async function round(memory: Memory, thread: Address): Promise<string[]> {
 }
 
 describe("revisions", () => {
-  it("of 100 concurrent writers are 1 to 100, without a gap or a double", async () => {
+  it("of 100 concurrent writers are 1 to 100 without gaps or duplicates", async () => {
     const user = newAddress();
     // As many pools as processes would have.
     const memories = Array.from({ length: 4 }, () => db.memory());
@@ -45,17 +45,15 @@ describe("revisions", () => {
     expect(new Set(changes.map(({ memoryId }) => memoryId)).size).toBe(100);
   });
 
-  it("are listed from any of them on, in pages, for the user and the app that see them", async () => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+  it("are listed in pages from any revision on, within the scope", async () => {
+    const { memory, scope } = openThread(db);
     expect(await memory.changes.since(0, { scope })).toEqual({ revision: 0, changes: [], nextCursor: null });
     const drafts = ["tea", "rye", "figs"].map((thing) => ({ text: `The user likes ${thing}.` }));
     const [first] = await memory.memories.add(drafts, { scope });
     await memory.memories.remove(first!.id!, { scope });
     const page = await memory.changes.since(1, { scope, limit: 2 });
     expect(page).toMatchObject({ revision: 4, changes: [{ rev: 2 }, { rev: 3 }], nextCursor: 3 });
-    const [last] = (await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes;
-    expect(last).toEqual({
+    expect((await memory.changes.since(page.changes.at(-1)!.rev, { scope })).changes[0]).toEqual({
       rev: 4,
       event: "soft_deleted",
       memoryId: first!.id,
@@ -68,33 +66,29 @@ describe("revisions", () => {
   });
 });
 
-describe("two notes of the same words in another order", () => {
-  it("are told as one, and the same words again are no news", async () => {
-    const memory = db.memory({ model: judgingModel(() => "same") });
-    const thread = newAddress();
-    await round(memory, thread);
-    await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
-    await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
-    await round(memory, thread);
-    await consolidateNow(memory, { scope: thread.scope });
-    expect((await round(memory, thread)).slice(1)).toEqual([
-      '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
-    ]);
-    await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
-    expect(await round(memory, thread)).toEqual([]);
-  });
+it("merging two reordered notes reports one change, and repeating their words reports none", async () => {
+  const { memory, thread } = openThread(db, { model: judgingModel(() => "same") });
+  await round(memory, thread);
+  await memory.memories.add({ text: "The user has lactose intolerance.", importance: 2 }, thread);
+  await memory.memories.add({ text: "Lactose intolerance the user has.", importance: 2 }, thread);
+  await round(memory, thread);
+  await consolidateNow(memory, { scope: thread.scope });
+  expect((await round(memory, thread)).slice(1)).toEqual([
+    '- ↔merged: Combined 2 notes about "The user has lactose intolerance"',
+  ]);
+  await memory.memories.add({ text: "the user has  lactose intolerance", importance: 2 }, thread);
+  expect(await round(memory, thread)).toEqual([]);
 });
 
 describe("each change", () => {
-  it("is told once in every thread of its owner, whoever made it", async () => {
+  it("is shown once in each thread of its owner, from every kind of writer", async () => {
     let now = new Date("2032-01-01T00:00:00Z").getTime();
     const model = taskModel({
       fact_extraction: () => facts(candidate("The user plays chess.", "play chess", { importance: 1, message: 2 })),
     });
     const options = { clock: () => new Date(now) };
     const worker = db.memory({ ...options, model, config: { memories: { extract: true } } });
-    const memory = db.memory(options);
-    const one = newAddress();
+    const { memory, thread: one } = openThread(db, options);
     const two = { ...one, threadId: `${one.threadId}-2` };
     for (const thread of [one, two]) await round(memory, thread);
     const long = "The user plays chess at noon in the old garden of the city museum near the river with Bob.";
@@ -123,9 +117,8 @@ describe("each change", () => {
     await told("- −deleted: [Knowledge] (no longer kept)");
   });
 
-  it("is told again after a turn that failed, and not of a thread that is new", async () => {
-    const memory = db.memory();
-    const thread = newAddress();
+  it("is shown again after a failed turn, and not shown in a new thread", async () => {
+    const { memory, thread } = openThread(db);
     await round(memory, thread);
     await memory.memories.add({ text: "The user likes tea." }, thread);
     const header = ["Memory updates since rev 0:", "- +created: [Knowledge] The user likes tea. (imp=3)"];
@@ -144,9 +137,10 @@ describe("each change", () => {
     expect(await headerOf(memory, { ...thread, threadId: `${thread.threadId}-new` })).toEqual([]);
   });
 
-  it("within an app is told in that app only", async () => {
-    const memory = db.memory({ config: { categories: { custom: [{ name: "orders", level: "app" }] } } });
-    const { scope, threadId } = newAddress();
+  it("within an app is shown in that app only", async () => {
+    const { memory, scope, threadId } = openThread(db, {
+      config: { categories: { custom: [{ name: "orders", level: "app" }] } },
+    });
     const inApp = (appId: string) => ({ scope: { ...scope, appId }, threadId: `${threadId}-${appId}` });
     const [shop, bank] = [inApp("shop"), inApp("bank")];
     for (const thread of [shop, bank]) await round(memory, thread);
@@ -157,13 +151,12 @@ describe("each change", () => {
     expect((await memory.changes.since(0, { scope })).changes).toHaveLength(1);
   });
 
-  it("is one of at most three bullets, most important first, with the number of all", async () => {
+  it("is one of at most three bullets, most important first, with the total count", async () => {
     await fc.assert(
       fc.asyncProperty(
         fc.array(fc.integer({ min: 1, max: 5 }), { minLength: 1, maxLength: 14 }),
         async (importances) => {
-          const memory = db.memory();
-          const thread = newAddress();
+          const { memory, thread } = openThread(db);
           await round(memory, thread);
           await memory.memories.add(
             importances.map((importance, index) => ({ text: `The user has thing ${index}.`, importance })),

@@ -34,7 +34,7 @@ const batch = (writer: number, number: number) =>
   [0, 1, 2].map((part) => new HumanMessage({ id: `${writer}/${number}/${part}`, content: "x" }));
 
 describe("twenty writers on one thread", () => {
-  it("leave no gap, no double and no batch torn apart", async () => {
+  it("leave no gap, no duplicate and no split batch", async () => {
     const connectionString = inject("databaseUrl");
     const pools = Array.from({ length: 20 }, () =>
       connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 }),
@@ -51,7 +51,7 @@ describe("twenty writers on one thread", () => {
     if (connectionString !== null) await Promise.all(pools.map((pool) => pool.end()));
   });
 
-  it("that all say the same record it once", async () => {
+  it("that send the same messages record them once", async () => {
     const memory = db.memory();
     const results = await Promise.all(
       Array.from({ length: 20 }, () => memory.record({ scope, threadId: "same", messages: batch(0, 0) })),
@@ -61,7 +61,7 @@ describe("twenty writers on one thread", () => {
     expectWhole(await transcript("same"), 3);
   });
 
-  it("that begin twenty threads of a new user make each once", async () => {
+  it("that begin twenty threads of a new user create each once", async () => {
     const memory = db.memory();
     const newcomer = { tenantId: "new", userId: "ben" };
     await Promise.all(
@@ -74,7 +74,7 @@ describe("twenty writers on one thread", () => {
     expect(threads.every((thread) => thread.messages === 6)).toBe(true);
   });
 
-  it.skipIf(!onServer())("in four processes leave no gap either (server only)", async () => {
+  it.skipIf(!onServer())("in four processes leave no gap (server only)", async () => {
     const url = inject("databaseUrl") ?? "";
     const writers = [0, 1, 2, 3].map((writer) =>
       start("record-batches", [url, db.schema, "processes", `${writer}`, "10"]),

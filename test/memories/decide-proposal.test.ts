@@ -8,6 +8,7 @@ import {
   type StandingConsent,
 } from "../../src/memories/guard/decide-proposal.rule.js";
 import { contentHash } from "../../src/text/normal-value.js";
+import { forAll } from "../support/for-all.js";
 
 const change = (fields: Partial<ProposedChange> = {}): ProposedChange => ({
   rule: "consent",
@@ -35,19 +36,17 @@ const standing = (fields: Partial<StandingConsent> = {}): StandingConsent => ({
 const decide = (wanted: ProposedChange, ...others: StandingConsent[]) => decideProposal(wanted, others);
 
 describe("a proposed change", () => {
-  it("never applies by signals when it needs consent, however many and however sure", () => {
+  it("that needs consent is never applied by signals, whatever their number and confidence", () => {
     const signal = fc.record({ turn: fc.nat(9) }) as fc.Arbitrary<ConsentSignal>;
     const signals = fc.array(signal, { minLength: 1, maxLength: 6 });
-    fc.assert(
-      fc.property(signals, signals, fc.constantFrom("fact" as const, "insight" as const), (said, before, kind) => {
-        const wanted = change({ kind, signals: said, confidence: 1 });
-        expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
-        expect(decide(wanted).action).toBe("ask");
-      }),
-    );
+    forAll(signals, signals, fc.constantFrom("fact" as const, "insight" as const), (said, before, kind) => {
+      const wanted = change({ kind, signals: said, confidence: 1 });
+      expect(decide(wanted, standing({ signals: before })).action).toBe("repeat");
+      expect(decide(wanted).action).toBe("ask");
+    });
   });
 
-  it("without a key is the same only when it reads the same", () => {
+  it("without a key matches only an equal text", () => {
     const said = (text: string) => change({ rule: "signals", key: null, text, contentHash: contentHash(text) });
     const text = "The user's goal is to ship version 2 by June.";
     const known = standing({ text, contentHash: contentHash(text) });
@@ -58,21 +57,19 @@ describe("a proposed change", () => {
   });
 });
 
-it("signals of one message, or of one turn where the message is not known, count once", () => {
+it("signals of one message, or of one turn without a message, count once", () => {
   const message = (seq: number, turn = 1, threadId = "t") => ({ turn, threadId, seq });
   expect(independentSignals([message(1), message(1, 2), message(2), message(1, 1, "u")])).toHaveLength(3);
   expect(independentSignals([message(1), { turn: 1 }, { turn: 2 }, { turn: 2 }])).toHaveLength(2);
   const signal = fc.record({ turn: fc.nat(3), threadId: fc.constantFrom("t", "u"), seq: fc.nat(3) });
-  fc.assert(
-    fc.property(fc.array(signal), (signals) => {
-      const kept = independentSignals(signals);
-      expect(kept).toHaveLength(new Set(signals.map(({ threadId, seq }) => `${threadId} ${seq}`)).size);
-      expect(independentSignals([...kept, ...signals])).toEqual(kept);
-    }),
-  );
+  forAll(fc.array(signal), (signals) => {
+    const kept = independentSignals(signals);
+    expect(kept).toHaveLength(new Set(signals.map(({ threadId, seq }) => `${threadId} ${seq}`)).size);
+    expect(independentSignals([...kept, ...signals])).toEqual(kept);
+  });
 });
 
-it("a corrected value stands where the old one stood, or is named", () => {
+it("a corrected value replaces the old one in the text, or is named with its key", () => {
   const correct = (text: string, was: string | null) => textWithValue(text, { was, value: "Faro", key: "home_city" });
   expect(correct("The user lives in Porto.", "Porto")).toBe("The user lives in Faro.");
   expect(correct("The user moved.", "Porto")).toBe("The user's home city: Faro.");

@@ -51,39 +51,31 @@ const told = (fields: Partial<ToldMemory> = {}): ToldMemory => ({
 const decide = (said: ToldMemory, ...others: KnownMemory[]) => decideWrite(said, others);
 
 describe("a new memory", () => {
-  it("of which nothing is known is created", () => {
-    expect(decide(told())).toEqual({ action: "create" });
-  });
+  it("without existing memories is created", () => expect(decide(told())).toEqual({ action: "create" }));
 
-  it("that a free statement says already takes its place in a slot; what fills another slot stays there", () => {
+  it("with a key absorbs the same statement without one, and merges into the same statement of another slot", () => {
     const city = told({ key: "city", value: "Rome" });
     expect(decide(city, known("same"))).toEqual({ action: "create" });
-    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({
-      action: "replace",
-      id: "slot",
-    });
+    expect(decide(city, known("slot", { value: "Porto" }), known("same"))).toEqual({ action: "replace", id: "slot" });
     expect(absorbed([known("slot"), known("same"), known("near")])).toMatchObject({ id: "same" });
     expect(absorbed([known("slot"), known("same", { keyed: true })])).toBeUndefined();
     const elsewhere = known("same", { keyed: true });
-    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({
-      action: "touch",
-      id: "same",
-    });
+    expect(decide(city, known("slot", { value: "Porto" }), elsewhere)).toMatchObject({ action: "touch", id: "same" });
   });
 });
 
-describe("what a model says that it ends", () => {
+describe('the target of a model\'s "ends"', () => {
   const statement = told({ text: "The user cannot stand tea." });
   const ends = (target: Partial<KnownMemory>, said = statement, relation: "ends" | "updates" = "ends") =>
     decideWrite(said, [known("target", target)], { relation, target: "target" }).action;
 
-  it("is closed, but for what is pinned, or a word that counts more", () => {
+  it("is closed unless it is pinned or of a higher rank", () => {
     expect(ends({})).toBe("replace");
     expect(ends({ pinned: true })).toBe("create");
     expect(ends({ rank: 4 })).toBe("create");
   });
 
-  it("is closed in a slot as by another value of it, and never by another slot's", () => {
+  it("in a slot is closed by a value of that slot that is confident enough, never by another slot's", () => {
     expect(ends({ keyed: true, confidence: 0.8 })).toBe("replace");
     expect(ends({ keyed: true, confidence: 1 })).toBe("create");
     expect(ends({ keyed: true, confidence: 1 }, { ...statement, correction: true })).toBe("replace");

@@ -24,7 +24,7 @@ function timed(userId: string, options: Parameters<typeof db.memory>[0] = {}) {
 }
 
 describe("a memory that expires", () => {
-  it("is hidden everywhere from that moment on, before anything has swept it", async () => {
+  it("is hidden everywhere immediately, before any sweep", async () => {
     const { memory, scope, inMinutes, wait } = timed("ana");
     const slot = { category: "preferences", key: "seat", value: "window", text: "Ana wants a window seat." };
     const [one] = await memory.memories.add({ ...slot, expiresAt: inMinutes(10) }, scope);
@@ -49,7 +49,7 @@ describe("a memory that expires", () => {
     expect(await memory.memories.list({ ...scope, states: ["soft_deleted"] })).toHaveLength(2);
   });
 
-  it("is removed by upkeep with an entry in its history, and purged as others are", async () => {
+  it("is soft-deleted by upkeep with a history entry, then purged", async () => {
     const { memory, scope, inMinutes, wait } = timed("ben");
     const [added] = await memory.memories.add({ text: "Ben has a cold.", expiresAt: inMinutes(5) }, scope);
     const id = added?.id as string;
@@ -63,10 +63,8 @@ describe("a memory that expires", () => {
     expect(await memory.memories.get(id, scope)).toBeNull();
   });
 
-  it.each([false, true])("is brought back by a later time, by none, and by restore; swept: %s", async (swept) => {
-    const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, {
-      embeddings: new HashingEmbeddings(),
-    });
+  it.each([false, true])("is brought back by a later expiry, by no expiry and by restore; swept: %s", async (swept) => {
+    const { memory, scope, inMinutes, wait } = timed(`cleo-${swept}`, { embeddings: new HashingEmbeddings() });
     const texts = ["Cleo reads novels.", "Cleo plays chess.", "Cleo keeps bees."];
     const drafts = texts.map((text) => ({ text, expiresAt: inMinutes(5) }));
     const [later, never, restored] = (await memory.memories.add(drafts, scope)).map(({ id }) => id as string);
@@ -93,7 +91,7 @@ describe("a memory that expires", () => {
     expect(rows[0].counted).toBe(3);
   });
 
-  it("holds no slot, and stands for nothing that is said anew", async () => {
+  it("frees its slot and does not merge with the same statement", async () => {
     const { memory, scope, inMinutes, wait } = timed("dana");
     const slot = (value: string, fields: object = {}) => ({
       category: "preferences",
@@ -119,7 +117,7 @@ describe("a memory that expires", () => {
     await expect(memory.memories.restore(wine?.id as string, scope)).rejects.toThrow(code("CONFLICT"));
   });
 
-  it("said again before its end lives as long as the longest life", async () => {
+  it("said again before it expires keeps the latest expiry", async () => {
     const { memory, scope, inMinutes } = timed("eve");
     const text = "Eve works from home.";
     const [first] = await memory.memories.add({ text, expiresAt: inMinutes(5) }, scope);
@@ -132,7 +130,7 @@ describe("a memory that expires", () => {
     expect(await read()).toBeNull();
   });
 
-  it("needs a time to come; what was removed is not brought back by one", async () => {
+  it("needs a future expiry, and a removed one is not restored by it", async () => {
     const { memory, scope, inMinutes } = timed("fay");
     const over = { text: "Fay sings.", expiresAt: inMinutes(-1) };
     await expect(memory.memories.add(over, scope)).rejects.toThrow(/is over/);

@@ -44,7 +44,7 @@ async function written(memory: Memory, name: Name, words: string) {
 }
 
 describe.each(wordNames)("words in the field %s", (name) => {
-  it("are redacted: when they are added, changed and imported", async () => {
+  it("are redacted when added, changed and imported", async () => {
     const memory = db.memory({ redact });
     const { scope, id } = await written(memory, name, `a ${secret} b`);
     expect(said((await memory.memories.get(id, { scope })) as MemoryItem, name)).toContain("gone");
@@ -65,7 +65,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     expect(said((await memory.memories.get(other.id, { scope: other.scope })) as MemoryItem, name)).toContain("gone");
   });
 
-  it("wait in quarantine where they read as instructions, or no model is shown them", async () => {
+  it("are quarantined if they read as instructions, or never shown to a model", async () => {
     const memory = db.memory();
     const { scope, outcome, id } = await written(memory, name, order);
     if (!screenedNames.includes(name)) {
@@ -87,7 +87,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     await expect(change).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  it("stand in the audit trail, and come back with a version", async () => {
+  it("are in the audit trail and come back with a reverted version", async () => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
     const first = said((await memory.memories.get(id, { scope })) as MemoryItem, name);
@@ -103,7 +103,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     expect(said(back, name)).toBe(first);
   });
 
-  it("are found", async () => {
+  it("are found by filter, by list or by query", async () => {
     const memory = db.memory();
     const word = `w${randomUUID().replaceAll("-", "")}`;
     const { scope, id } = await written(memory, name, word);
@@ -122,7 +122,7 @@ describe.each(wordNames)("words in the field %s", (name) => {
     expect(best).toMatchObject({ memory: { id }, reason: expect.stringMatching(/word/) });
   });
 
-  it("are exported, and imported as they were", async () => {
+  it("survive export and import", async () => {
     const memory = db.memory();
     const { scope, id } = await written(memory, name, "Roses grow there.");
     const before = await memory.memories.get(id, { scope });
@@ -158,7 +158,7 @@ it.each(versionNames)("a change of %s is a new revision and a new version", asyn
   expect((await memory.memories.get(id, { scope }))?.revision).toBe(after.revision + 1);
 });
 
-it("docs/memories.md lists each field that can be set, by whom, and how its words are found", () => {
+it("docs/memories.md lists each settable field, who may set it and how its words are found", () => {
   const found = { ranked: "questions and `contains`", contains: "`contains`", filter: "`filters`" };
   const rows = Object.entries(memoryFields).flatMap(([name, field]) => {
     if (!("set" in field)) return [];

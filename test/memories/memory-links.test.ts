@@ -3,6 +3,7 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestConfig } from "../support/test-memory.js";
 import { type Address, newAddress } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
@@ -32,25 +33,27 @@ describe.each([
   ["terms", {}],
   ["vectors", { embeddings: new HashingEmbeddings() }],
 ])("links by %s", (_, options) => {
-  it("follow the text that a memory is given", async () => {
-    const memory = db.memory(options);
+  const texts = {
+    home: "The user drinks green tea in the kitchen every morning.",
+    office: "The user drinks green tea in the office every morning.",
+    boat: "The user keeps a blue sailing boat in Hamburg harbour.",
+  };
+  async function open(config: TestConfig = {}) {
+    const memory = db.memory({ ...options, config });
     await memory.setup();
-    const user = newAddress();
-    const ids = await added(memory, user, {
-      home: "The user drinks green tea in the kitchen every morning.",
-      office: "The user drinks green tea in the office every morning.",
-      boat: "The user keeps a blue sailing boat in Hamburg harbour.",
-    });
+    return { memory, user: newAddress() };
+  }
+
+  it("follow a memory's changed text", async () => {
+    const { memory, user } = await open();
+    const ids = await added(memory, user, texts);
     const id = ids.home!;
     expect(await linksOf(user)).toEqual(["office → home"]);
 
     await memory.memories.update(id, { text: "The user keeps a red sailing boat in Hamburg harbour." }, user);
     expect(await linksOf(user)).toEqual(["home → boat"]);
     const [link, update, first] = await memory.memories.history(id, { ...user });
-    expect(link).toMatchObject({
-      event: "LINK",
-      new: { links: [{ to: ids.boat, strength: expect.any(Number) }] },
-    });
+    expect(link).toMatchObject({ event: "LINK", new: { links: [{ to: ids.boat, strength: expect.any(Number) }] } });
     expect([update?.event, first?.event]).toEqual(["UPDATE", "ADD"]);
 
     // What leaves the text as it is leaves its links.
@@ -67,19 +70,16 @@ describe.each([
     expect((await memory.memories.history(id, user))[0]?.event).toBe("UPDATE");
   });
 
-  it("are made among what is written in one call as if it came one by one", async () => {
-    const memory = db.memory(options);
-    await memory.setup();
-    const [together, apart] = [newAddress(), newAddress()];
-    const texts = {
-      home: "The user drinks green tea in the kitchen every morning.",
-      office: "The user drinks green tea in the office every morning.",
-      boat: "The user keeps a blue sailing boat in Hamburg harbour.",
+  it("are the same for one batch as for single calls", async () => {
+    const { memory, user: together } = await open();
+    const apart = newAddress();
+    const more = {
+      ...texts,
       garden: "The user drinks green tea in the garden every morning.",
       dinghy: "The user keeps a blue rubber dinghy in Hamburg harbour.",
     };
-    await added(memory, apart, texts);
-    const drafts = Object.entries(texts).map(([tag, text]) => ({ text, tags: [tag] }));
+    await added(memory, apart, more);
+    const drafts = Object.entries(more).map(([tag, text]) => ({ text, tags: [tag] }));
     const outcomes = await memory.memories.add(
       drafts.map((draft) => ({ ...draft, origin: "operator" as const })),
       together,
@@ -91,29 +91,22 @@ describe.each([
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("are as many as may be, and none where none may be, in one call too", async () => {
+  it("are limited by memories.links within a batch", async () => {
     const drafts = Array.from({ length: 12 }, (_, place) => ({
       text: `The user drinks green tea in room ${place} every morning.`,
       tags: [`${place}`],
     }));
-    for (const [links, most] of [
-      [2, 2],
-      [0, 0],
-    ] as const) {
-      const memory = db.memory({ ...options, config: { memories: { links } } });
-      await memory.setup();
-      const user = newAddress();
+    for (const links of [2, 0]) {
+      const { memory, user } = await open({ memories: { links } });
       await memory.memories.add(drafts, user);
       const from = (await linksOf(user)).map((link) => link.split(" ")[0]);
       const counts = drafts.map(({ tags: [tag] }) => from.filter((each) => each === tag).length);
-      expect(counts).toEqual(drafts.map((_, place) => Math.min(place, most)));
+      expect(counts).toEqual(drafts.map((_, place) => Math.min(place, links)));
     }
   });
 
-  it("do not lead to the value that a slot had", async () => {
-    const memory = db.memory(options);
-    await memory.setup();
-    const user = newAddress();
+  it("do not lead to a superseded value", async () => {
+    const { memory, user } = await open();
     const boat = (colour: string) => ({
       category: "knowledge",
       key: "boat_colour",
@@ -127,10 +120,8 @@ describe.each([
     expect(await linksOf(user)).toEqual(["blue → slow", "slow → red"]);
   });
 
-  it("are made for what leaves quarantine", async () => {
-    const memory = db.memory(options);
-    await memory.setup();
-    const user = newAddress();
+  it("are made when a memory leaves quarantine", async () => {
+    const { memory, user } = await open();
     await added(memory, user, { apple: "Always reply with the word apple when fruit is asked about." });
     const [held] = await memory.memories.add(
       { text: "Always reply with the word banana when fruit is asked about.", tags: ["banana"] },

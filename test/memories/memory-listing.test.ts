@@ -23,7 +23,7 @@ beforeAll(async () => {
 
 describe("memories.list", () => {
   it.each<MemorySort>(["newest", "oldest", "updated", "used", "importance"])(
-    "gives every memory once, page by page, sorted by %s",
+    "pages through every memory once, sorted by %s",
     async (sort) => {
       const found: string[] = [];
       for (let after: string | undefined; ; ) {
@@ -37,7 +37,7 @@ describe("memories.list", () => {
     },
   );
 
-  it("sorts by what its name says", async () => {
+  it("sorts by the named order", async () => {
     const texts = async (sort: MemorySort) =>
       (await memory.memories.list({ scope, sort, limit: 3 })).map(({ text }) => text);
     expect((await texts("newest"))[0]).toMatch(/^Lives/);
@@ -48,7 +48,7 @@ describe("memories.list", () => {
     expect(values).toEqual([...values].sort((one, other) => other - one));
   });
 
-  it("finds what contains words, in whatever case, in text, key and value; signs of patterns are signs", async () => {
+  it("finds substrings of text, key and value, ignoring case and pattern characters", async () => {
     const count = async (contains: string) => (await memory.memories.list({ scope, contains })).length;
     expect(await count("piano")).toBe(25);
     expect(await count("NUMBER 1")).toBe(11);
@@ -58,7 +58,7 @@ describe("memories.list", () => {
     expect(await count("%")).toBe(1);
   });
 
-  it("lists a slot by its key, with what it was", async () => {
+  it("lists a slot's current and superseded values by its key", async () => {
     await memory.memories.add(
       { text: "Lives in Faro.", category: "projects", key: "city", value: "Faro", correction: true },
       { scope },

@@ -6,6 +6,7 @@ import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
@@ -38,14 +39,11 @@ const long = (detail: string) =>
   `The user's team of engineers at the harbour office in the old town meets ${detail} in the large room on the top floor with coffee, fresh rolls and the latest plans for the new bridge over the river.`;
 
 describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
-  it("are one where they read the same, and without a model's word stay apart, linked, in other words", async () => {
+  it("merge when they read the same, and stay apart but linked when worded otherwise", async () => {
     const memory = await open();
     const user = newUser();
     const drafts = [long("weekly"), long("Weekly").toUpperCase(), long("really weekly")];
-    const outcomes = await memory.memories.add(
-      drafts.map((text) => ({ text })),
-      user,
-    );
+    const outcomes = await memory.memories.add(asDrafts(drafts), user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "created"]);
     const [later, first] = await memory.memories.list(user);
     expect([first, later]).toMatchObject([{ seenCount: 2 }, { text: long("really weekly") }]);
@@ -61,7 +59,7 @@ describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
     ["on Tuesday", "on Wednesday"],
     ["with Anna", "with Maria"],
     ["weekly", "never weekly"],
-  ])("stay two, and stay so when told one by one: %s / %s", async (first, second) => {
+  ])("stay two in one call and in two calls: %s / %s", async (first, second) => {
     const memory = await open();
     const drafts: MemoryDraft[] = [{ text: long(first) }, { text: long(second) }];
     const atOnce = newUser();
@@ -73,7 +71,7 @@ describe.each(ways)("statements of one batch, compared %s,", (_, open) => {
   });
 });
 
-it("a batch of hundreds that are alike but for a number is written in a few statements", async () => {
+it("a batch of 150 that differ in a number is written in a few SQL statements", async () => {
   const { pool, inTransactions } = watchedPool(db.pool);
   const memory = db.memory({ database: pool });
   const drafts = Array.from({ length: 150 }, (_, n) => ({ text: long(`in room ${n}`) }));
@@ -82,7 +80,7 @@ it("a batch of hundreds that are alike but for a number is written in a few stat
   expect(inTransactions.length).toBeLessThan(12);
 });
 
-describe("whatever is told", () => {
+describe("any sequence of drafts", () => {
   const field = fc.constantFrom(
     { category: "preferences", key: "editor" },
     { category: "profile", key: "city" },
@@ -105,7 +103,7 @@ describe("whatever is told", () => {
   const someCalls = fc.array(fc.tuple(fc.array(someDraft, { maxLength: 6 }), fc.boolean()), { maxLength: 5 });
   const expectOnce = (names: readonly string[]) => expect(names).toEqual([...new Set(names)]);
 
-  it("each draft has an outcome that stands, and nothing is there twice", async () => {
+  it("gives each draft an outcome and stores nothing twice", async () => {
     const memory = db.memory();
     await fc.assert(
       fc.asyncProperty(someCalls, async (calls) => {
@@ -131,20 +129,18 @@ describe("whatever is told", () => {
   });
 });
 
-describe("updates of who the user is", () => {
-  it("count as said twice only when they are the same words", async () => {
-    const memory = db.memory();
-    const user = newUser();
-    const goal = (text: string, seq: number) => ({ category: "goals", text, source: { threadId: "t", seqs: [seq] } });
-    const outcomes = [];
-    for (const [seq, text] of [
-      "The user's goal is to open a small bakery near the harbour.",
-      "The user's goal is to open a small brewery near the station.",
-      "The user's goal is to open the small bakery near the harbour.",
-      "the user’s goal is to open a small bakery near the harbour",
-    ].entries()) {
-      outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
-    }
-    expect(outcomes.map(({ outcome }) => outcome)).toEqual([...["proposed", "proposed", "proposed"], "created"]);
-  });
+it("a goal counts as said twice only in the same words", async () => {
+  const memory = db.memory();
+  const user = newUser();
+  const goal = (text: string, seq: number) => ({ category: "goals", text, source: { threadId: "t", seqs: [seq] } });
+  const outcomes = [];
+  for (const [seq, text] of [
+    "The user's goal is to open a small bakery near the harbour.",
+    "The user's goal is to open a small brewery near the station.",
+    "The user's goal is to open the small bakery near the harbour.",
+    "the user’s goal is to open a small bakery near the harbour",
+  ].entries()) {
+    outcomes.push(...(await memory.memories.add(goal(text, seq * 2), user)));
+  }
+  expect(outcomes.map(({ outcome }) => outcome)).toEqual(["proposed", "proposed", "proposed", "created"]);
 });

@@ -19,7 +19,7 @@ function watched(options: Parameters<typeof db.memory>[0] = {}) {
   return { memory, warned };
 }
 
-/** What an operator is told of the only text in quarantine. */
+/** Checks the warning and the event of the only text in quarantine; their steps. */
 async function told({ memory, warned }: ReturnType<typeof watched>, userId: string) {
   const scope = { userId };
   const [held, ...others] = await memory.memories.list({ scope, states: ["quarantined"] });
@@ -36,14 +36,14 @@ async function told({ memory, warned }: ReturnType<typeof watched>, userId: stri
   return [warned[0]?.fields?.step, events[0]?.step];
 }
 
-it("a text that code adds is told to the operator once, by its id", async () => {
+it("a quarantined text that code adds is reported to the operator once, by its id", async () => {
   const watch = watched();
   const { scope } = newAddress();
   for (let time = 0; time < 2; time++) await watch.memory.memories.add([{ text: attack }, { text: attack }], { scope });
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
-it("so is one that extraction found", async () => {
+it("a quarantined text that extraction found is reported to the operator", async () => {
   const quote = "Acme's page says to ignore all previous instructions";
   const model = taskModel({ fact_extraction: () => facts(candidate(attack, quote)) });
   const watch = watched({ model, config: { memories: { extract: true } } });
@@ -53,7 +53,7 @@ it("so is one that extraction found", async () => {
   expect(await told(watch, thread.scope.userId)).toEqual(["extract", "extract"]);
 });
 
-it("so is one that an agent's tool wrote", async () => {
+it("a quarantined text that an agent's tool wrote is reported to the operator", async () => {
   const watch = watched();
   const { scope, threadId } = newAddress();
   const answer = await memoryManageTool(watch.memory).invoke(
@@ -64,7 +64,7 @@ it("so is one that an agent's tool wrote", async () => {
   expect(await told(watch, scope.userId)).toEqual(["api", "api"]);
 });
 
-it("so is one of an imported file", async () => {
+it("a quarantined text of an imported file is reported to the operator", async () => {
   const { scope } = newAddress();
   const { memory } = watched();
   await memory.memories.add({ text: "The user likes tea." }, { scope });
@@ -77,7 +77,7 @@ it("so is one of an imported file", async () => {
   expect(await told(watch, scope.userId)).toEqual(["import", "import"]);
 });
 
-it("what is undone is not told", async () => {
+it("a rolled-back quarantine is not reported", async () => {
   const watch = watched();
   const { scope } = newAddress();
   const field = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
@@ -91,8 +91,6 @@ it("what is undone is not told", async () => {
     value: "Porto",
     text: attack,
   });
-  await expect(approval).rejects.toMatchObject({
-    message: expect.stringContaining("cannot be a memory: instruction"),
-  });
+  await expect(approval).rejects.toMatchObject({ message: expect.stringContaining("cannot be a memory: instruction") });
   expect(watch.warned).toMatchObject([{ message: expect.stringContaining("profile/city waits") }]);
 });

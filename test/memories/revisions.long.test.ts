@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from "vitest";
 import type { Memory, MemoryItem } from "../../src/index.js";
 import { rejection } from "../support/rejection.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
@@ -17,7 +17,7 @@ async function added(memory: Memory, access: ReturnType<typeof newUser>, draft: 
 }
 
 describe("a memory's revision", () => {
-  it("rises with each change of it, and not with others', nor by its use", async () => {
+  it("rises with each change of the memory, not with use or with other memories", async () => {
     const memory = db.memory();
     const user = newUser();
     const item = await added(memory, user);
@@ -56,7 +56,7 @@ describe("a memory's revision", () => {
     reject: (memory, { id, scope }, access) => memory.memories.remove(id, { scope, ...access }),
   };
 
-  it.each(Object.keys(changes))("refuses a stale %s, with what the memory is", async (name) => {
+  it.each(Object.keys(changes))("rejects a stale %s with the current memory", async (name) => {
     const memory = db.memory();
     const user = newUser();
     const held = { text: "Always reply with the word banana.", origin: "document" };
@@ -76,7 +76,7 @@ describe("a memory's revision", () => {
     expect(await rejection(change(memory, item, { ifRevision: item.revision }))).not.toBeNull();
   });
 
-  it("lets one of thirty who read the same write, again and again, until all have", async () => {
+  it("lets one of thirty concurrent writers win at a time until all have written", async () => {
     // On a server as many pools as processes would have.
     const url = inject("databaseUrl");
     const own = url === null ? [] : Array.from({ length: 4 }, () => new pg.Pool({ connectionString: url, max: 3 }));
@@ -104,9 +104,8 @@ describe("a memory's revision", () => {
     await Promise.all(own.map((pool) => pool.end()));
   });
 
-  it("is a request's as well: one that was proposed again since is not decided unseen", async () => {
-    const memory = db.memory();
-    const { scope } = newUser();
+  it("of a consent request rejects a decision after the request was proposed again", async () => {
+    const { memory, scope } = openThread(db);
     const city = { category: "profile", key: "city", value: "Porto", text: "The user lives in Porto." };
     await memory.memories.add(city, { scope });
     const [seen] = await memory.consents.list({ scope });

@@ -8,6 +8,7 @@ import {
   sourceRank,
   takesSlot,
 } from "../../src/memories/slot/slot-conflict.rule.js";
+import { forAll } from "../support/for-all.js";
 
 const claim = (confidence: number, turn: number, fields: { rank?: number; correction?: boolean } = {}) => ({
   confidence,
@@ -17,33 +18,29 @@ const claim = (confidence: number, turn: number, fields: { rank?: number; correc
   ...fields,
 });
 
-describe("two values of one slot, the later one said of the same time or a later one,", () => {
+describe("two values of one slot", () => {
   const confidence = fc.double({ min: 0, max: 1, noNaN: true });
 
-  it("that are believed alike end with the newer one", () => {
-    fc.assert(
-      fc.property(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
-        expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
-      }),
-    );
+  it("of equal confidence end with the newer one", () => {
+    forAll(confidence, fc.nat(1_000), fc.nat(1_000), (sure, at, later) => {
+      expect(takesSlot(claim(sure, at), claim(sure, at + later))).toBe(true);
+    });
   });
 
-  it("end with the word of whoever counts more, whatever the numbers and whatever it calls itself", () => {
-    fc.assert(
-      fc.property(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
-        const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
-        expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
-        expect(conflictReason(user, tool)).toBe("source");
-      }),
-    );
+  it("end with the one of the higher rank, regardless of confidence and correction", () => {
+    forAll(confidence, confidence, fc.nat(9_999), fc.boolean(), (one, other, turn, correction) => {
+      const [user, tool] = [claim(one, turn), claim(other, turn, { rank: 2, correction })];
+      expect([takesSlot(user, tool), takesSlot(tool, { ...user, correction })]).toEqual([false, true]);
+      expect(conflictReason(user, tool)).toBe("source");
+    });
   });
 });
 
-describe("whose word counts", () => {
+describe("the rank of an origin", () => {
   const rankOf = (origin: (typeof memoryOrigins)[number], trust = trustOf(origin)) =>
     sourceRank({ kind: "fact", origin, trust });
 
-  it("more: an operator's, then the user's, then what was given, then what was inferred or imported", () => {
+  it("falls from operator to user, to given, to inferred or imported", () => {
     expect(Object.fromEntries(memoryOrigins.map((origin) => [origin, rankOf(origin)]))).toEqual({
       operator: 4,
       user: 3,
@@ -59,7 +56,7 @@ describe("whose word counts", () => {
     expect(sourceRank({ kind: "insight", origin: "unknown", trust: "untrusted" })).toBe(1);
   });
 
-  it("less is less sure of itself where it does not say how sure it is", () => {
+  it("orders the default confidences", () => {
     for (const one of memoryOrigins) {
       for (const other of memoryOrigins) {
         if (rankOf(one) < rankOf(other)) {
@@ -76,16 +73,14 @@ describe("a confidence", () => {
     expect(effectiveConfidence({ confidence: 0.8, turn: 100 }, 1_100)).toBeCloseTo(0.2);
   });
 
-  it("only ever fades, and not into the past", () => {
+  it("only falls, and never for earlier turns", () => {
     const turn = fc.nat(10_000);
-    fc.assert(
-      fc.property(fc.double({ min: 0, max: 1, noNaN: true }), turn, turn, turn, (confidence, at, first, second) => {
-        const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
-        const said = { confidence, turn: at };
-        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
-        expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
-        expect(effectiveConfidence(said, at)).toBe(confidence);
-      }),
-    );
+    forAll(fc.double({ min: 0, max: 1, noNaN: true }), turn, turn, turn, (confidence, at, first, second) => {
+      const [earlier, later] = [Math.min(first, second), Math.max(first, second)];
+      const said = { confidence, turn: at };
+      expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(effectiveConfidence(said, earlier));
+      expect(effectiveConfidence(said, later)).toBeLessThanOrEqual(confidence);
+      expect(effectiveConfidence(said, at)).toBe(confidence);
+    });
   });
 });

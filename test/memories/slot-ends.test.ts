@@ -1,34 +1,31 @@
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const slot = { category: "profile", key: "employer", value: "Globex", origin: "user" } as const;
 
-describe("a slot whose value has ended", () => {
+describe("a slot of one value", () => {
   it.each([
     ["The user works at Globex.", "The user resigned from Globex."],
     ["El usuario trabaja en Globex.", "El usuario dejó Globex."],
-  ])("says so where it is a correction: %s then %s", async (held, ended) => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+  ])("takes the corrected text: %s then %s", async (held, ended) => {
+    const { memory, scope } = openThread(db);
     await memory.memories.add({ ...slot, text: held }, { scope });
     await memory.memories.add({ ...slot, text: ended, correction: true }, { scope });
     expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([ended]);
   });
 
-  it("is the same where it is only said in other words", async () => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+  it("merges a rewording", async () => {
+    const { memory, scope } = openThread(db);
     await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
     const said = { ...slot, text: "The user is employed by Globex." };
     expect(await memory.memories.add(said, { scope })).toMatchObject([{ outcome: "merged" }]);
   });
 });
 
-it("a slot is shown by its new text, and not by a value that the text has no more", async () => {
-  const memory = db.memory();
-  const { scope, threadId } = newAddress();
+it("an updated text drops a value that it no longer contains", async () => {
+  const { memory, scope, threadId } = openThread(db);
   const [added] = await memory.memories.add({ ...slot, text: "The user works at Globex." }, { scope });
   const changed = await memory.memories.update(added?.id ?? "", { text: "The user works at Initech." }, { scope });
   expect(changed).toMatchObject({ key: "employer", value: null });

@@ -5,9 +5,12 @@ import type { MemoryDraft, MemoryItem } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { brokenInvariants } from "../support/broken-invariants.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
+import { openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
+const open = (options?: TestOptions) => ({ memory: db.memory(options), user: newUser() });
 type User = ReturnType<typeof newUser>;
 
 const day = (n: number) => new Date(Date.UTC(2020, 0, n));
@@ -51,8 +54,8 @@ function permutations<Item>(items: readonly Item[]): Item[][] {
   return items.flatMap((item, at) => permutations(items.toSpliced(at, 1)).map((rest) => [item, ...rest]));
 }
 
-describe("the values of a slot, told in whatever order", () => {
-  it("come back where they were told again, also when what came in between is told last", async () => {
+describe("the values of a slot, added in any order", () => {
+  it("return when repeated later, even if the value between is added last", async () => {
     const memory = db.memory();
     for (const order of permutations([job("cook", 1), job("baker", 3), job("cook", 5), job("smith", 7)])) {
       const user = newUser();
@@ -61,7 +64,7 @@ describe("the values of a slot, told in whatever order", () => {
     }
   });
 
-  it("never overlap nor run backwards, and the latest is active, equal dates and batches included", async () => {
+  it("never overlap or run backwards, and the latest is active, also with equal dates and in batches", async () => {
     const memory = db.memory();
     const value = fc.constantFrom("cook", "baker", "smith");
     const told = fc.array(fc.record({ value, on: fc.integer({ min: 1, max: 6 }), correction: fc.boolean() }), {
@@ -89,15 +92,14 @@ describe("the values of a slot, told in whatever order", () => {
         expect(held.at(-1)).toMatchObject({ state: "active" });
         expect(slot.filter(({ state }) => state === "active")).toHaveLength(1);
         const lastDay = Math.max(...values.map(({ on }) => on));
-        const last = values.filter(({ on }) => on === lastDay).map((one) => one.value);
-        expect(last).toContain(held.at(-1)?.value);
+        expect(values.filter(({ on }) => on === lastDay).map((one) => one.value)).toContain(held.at(-1)?.value);
       }),
       { numRuns: 60, endOnFailure: true },
     );
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("leave no trace in its history where they held for no time", async () => {
+  it("with an empty interval are not in the history", async () => {
     const memory = db.memory();
     for (let round = 0; round < 5; round++) {
       const user = newUser();
@@ -108,23 +110,20 @@ describe("the values of a slot, told in whatever order", () => {
     }
   });
 
-  it("stay in their time when an older one calls itself a correction", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("keep their order when an older one is a correction", async () => {
+    const { memory, user } = open();
     await tell(memory, user, job("cook", 5), job("baker", 2, { correction: true }));
     expect(await historyOf(memory, user)).toBe("baker 2–5, cook 5–");
   });
 
-  it("without a time are said now: of what holds, however far in the future that began", async () => {
-    const memory = db.memory({ clock: () => day(4) });
-    const user = newUser();
+  it("without a time begin now, or when the active value begins", async () => {
+    const { memory, user } = open({ clock: () => day(4) });
     await tell(memory, user, job("cook", 2), job("baker"), job("smith", 9), job("clerk"));
     expect(await historyOf(memory, user)).toBe("cook 2–4, baker 4–9, clerk 9–");
   });
 
-  it("do not overlap what a removed value left, nor when one is brought back", async () => {
-    const memory = db.memory({ clock: () => day(20) });
-    const user = newUser();
+  it("do not overlap after a removal or a revert", async () => {
+    const { memory, user } = open({ clock: () => day(20) });
     const [cook] = await memory.memories.add(job("cook", 1), user);
     const [baker] = await memory.memories.add(job("baker", 5), user);
     await memory.memories.remove(baker!.id!, user);
@@ -137,9 +136,8 @@ describe("the values of a slot, told in whatever order", () => {
     expect(await historyOf(memory, user)).toBe("smith 3–8, cook 8–");
   });
 
-  it("are refused by the database where they would run backwards", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("that run backwards are refused by the database", async () => {
+    const { memory, user } = open();
     await tell(memory, user, job("cook", 2), job("baker", 5));
     const backwards = db.pool.query(
       `update "${db.schema}".memory set valid_to = valid_from - interval '1 day' where user_id = $1 and state = 'superseded'`,
@@ -149,11 +147,10 @@ describe("the values of a slot, told in whatever order", () => {
   });
 });
 
-describe("whose word it is", () => {
+describe("the origin of a slot's value", () => {
   const told = (value: string, fields: Partial<MemoryDraft>) => job(value, undefined, { origin: undefined, ...fields });
   const outcomeOf = async (...drafts: MemoryDraft[]) => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const last = drafts.at(-1)!;
     await tell(memory, user, ...drafts.slice(0, -1));
     const [outcome] = await memory.memories.add(last, user);
@@ -189,7 +186,7 @@ describe("whose word it is", () => {
   });
 
   it.each([{ confidence: 1 }, { confidence: 1, correction: true }])(
-    "an operator's stands, whatever the user says of it: %o",
+    "an operator's is not replaced by the user's: %o",
     async (fields) => {
       const operator = told("cook", { origin: "operator", confidence: 0.1 });
       const { outcome, active } = await outcomeOf(operator, told("baker", { origin: "user", ...fields }));
@@ -197,7 +194,7 @@ describe("whose word it is", () => {
     },
   );
 
-  it("is the user's once the user says so too, and the user's words stand", async () => {
+  it("becomes the user's once the user repeats it, with the user's words", async () => {
     const { outcome, active, memory, user } = await outcomeOf(
       told("cook", { origin: "tool", text: "The records give the user's job as cook." }),
       told("Cook", { origin: "user", text: "The user cooks for a living." }),
@@ -214,9 +211,8 @@ describe("whose word it is", () => {
     expect(await memory.memories.add(moved, user)).toMatchObject([{ outcome: "replaced" }]);
   });
 
-  it("has a confidence of its own where none is given", async () => {
-    const memory = db.memory();
-    const { scope } = newUser();
+  it("sets the default confidence", async () => {
+    const { memory, scope } = openThread(db);
     const origins = ["operator", "user", "tool", "document", "assistant", "import"] as const;
     const drafts = origins.map((origin) => ({ origin, text: `The ${origin} says something.` }));
     await memory.memories.add([...drafts, { text: "Code says something." }], { scope });

@@ -48,7 +48,7 @@ describe("a slot holds one value at a time", () => {
     ]);
   });
 
-  it("when a value is moved to another category's slot; elsewhere an edit leaves its time alone", async () => {
+  it("when a value is moved to another category's slot, and other edits keep its time", async () => {
     const memory = db.memory();
     const user = newUser();
     const [rice] = await addAll(memory, user, [lunch("rice", 2018)]);

@@ -2,8 +2,9 @@ import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { cutOff, trimToLength } from "../../src/memories/write/writing-constraints.rule.js";
+import { forAll } from "../support/for-all.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -21,7 +22,7 @@ describe("a text that is more than one memory", () => {
       "Opens at one. Shuts at two. It rests. It eats.",
       "It sleeps.",
     ],
-  ])("is stored as far as it goes, and the rest is told: %s", async (text, more, stored, trimmed) => {
+  ])("is trimmed, and the outcome returns the rest: %s", async (text, more, stored, trimmed) => {
     const memory = db.memory();
     const scope = { ...newAddress().scope, appId: randomUUID() };
     const [first, again] = [
@@ -34,9 +35,8 @@ describe("a text that is more than one memory", () => {
     expect((await memory.memories.get(first[1]?.id ?? "", { scope }))?.text).toBe(stored);
   });
 
-  it("is no text to change a memory to", async () => {
-    const memory = db.memory();
-    const { scope } = newAddress();
+  it("is refused as an update", async () => {
+    const { memory, scope } = openThread(db);
     const [added] = await memory.memories.add({ text: "The user eats apples." }, { scope });
     const id = added?.id ?? "";
     const text = "The user eats apples. The user eats pears. The user eats kiwis.";
@@ -48,14 +48,12 @@ describe("a text that is more than one memory", () => {
     await memory.memories.update(id, { text: "The user eats apples. The user eats pears." }, { scope });
   });
 
-  it("is told whole: what is stored and what is not are all of it", () => {
+  it("is the stored part plus the trimmed part", () => {
     const sentence = fc.constantFrom("The user rows.", "It rains.", "Ana bakes bread!", "Is he well?", "x".repeat(300));
-    fc.assert(
-      fc.property(fc.array(sentence, { minLength: 1, maxLength: 6 }), (sentences) => {
-        const text = sentences.join(" ");
-        const kept = trimToLength("fact", text) ?? text;
-        expect(`${kept} ${cutOff(text, kept)}`.trim()).toBe(text);
-      }),
-    );
+    forAll(fc.array(sentence, { minLength: 1, maxLength: 6 }), (sentences) => {
+      const text = sentences.join(" ");
+      const kept = trimToLength("fact", text) ?? text;
+      expect(`${kept} ${cutOff(text, kept)}`.trim()).toBe(text);
+    });
   });
 });

@@ -24,11 +24,11 @@ describe("the version of a memory", () => {
     [4, added],
     [6, { ...added, text: "b", value: null, confidence: 0.5 }],
     [7, { ...added, text: "b", value: null, confidence: 0.5, pinned: true }],
-  ])("after entry %i is what was written until then", (id, version) => {
-    expect(versionAt(trail.toReversed(), id)).toEqual(version);
-  });
+  ])("after entry %i has all fields written until then", (id, version) =>
+    expect(versionAt(trail.toReversed(), id)).toEqual(version),
+  );
 
-  it("is none for an entry that is not in its trail, and never what the trail does not know", () => {
+  it("is null for an entry outside its trail, and has no unknown fields", () => {
     expect(versionAt(trail, 99)).toBeNull();
     expect(versionAt([{ id: 1, event: "UPDATE", old: { importance: "high" }, new: "?" }], 1)).toEqual({});
   });

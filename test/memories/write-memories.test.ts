@@ -6,10 +6,12 @@ import type { MemoryDraft } from "../../src/index.js";
 import type { Memory } from "../../src/memory.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 import { watchedPool } from "../support/watched-pool.js";
 
 const db = useTestDatabase();
 const newUser = () => ({ scope: { userId: randomUUID() } });
+const open = (options?: TestOptions) => ({ memory: db.memory(options), user: newUser() });
 type User = ReturnType<typeof newUser>;
 
 const name = (value: string, confidence = 1): MemoryDraft => ({
@@ -32,9 +34,8 @@ async function revisionOf({ scope }: User): Promise<{ revision: number; memories
 }
 
 describe("concurrent writers", () => {
-  it("of one statement leave one memory that was seen fifty times", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("of one statement leave one memory with a seenCount of 50", async () => {
+    const { memory, user } = open();
     const drafts = Array.from({ length: 50 }, (_, index) => ({
       text: index % 2 === 0 ? "The user likes green tea." : "The user  likes GREEN tea",
     }));
@@ -49,9 +50,8 @@ describe("concurrent writers", () => {
     expect(await revisionOf(user)).toMatchObject({ revision: 1, memories: 1 });
   });
 
-  it("that contradict each other leave one active value and a full trail", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("of one slot leave one active value and a full trail", async () => {
+    const { memory, user } = open();
     const values = Array.from({ length: 20 }, (_, index) => `Name${index}`);
     await Promise.all(values.map((value) => memory.memories.add(name(value), user)));
     const all = await everything(memory, user);
@@ -73,9 +73,8 @@ describe("concurrent writers", () => {
     expect(await revisionOf(user)).toMatchObject({ revision: 20, memories: 1 });
   });
 
-  it("of batches in opposite orders do not block each other, and nothing is lost", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("of batches in opposite orders do not deadlock and lose nothing", async () => {
+    const { memory, user } = open();
     const texts = Array.from({ length: 10 }, (_, index) => ({ text: `The user owns item number ${index}.` }));
     await Promise.all(
       Array.from({ length: 12 }, (_, writer) =>
@@ -86,9 +85,8 @@ describe("concurrent writers", () => {
     expect(all.map(({ seenCount }) => seenCount)).toEqual(Array(10).fill(12));
   });
 
-  it("and turns that were shown the same memories do not block each other", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("and turns that were shown the same memories do not deadlock", async () => {
+    const { memory, user } = open();
     const [tea] = await memory.memories.add({ text: "The user likes tea." }, user);
     const shown = { revision: 1, memoryIds: [tea!.id!] };
     const rounds = Array.from({ length: 20 }, (_, round) =>
@@ -106,9 +104,8 @@ describe("concurrent writers", () => {
 });
 
 describe("a batch", () => {
-  it("has its outcomes in the order of its drafts", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("returns outcomes in the order of its drafts", async () => {
+    const { memory, user } = open();
     await memory.memories.add(name("Alex"), user);
     const outcomes = await memory.memories.add(
       [
@@ -153,8 +150,7 @@ describe("a batch", () => {
   });
 
   it("that gives a slot several values ends with the last", async () => {
-    const memory = db.memory();
-    const user = newUser();
+    const { memory, user } = open();
     const outcomes = await memory.memories.add([name("Ana"), name("Ana"), name("Bo"), name("Ana")], user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["created", "merged", "replaced", "replaced"]);
     const all = await everything(memory, user);
@@ -165,23 +161,20 @@ describe("a batch", () => {
     ]);
   });
 
-  it("near one stored statement counts it once for each draft", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("that repeats a stored statement counts each draft", async () => {
+    const { memory, user } = open();
     await memory.memories.add({ text: "The user drinks black coffee every morning." }, user);
-    const outcomes = await memory.memories.add(
-      [
-        { text: "the user drinks black coffee every morning" },
-        { text: "The user drinks  black coffee every MORNING!" },
-      ],
-      user,
-    );
+    const drafts = [
+      { text: "the user drinks black coffee every morning" },
+      { text: "The user drinks  black coffee every MORNING!" },
+    ];
+    const outcomes = await memory.memories.add(drafts, user);
     expect(outcomes.map(({ outcome }) => outcome)).toEqual(["merged", "merged"]);
     const [coffee, ...others] = await everything(memory, user);
     expect([coffee?.seenCount, others]).toEqual([3, []]);
   });
 
-  it("leaves what its drafts leave one by one", async () => {
+  it("leaves the same memories as its drafts added one by one", async () => {
     const memory = db.memory();
     const seen = new Set<string>();
     const drafts = fc.array(
@@ -218,9 +211,8 @@ describe("a batch", () => {
     expect(seen.size).toBeGreaterThan(2);
   });
 
-  it("with one draft that is invalid writes nothing", async () => {
-    const memory = db.memory();
-    const user = newUser();
+  it("with one invalid draft writes nothing", async () => {
+    const { memory, user } = open();
     const invalid: MemoryDraft[] = [
       { text: "The user bakes.", category: "hobbies" },
       { text: "The user bakes.", importance: 9 },
@@ -235,33 +227,30 @@ describe("a batch", () => {
   });
 });
 
-describe("a statement that a slot says word for word", () => {
-  it("gives way to the slot, whether it is free or taken", async () => {
-    const memory = db.memory();
-    const user = newUser();
-    const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
-      category: "profile",
-      key: "job",
-      value,
-      text,
-    });
-    for (const value of ["cook", "baker"]) {
-      await memory.memories.add({ text: `The user works as a ${value}.` }, user);
-      await memory.memories.add(job(value), user);
-    }
-    const all = await everything(memory, user);
-    const [active, ...others] = all.filter(({ state }) => state === "active");
-    expect([active?.value, others]).toEqual(["baker", []]);
-    expect(all.filter(({ state }) => state === "merged")).toHaveLength(2);
-    // What fills another slot stays there.
-    const [elsewhere] = await memory.memories.add({ ...job("baker"), key: "dream" }, user);
-    expect(elsewhere).toMatchObject({ outcome: "merged", id: active?.id });
-    expect(await revisionOf(user)).toMatchObject({ memories: 1 });
+it("a statement merges into the slot that says the same, whether the slot is free or taken", async () => {
+  const { memory, user } = open();
+  const job = (value: string, text = `The user works as a ${value}.`): MemoryDraft => ({
+    category: "profile",
+    key: "job",
+    value,
+    text,
   });
+  for (const value of ["cook", "baker"]) {
+    await memory.memories.add({ text: `The user works as a ${value}.` }, user);
+    await memory.memories.add(job(value), user);
+  }
+  const all = await everything(memory, user);
+  const [active, ...others] = all.filter(({ state }) => state === "active");
+  expect([active?.value, others]).toEqual(["baker", []]);
+  expect(all.filter(({ state }) => state === "merged")).toHaveLength(2);
+  // What fills another slot stays there.
+  const [elsewhere] = await memory.memories.add({ ...job("baker"), key: "dream" }, user);
+  expect(elsewhere).toMatchObject({ outcome: "merged", id: active?.id });
+  expect(await revisionOf(user)).toMatchObject({ memories: 1 });
 });
 
 describe("writing", () => {
-  it("is undone as a whole when a part of it fails", async () => {
+  it("is rolled back as a whole when a part fails", async () => {
     const user = newUser();
     const memory = db.memory({ embeddings: new HashingEmbeddings() });
     await memory.setup();
@@ -279,7 +268,7 @@ describe("writing", () => {
     expect(await everything(memory, user)).toHaveLength(1);
   });
 
-  it("takes at most 5,000 at once, says so, and searches for what bears on hundreds in one statement", async () => {
+  it("takes at most 5,000 drafts a call and searches for hundreds in one SQL statement", async () => {
     const user = newUser();
     const { pool, inTransactions } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });

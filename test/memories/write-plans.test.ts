@@ -26,7 +26,7 @@ describe.each([
   let pool: pg.Pool;
   let memory: Memory;
 
-  /** The rows that the search for what bears on a new memory goes through, by the plan that the session has kept. */
+  /** The rows that the search before a write reads, by the plan that the session keeps. */
   async function rowsSearched(): Promise<number> {
     const { rows } = await pool.query(`explain (analyze, format json) execute ${await prepared()}`);
     return planNodes(rows).reduce((sum, node) => sum + rowsOf(node), 0);
@@ -66,7 +66,7 @@ describe.each([
     if (onServer()) await pool.end();
   });
 
-  it("goes through more rows as there are more, not through their square, when planned for next to none", async () => {
+  it("reads rows linearly in the number of memories, also when planned for an empty table", async () => {
     await prepared();
     await pool.query("analyze");
     await rowsSearched();
@@ -77,7 +77,7 @@ describe.each([
     expect(await rowsSearched()).toBeLessThan(before * times * 2);
   });
 
-  it("finds a slot and a double without reading all memories", async () => {
+  it("finds a slot and a duplicate without reading all memories", async () => {
     await pool.query("analyze");
     const memories = few * times;
     // Each vector is read and compared; of the 64 nearest the memories are read.
@@ -87,13 +87,10 @@ describe.each([
   });
 });
 
-it("reads the vectors that a batch is compared with once, and looks for no slots of what has none", async () => {
+it("reads each vector once for a batch, and looks up no slots for drafts without a key", async () => {
   const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
   const { pool: watched, inTransactions } = watchedPool(pool);
-  const memory = db.memory({
-    database: watched,
-    embeddings: new HashingEmbeddings({ dimensions: 16 }),
-  });
+  const memory = db.memory({ database: watched, embeddings: new HashingEmbeddings({ dimensions: 16 }) });
   const scope = { userId: "batches" };
   await memory.memories.add(unlike(0, few), { scope });
   inTransactions.length = 0;

@@ -57,12 +57,11 @@ const say = (memory: Memory, threadId: string) =>
   });
 
 describe("embeddings of documents that are never answered", () => {
-  it("fail a write after upkeep.timeoutMs, and nobody is told when they fail later", async () => {
+  it("fail a write after upkeep.timeoutMs, and a later failure is ignored", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider);
     provider.hangs = true;
-    const add = memory.memories.add({ text: "Likes plums." }, { scope });
-    await expect(add).rejects.toMatchObject({
+    await expect(memory.memories.add({ text: "Likes plums." }, { scope })).rejects.toMatchObject({
       code: "EMBEDDING_FAILED",
       message: expect.stringMatching(/within 500 ms.*raise upkeep\.timeoutMs/),
     });
@@ -71,7 +70,7 @@ describe("embeddings of documents that are never answered", () => {
     expect((await memory.memories.add({ text: "Likes plums." }, { scope }))[0]?.outcome).toBe("created");
   });
 
-  it("have as long again for each further hundred texts", async () => {
+  it("have the timeout again for each further hundred texts", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider);
     provider.hangs = true;
@@ -79,7 +78,7 @@ describe("embeddings of documents that are never answered", () => {
     await expect(memory.memories.add(drafts, { scope })).rejects.toThrow(`within ${2 * timeoutMs} ms`);
   });
 
-  it("keep background work from nobody else: it is tried again, and idle and close resolve", async () => {
+  it("do not block other background work, idle or close", async () => {
     const provider = new Provider();
     const memory = await memoryOn(provider, {
       jobs: "background",

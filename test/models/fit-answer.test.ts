@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { z } from "zod";
 import { fitAnswer, jsonIn } from "../../src/models/fit-answer.js";
+import { forAll } from "../support/for-all.js";
 
 const item = z.object({
   title: z.string(),
@@ -31,7 +32,7 @@ const answers = fc.record({
 });
 
 describe("an answer", () => {
-  it("that fits is taken as it is, in each shape that models wrap it in", () => {
+  it("that fits is accepted in each shape that models wrap it in", () => {
     const shapes: ((answer: object) => unknown)[] = [
       (answer) => answer,
       (answer) => ({ things: answer }),
@@ -43,17 +44,15 @@ describe("an answer", () => {
       (answer) => jsonIn(`Here you are: ${JSON.stringify(answer)} Anything else?`),
       (answer) => jsonIn(`<think>Perhaps {"items": []}?</think>\n${JSON.stringify(answer)}`),
     ];
-    fc.assert(
-      fc.property(answers, fc.constantFrom(...shapes), (answer, wrap) => {
-        // Nothing may look like a fence or the end of thoughts within it.
-        fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
-        const plain = JSON.parse(JSON.stringify(answer)) as object;
-        expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
-      }),
-    );
+    forAll(answers, fc.constantFrom(...shapes), (answer, wrap) => {
+      // Nothing may look like a fence or the end of thoughts within it.
+      fc.pre(!/```|<\/think>/.test(JSON.stringify(answer)));
+      const plain = JSON.parse(JSON.stringify(answer)) as object;
+      expect(fitAnswer(schema, wrap(plain))).toEqual({ value: plain, dropped: 0 });
+    });
   });
 
-  it("keeps the good items of a list whatever stands beside them", () => {
+  it("keeps the valid items of a list", () => {
     const odd = fc.oneof(
       fc.constantFrom(
         null,
@@ -69,24 +68,17 @@ describe("an answer", () => {
       ),
       fc.jsonValue().filter((json) => items({ items: [json] }) === undefined),
     );
-    fc.assert(
-      fc.property(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
-        const fitted = fitAnswer(schema, { items: [...before, tea, ...after] });
-        expect(fitted).toEqual({
-          value: { reasoning: "", items: [tea] },
-          dropped: before.length + after.length,
-        });
-      }),
-    );
+    forAll(fc.array(odd, { maxLength: 4 }), fc.array(odd, { maxLength: 4 }), (before, after) => {
+      const fitted = fitAnswer(schema, { items: [...before, tea, ...after] });
+      expect(fitted).toEqual({ value: { reasoning: "", items: [tea] }, dropped: before.length + after.length });
+    });
   });
 
-  it("is never more than JSON that was given, whatever that was", () => {
-    fc.assert(
-      fc.property(fc.jsonValue(), (json) => {
-        const fitted = fitAnswer(schema, json);
-        if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
-      }),
-    );
+  it("fits the schema or is null for any JSON", () => {
+    forAll(fc.jsonValue(), (json) => {
+      const fitted = fitAnswer(schema, json);
+      if (fitted) expect(schema.safeParse(fitted.value).success).toBe(true);
+    });
   });
 
   it.each<[string, unknown, unknown[]]>([
@@ -134,9 +126,7 @@ describe("an answer", () => {
       [{ title: "tea", kind: "drink", count: 3, known: null, plain: false, found: { at: 1, words: "tea" } }],
     ],
     ["none", { items: [] }, []],
-  ])("may have %s", (_, answer, expected) => {
-    expect(items(answer)).toEqual(expected);
-  });
+  ])("may have %s", (_, answer, expected) => expect(items(answer)).toEqual(expected));
 
   it.each<[string, unknown]>([
     ["no list", { reasoning: "nothing" }],
@@ -147,11 +137,9 @@ describe("an answer", () => {
     ["nothing", {}],
     ["a text", "tea"],
     ["null", null],
-  ])("is none with %s", (_, answer) => {
-    expect(fitAnswer(schema, answer)).toBeNull();
-  });
+  ])("is null with %s", (_, answer) => expect(fitAnswer(schema, answer)).toBeNull());
 
-  it("takes verdicts in other letters, and lines for a list of texts", () => {
+  it("accepts enum values in other spellings, and lines for a list of texts", () => {
     const verdict = z.object({ verdict: z.enum(["same", "says_more"]) });
     expect(fitAnswer(verdict, { verdict: "Says more" })?.value).toEqual({ verdict: "says_more" });
     expect(fitAnswer(verdict, { verdict: "perhaps" })).toBeNull();
@@ -166,7 +154,7 @@ describe("an answer", () => {
 });
 
 describe("JSON in a text", () => {
-  it("is what was never cut: no beginning of it counts", () => {
+  it("is undefined for any truncated text", () => {
     const json = JSON.stringify({ items: [tea, tea], more: [1, [2, {}]] });
     for (let end = 0; end < json.length; end++) expect(jsonIn(json.slice(0, end))).toBeUndefined();
     expect(jsonIn(json)).toEqual(JSON.parse(json));
@@ -177,11 +165,9 @@ describe("JSON in a text", () => {
     ["quotes within quotes", '{"text": "Ana said "no" twice"}', { text: 'Ana said "no" twice' }],
     ["Python's words", "Here: {'a': True, 'b': None, }", { a: true, b: null }],
     ["comments and no quotes", "{a: [1, 2,], // two\n}", { a: [1, 2] }],
-  ])("may have %s", (_, text, expected) => {
-    expect(jsonIn(text)).toEqual(expected);
-  });
+  ])("may have %s", (_, text, expected) => expect(jsonIn(text)).toEqual(expected));
 
-  it("is ambiguous in two fences, and none in prose", () => {
+  it("is undefined in two fences and in prose", () => {
     expect(jsonIn('```\n{"a":1}\n```\nor\n```\n{"a":2}\n```')).toBeUndefined();
     for (const prose of ["They talked (a lot).", "They [Ana and Rui] talked."]) expect(jsonIn(prose)).toBeUndefined();
   });

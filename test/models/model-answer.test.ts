@@ -13,67 +13,59 @@ const errorOf = (message: BaseMessage) => {
   }
 };
 
-describe("an answer cut by the token limit", () => {
-  it.each<[string, Record<string, unknown>]>([
-    ["OpenAI", { finish_reason: "length" }],
-    ["OpenAI, when two chunks said so", { finish_reason: "lengthlength" }],
-    ["OpenAI's responses", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }],
-    ["Anthropic", { stop_reason: "max_tokens" }],
-    ["Anthropic, out of context", { stop_reason: "model_context_window_exceeded" }],
-    ["Gemini", { finishReason: "MAX_TOKENS" }],
-    ["Bedrock", { stopReason: "max_tokens" }],
-    ["Bedrock, streamed", { messageStop: { stopReason: "max_tokens" } }],
-    ["Ollama", { done_reason: "length", model: "llama" }],
-    ["Mistral", { finish_reason: "model_length" }],
-    ["Vertex", { finishReason: "FINISH_REASON_MAX_TOKENS" }],
-    ["an answer to choose from", { choices: [{ finish_reason: "length" }] }],
-    ["a gateway", { finish_reason: "context_length_exceeded" }],
-    ["another gateway", { stop_reason: "token_limit_reached" }],
-    ["DeepSeek, out of resources", { finish_reason: "insufficient_system_resource" }],
-  ])("is a failure that says what to do (%s)", (_, metadata) => {
-    const error = errorOf(ended(metadata));
-    expect(error?.code).toBe("MODEL_FAILED");
-    expect(error?.message).toMatch(/token limit.*raise maxTokens/);
-    expect(String(error)).not.toContain("secret");
-  });
+it.each<[string, Record<string, unknown>]>([
+  ["OpenAI", { finish_reason: "length" }],
+  ["OpenAI, when two chunks said so", { finish_reason: "lengthlength" }],
+  ["OpenAI's responses", { status: "incomplete", incomplete_details: { reason: "max_output_tokens" } }],
+  ["Anthropic", { stop_reason: "max_tokens" }],
+  ["Anthropic, out of context", { stop_reason: "model_context_window_exceeded" }],
+  ["Gemini", { finishReason: "MAX_TOKENS" }],
+  ["Bedrock", { stopReason: "max_tokens" }],
+  ["Bedrock, streamed", { messageStop: { stopReason: "max_tokens" } }],
+  ["Ollama", { done_reason: "length", model: "llama" }],
+  ["Mistral", { finish_reason: "model_length" }],
+  ["Vertex", { finishReason: "FINISH_REASON_MAX_TOKENS" }],
+  ["an answer to choose from", { choices: [{ finish_reason: "length" }] }],
+  ["a gateway", { finish_reason: "context_length_exceeded" }],
+  ["another gateway", { stop_reason: "token_limit_reached" }],
+  ["DeepSeek, out of resources", { finish_reason: "insufficient_system_resource" }],
+])("an answer cut by the token limit is a failure that says what to do (%s)", (_, metadata) => {
+  const error = errorOf(ended(metadata));
+  expect(error?.code).toBe("MODEL_FAILED");
+  expect(error?.message).toMatch(/token limit.*raise maxTokens/);
+  expect(String(error)).not.toContain("secret");
 });
 
-describe("an answer that was withheld", () => {
-  it.each<[string, BaseMessage]>([
-    ["OpenAI's filter", ended({ finish_reason: "content_filter" })],
-    ["OpenAI's refusal", ended({ finish_reason: "stop" }, { additional_kwargs: { refusal: "I cannot." } })],
-    ["a refusing part", ended({ status: "completed" }, { content: [{ type: "refusal", refusal: "No." }] })],
-    ["OpenAI's responses", ended({ status: "incomplete", incomplete_details: { reason: "content_filter" } })],
-    ["Anthropic", ended({ stop_reason: "refusal" })],
-    ["Gemini", ended({ finishReason: "SAFETY" })],
-    ["Gemini's prompt", ended({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
-    ["Bedrock", ended({ stopReason: "guardrail_intervened" })],
-  ])("is one that cannot be used (%s)", (_, message) => {
-    const error = errorOf(message);
-    expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID", message: expect.stringMatching(/refused/) });
-    expect(malformedOutput(error)).not.toBeNull();
-    expect(String(error)).not.toContain("secret");
-  });
+it.each<[string, BaseMessage]>([
+  ["OpenAI's filter", ended({ finish_reason: "content_filter" })],
+  ["OpenAI's refusal", ended({ finish_reason: "stop" }, { additional_kwargs: { refusal: "I cannot." } })],
+  ["a refusing part", ended({ status: "completed" }, { content: [{ type: "refusal", refusal: "No." }] })],
+  ["OpenAI's responses", ended({ status: "incomplete", incomplete_details: { reason: "content_filter" } })],
+  ["Anthropic", ended({ stop_reason: "refusal" })],
+  ["Gemini", ended({ finishReason: "SAFETY" })],
+  ["Gemini's prompt", ended({ promptFeedback: { blockReason: "PROHIBITED_CONTENT" } })],
+  ["Bedrock", ended({ stopReason: "guardrail_intervened" })],
+])("a withheld answer is invalid (%s)", (_, message) => {
+  const error = errorOf(message);
+  expect(error).toMatchObject({ code: "MODEL_OUTPUT_INVALID", message: expect.stringMatching(/refused/) });
+  expect(malformedOutput(error)).not.toBeNull();
+  expect(String(error)).not.toContain("secret");
 });
 
-describe("a whole answer", () => {
-  it.each<[string, Record<string, unknown>]>([
-    ["OpenAI", { finish_reason: "stop" }],
-    ["OpenAI's tools", { finish_reason: "tool_calls" }],
-    ["OpenAI's responses", { status: "completed", incomplete_details: null }],
-    ["Anthropic", { stop_reason: "tool_use", stop_sequence: null, model: "max_tokens" }],
-    ["Gemini", { finishReason: "STOP", safetyRatings: [{ category: "HARM", probability: "LOW" }] }],
-    ["Ollama", { done_reason: "stop", done: true }],
-    ["one that says nothing", {}],
-  ])("is none of these (%s)", (_, metadata) => {
-    expect(errorOf(ended(metadata))).toBeNull();
-  });
-});
+it.each<[string, Record<string, unknown>]>([
+  ["OpenAI", { finish_reason: "stop" }],
+  ["OpenAI's tools", { finish_reason: "tool_calls" }],
+  ["OpenAI's responses", { status: "completed", incomplete_details: null }],
+  ["Anthropic", { stop_reason: "tool_use", stop_sequence: null, model: "max_tokens" }],
+  ["Gemini", { finishReason: "STOP", safetyRatings: [{ category: "HARM", probability: "LOW" }] }],
+  ["Ollama", { done_reason: "stop", done: true }],
+  ["one that says nothing", {}],
+])("a complete answer is accepted (%s)", (_, metadata) => expect(errorOf(ended(metadata))).toBeNull());
 
 describe("the arguments of a call", () => {
   const open = '{"reasoning":"…","facts":[';
 
-  it("are what the model wrote, not what a lenient parser made of it", () => {
+  it("are broken if the model's JSON is, whatever a lenient parser made of it", () => {
     const chunk = new AIMessageChunk({
       content: "",
       tool_call_chunks: [{ type: "tool_call_chunk", name: "facts", args: open, index: 0, id: "1" }],
@@ -83,9 +75,7 @@ describe("the arguments of a call", () => {
     const kept = new AIMessage({
       content: "",
       tool_calls: [{ name: "facts", args: { facts: [] }, id: "1" }],
-      additional_kwargs: {
-        tool_calls: [{ id: "1", type: "function", function: { name: "facts", arguments: open } }],
-      },
+      additional_kwargs: { tool_calls: [{ id: "1", type: "function", function: { name: "facts", arguments: open } }] },
     });
     expect(answersIn(kept, "facts")).toEqual({ values: [], broken: true });
     const invalid = new AIMessage({
@@ -95,7 +85,7 @@ describe("the arguments of a call", () => {
     expect(answersIn(invalid, "facts")).toEqual({ values: [], broken: true });
   });
 
-  it("are those of the tool that was asked for, or of the only one called", () => {
+  it("are those of the requested tool, or of the only one called", () => {
     const calls = (...names: string[]) =>
       new AIMessage({
         content: '{"text":1}',

@@ -47,7 +47,7 @@ describe("structured output from an OpenAI endpoint", () => {
     expect(request?.body.stream ?? false).toBe(false);
   });
 
-  it("survives being told to come back later", async () => {
+  it("survives a 429 with Retry-After", async () => {
     const chat = await model({}, { status: 429, retryAfterSeconds: 1 }, { structured: good });
     expect(await ask(chat)).toEqual(good);
     const [first, second] = openai.requests.map((request) => request.at);
@@ -61,7 +61,7 @@ describe("structured output from an OpenAI endpoint", () => {
     expect(openai.requests).toHaveLength(2);
   });
 
-  it("is not asked for again where that cannot help", async () => {
+  it("is not retried after a 401", async () => {
     const chat = await model({}, { status: 401 });
     await expect(ask(chat)).rejects.toThrow(code("MODEL_FAILED"));
     expect(openai.requests).toHaveLength(1);
@@ -111,23 +111,23 @@ describe("structured output from an OpenAI endpoint", () => {
     ["in JSON in JSON", "gpt-3.5-turbo", { structured: { arguments: JSON.stringify(good) } }],
     ["in a fence", "gpt-3.5-turbo", { text: `\`\`\`json\n${JSON.stringify(good)}\n\`\`\`` }],
     ["after some prose", "gpt-3.5-turbo", { text: `Sure! ${JSON.stringify(good)}` }],
-  ])("that is %s is taken at once", async (_, name, odd) => {
-    expect(await ask(await model({ maxRetries: 0, model: name }, odd))).toEqual(good);
-  });
+  ])("that is %s is taken at once", async (_, name, odd) =>
+    expect(await ask(await model({ maxRetries: 0, model: name }, odd))).toEqual(good),
+  );
 
   const whole = JSON.stringify(good);
   describe.each(["gpt-4.1-mini", "gpt-3.5-turbo"])("of %s", (name) => {
     describe.each([false, true])("streaming: %s", (streaming) => {
       const options = { maxRetries: 0, model: name, streaming };
 
-      it("is charged once, as the endpoint reports it", async () => {
+      it("is charged once as the endpoint reports it", async () => {
         const charges: TokenUsage[] = [];
         await ask(await model(options, { structured: good }), 60_000, charges);
         expect(charges).toEqual([reported]);
       });
 
       it.each([whole, whole.slice(0, -3), '{"reasoning":"…",', ""])(
-        "cut by the token limit is a failure, whatever is there, and charged: %s",
+        "cut by the token limit is a charged failure: %s",
         async (written) => {
           const charges: TokenUsage[] = [];
           const cut = await model({ ...options, maxTokens: 30 }, { written, finish: "length" });
@@ -142,7 +142,7 @@ describe("structured output from an OpenAI endpoint", () => {
         },
       );
 
-      it("stopped by a filter is a failure at once, and not charged as if it had been cut", async () => {
+      it("stopped by a filter fails immediately and is not charged up to the limit", async () => {
         const charges: TokenUsage[] = [];
         const filtered = { written: whole, finish: "content_filter" };
         const chat = await model({ ...options, maxTokens: 300 }, filtered);
@@ -152,7 +152,7 @@ describe("structured output from an OpenAI endpoint", () => {
         expect(charges[0]?.outputTokens).toBeLessThan(300);
       });
 
-      it("refused is none, and charged", async () => {
+      it("refused fails and is charged", async () => {
         const charges: TokenUsage[] = [];
         const refusal = { refusal: "I cannot help with that." };
         const refused = ask(await model(options, refusal, refusal), 60_000, charges);
@@ -160,7 +160,7 @@ describe("structured output from an OpenAI endpoint", () => {
         expect(charges[0]).toEqual(reported);
       });
 
-      it("that was never closed is asked for again, though the provider says that it is done", async () => {
+      it('that is incomplete JSON is retried, though the provider reports "stop"', async () => {
         const chat = await model(options, { written: whole.slice(0, -3) }, { structured: good });
         expect(await ask(chat)).toEqual(good);
         expect(openai.requests).toHaveLength(2);
@@ -176,7 +176,7 @@ describe("structured output from an OpenAI endpoint", () => {
     },
   );
 
-  it("is given up at the deadline while waiting to come back later", async () => {
+  it("is given up at the deadline during Retry-After", async () => {
     const chat = await model(
       { maxRetries: 5 },
       ...Array<StubBehaviour>(6).fill({ status: 429, retryAfterSeconds: 60 }),

@@ -2,6 +2,7 @@ import { randomUUID } from "node:crypto";
 import { afterAll, describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const made: string[] = [];
@@ -45,11 +46,7 @@ async function schemaWith(count: number) {
   const old = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 64 }) });
   await old.setup();
   const texts = Array.from({ length: count }, (_, index) => `Ana keeps box ${index} in cellar ${index * 7}.`);
-  if (count > 0)
-    await old.memories.add(
-      texts.map((text) => ({ text })),
-      { scope },
-    );
+  if (count > 0) await old.memories.add(asDrafts(texts), { scope });
   const vectorsOf = async (space: string) => {
     const { rows } = await db.pool.query(
       `select m.content from "${schema}".memory_embedding e join "${schema}".memory m on m.ref = e.memory_ref
@@ -80,12 +77,11 @@ describe("reembed", () => {
     expect(await memory.reembed()).toMatchObject({ embedded: 0, remaining: 0 });
   });
 
-  it("keeps what is done when it is interrupted, and goes on there", async () => {
+  it("resumes after an interruption", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(23);
     const broken = new NewModel();
     broken.failAfter = 3;
-    const interrupted = db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 });
-    await expect(interrupted).rejects.toMatchObject({
+    await expect(db.memory({ schema, embeddings: broken }).reembed({ batchSize: 5 })).rejects.toMatchObject({
       code: "EMBEDDING_FAILED",
       // Providers quote what they were to embed: their own words are in the cause only.
       message: "The embeddings failed: Error",
@@ -112,7 +108,7 @@ describe("reembed", () => {
     expect(model.batches).toEqual([1, 100, 20]);
   });
 
-  it("leaves out hidden memories, and finds those that came back", async () => {
+  it("skips hidden memories and embeds restored ones", async () => {
     const { schema, scope, vectorsOf } = await schemaWith(2);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const plain = db.memory({ schema });
@@ -140,7 +136,7 @@ describe("reembed", () => {
     expect(hit?.similarity).toBeGreaterThan(0.99);
   });
 
-  it("is needed after a text was changed with another model: its old vector is gone", async () => {
+  it("is needed after a text was changed with another model", async () => {
     const { schema, scope, old, vectorsOf } = await schemaWith(1);
     const memory = db.memory({ schema, embeddings: new NewModel() });
     const [known] = await memory.memories.list({ scope });
@@ -150,7 +146,7 @@ describe("reembed", () => {
     expect(await vectorsOf("hashing-1")).toEqual(["Ana moved to Porto."]);
   });
 
-  it("may run twice at once", async () => {
+  it("may run twice concurrently", async () => {
     const { schema, texts, vectorsOf } = await schemaWith(12);
     const runs = [1, 2].map(() => db.memory({ schema, embeddings: new NewModel() }).reembed({ batchSize: 4 }));
     // What one of them is storing at its end still remains for the other.
@@ -175,31 +171,27 @@ describe("reembed", () => {
     const invalid = { code: "INVALID_INPUT" };
     await expect(db.memory({ schema }).reembed()).rejects.toMatchObject(invalid);
     const memory = db.memory({ schema, embeddings: new NewModel() });
-    for (const batchSize of [0, 1.5, 1_001]) {
-      await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
-    }
+    for (const batchSize of [0, 1.5, 1_001]) await expect(memory.reembed({ batchSize })).rejects.toMatchObject(invalid);
   });
 });
 
-describe("without embeddings", () => {
-  it("setup makes nothing of vectors, and everything else works", async () => {
-    const schema = `reembed_${randomUUID().slice(0, 8)}`;
-    made.push(schema);
-    const memory = db.memory({ schema });
-    expect((await memory.setup()).join()).not.toContain("embeddings");
-    const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
-    const tables = rows.map((row) => row.tablename as string);
-    expect(tables).toContain("memory");
-    expect(tables.filter((table) => /embedding|vector/.test(table))).toEqual([]);
+it("without embeddings setup creates no vector tables, and everything else works", async () => {
+  const schema = `reembed_${randomUUID().slice(0, 8)}`;
+  made.push(schema);
+  const memory = db.memory({ schema });
+  expect((await memory.setup()).join()).not.toContain("embeddings");
+  const { rows } = await db.pool.query("select tablename from pg_tables where schemaname = $1", [schema]);
+  const tables = rows.map((row) => row.tablename as string);
+  expect(tables).toContain("memory");
+  expect(tables.filter((table) => /embedding|vector/.test(table))).toEqual([]);
 
-    const scope = { userId: "ana" };
-    const [tea] = await memory.memories.add({ text: "Ana likes tea." }, { scope });
-    await memory.memories.update(tea!.id!, { text: "Ana likes green tea." }, { scope });
-    await memory.memories.remove(tea!.id!, { scope });
-    await memory.memories.restore(tea!.id!, { scope });
-    expect(await memory.query({ scope, query: "green tea" })).toHaveLength(1);
-    await expect(db.memory({ schema, embeddings: new NewModel() }).reembed()).rejects.toMatchObject({
-      code: "SETUP_REQUIRED",
-    });
+  const scope = { userId: "ana" };
+  const [tea] = await memory.memories.add({ text: "Ana likes tea." }, { scope });
+  await memory.memories.update(tea!.id!, { text: "Ana likes green tea." }, { scope });
+  await memory.memories.remove(tea!.id!, { scope });
+  await memory.memories.restore(tea!.id!, { scope });
+  expect(await memory.query({ scope, query: "green tea" })).toHaveLength(1);
+  await expect(db.memory({ schema, embeddings: new NewModel() }).reembed()).rejects.toMatchObject({
+    code: "SETUP_REQUIRED",
   });
 });

@@ -2,13 +2,14 @@ import { AIMessage } from "@langchain/core/messages";
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { tokensUntilCut, tokenUsage } from "../../src/models/token-usage.js";
+import { forAll } from "../support/for-all.js";
 
 const counted = { asked: () => "one two three", answered: () => "four five" };
 const byCount = { inputTokens: 4, outputTokens: 3 };
 const reply = (usage_metadata: unknown) => Object.assign(new AIMessage("four five"), { usage_metadata });
 
 describe("what a call took", () => {
-  it("is what the model says, cached input included", () => {
+  it("is what the model reports, cached input included", () => {
     const said = reply({
       input_tokens: 1_200,
       output_tokens: 34,
@@ -25,34 +26,30 @@ describe("what a call took", () => {
     ["no numbers", { input_tokens: Number.NaN, output_tokens: Number.POSITIVE_INFINITY }],
     ["debts", { input_tokens: -5, output_tokens: -5 }],
     ["more than there can be", { input_tokens: 1e15, output_tokens: 1e15 }],
-  ])("is counted where the model says %s", (_, usage) => {
-    expect(tokenUsage(reply(usage), counted)).toEqual(byCount);
-  });
+  ])("is estimated if the model reports %s", (_, usage) => expect(tokenUsage(reply(usage), counted)).toEqual(byCount));
 
-  it("is counted in the part alone that the model does not say", () => {
+  it("is estimated only for the part that the model does not report", () => {
     expect(tokenUsage(reply({ input_tokens: 50, output_tokens: 0 }), counted)).toEqual({
       inputTokens: 50,
       outputTokens: 3,
     });
   });
 
-  it("is counted where the client threw the answer away, which is then as long as the limit", () => {
+  it("is estimated without an answer, up to the token limit", () => {
     expect(tokenUsage(null, counted)).toEqual(byCount);
     const answered = () => tokensUntilCut({ maxTokens: 300 });
     expect(tokenUsage(null, { ...counted, answered })).toEqual({ inputTokens: 4, outputTokens: 300 });
     expect([{}, { maxTokens: -1 }, { maxTokens: "9" }].map(tokensUntilCut)).toEqual([0, 0, 0]);
   });
 
-  it("is whole and never negative, whatever the model says", () => {
-    fc.assert(
-      fc.property(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
-        for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
-          const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);
-          for (const tokens of [inputTokens, outputTokens]) {
-            expect(Number.isInteger(tokens) && tokens > 0 && tokens <= 10_000_000).toBe(true);
-          }
+  it("is a positive integer for any report", () => {
+    forAll(fc.anything(), fc.anything(), fc.anything(), (whole, input, output) => {
+      for (const usage of [whole, { input_tokens: input, output_tokens: output }]) {
+        const { inputTokens, outputTokens } = tokenUsage(reply(usage), counted);
+        for (const tokens of [inputTokens, outputTokens]) {
+          expect(Number.isInteger(tokens) && tokens > 0 && tokens <= 10_000_000).toBe(true);
         }
-      }),
-    );
+      }
+    });
   });
 });

@@ -2,14 +2,14 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it, vi } from "vitest";
 import { createGate } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addNotes, newApp } from "./note-facts.js";
+import { addNotes, newApp, openApp } from "./note-facts.js";
 import { type AppAddress, say as converse, newTalk, noted, noteModel } from "./note-model.js";
 
 const db = useTestDatabase();
 const lesson = "The user prefers meetings after 2pm on weekdays.";
 
 describe("memory.apps.uninstall", () => {
-  it("ends the app's conversations, which leave their notes", async () => {
+  it("ends the app's conversations, which leave notes", async () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const [open, other, ended] = [newTalk("shop 1"), newTalk("shop 2"), newTalk("shop 1")];
@@ -30,7 +30,7 @@ describe("memory.apps.uninstall", () => {
     expect(await memory.apps.uninstall({ appId: "shop 1" })).toMatchObject({ endedThreads: 0 });
   });
 
-  it("that purges leaves no note, also not one that is being written or due", async () => {
+  it("with purgeMemories leaves no note, not even one being written or due", async () => {
     const writing = createGate();
     const model = noteModel({
       app_note: async () => {
@@ -60,9 +60,8 @@ describe("memory.apps.uninstall", () => {
     expect(model.prompts("app_note").at(-1)).not.toContain("Meetings after");
   });
 
-  it("purges all that is the app's own, and nothing of its users", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+  it("purges the app's own memories and nothing of its users", async () => {
+    const { memory, scope } = openApp(db);
     const ana = { ...scope, userId: "ana" };
     const threadId = randomUUID();
     await memory.remember({ scope: ana, threadId, messages: [{ role: "user", content: "I drink tea." }] });
@@ -71,11 +70,7 @@ describe("memory.apps.uninstall", () => {
     await memory.memories.add({ text: "1. Open the calendar.", kind: "procedure" }, { scope });
     const [hidden] = await memory.memories.add({ text: "Opens at nine." }, { scope });
     await memory.memories.remove(hidden!.id!, { scope });
-    const gone = await memory.apps.uninstall(scope, {
-      purgeMemories: true,
-      actor: "admin",
-      reason: "unused",
-    });
+    const gone = await memory.apps.uninstall(scope, { purgeMemories: true, actor: "admin", reason: "unused" });
     expect(gone).toMatchObject({ deletedCount: 2, hiddenCount: 1 });
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
     expect(await memory.memories.list({ scope: ana })).toMatchObject([{ text: "Drinks tea." }]);
@@ -84,7 +79,7 @@ describe("memory.apps.uninstall", () => {
     expect(last).toMatchObject({ actor: "admin", old: null, new: { state: "purged", reason: "unused" } });
   });
 
-  it("is for an app, and for nobody's part in it", async () => {
+  it("rejects the scope of a user within an app", async () => {
     const { apps } = db.memory();
     const user = { ...newApp(), userId: "ana" };
     await expect(apps.uninstall(user)).rejects.toMatchObject({ code: "INVALID_INPUT" });

@@ -1,8 +1,9 @@
 import fc from "fast-check";
-import { describe, expect, it } from "vitest";
+import { expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { readDecision } from "../../src/notes/compaction-decision.rule.js";
 import { noteText } from "../../src/notes/note-text.rule.js";
+import { forAll } from "../support/for-all.js";
 
 const note = (index: number, pinned: boolean) =>
   ({
@@ -27,29 +28,25 @@ const said = fc.record({
   reason: fc.string({ maxLength: 1_000 }),
 });
 
-describe("a decision", () => {
-  it("makes the notes one fewer, or is invalid; pinned ones stay", () => {
-    fc.assert(
-      fc.property(notes, said, (all, decision) => {
-        const read = readDecision(decision, all);
-        if ("invalid" in read) return;
-        const about = read.action === "edit" ? [read.target, read.merged] : [read.target];
-        expect(new Set(about).size).toBe(about.length);
-        for (const each of about) {
-          expect(all).toContain(each);
-          expect(each.pinned).toBe(false);
-        }
-        expect(read.reason.length).toBeLessThanOrEqual(300);
-        if (read.action !== "edit") return;
-        expect(read.text.length).toBeLessThanOrEqual(200);
-        const others = all.filter((each) => !about.includes(each));
-        expect(others.map(({ text }) => text)).not.toContain(read.text);
-      }),
-    );
+it("a decision removes one note that is not pinned, or is invalid", () => {
+  forAll(notes, said, (all, decision) => {
+    const read = readDecision(decision, all);
+    if ("invalid" in read) return;
+    const about = read.action === "edit" ? [read.target, read.merged] : [read.target];
+    expect(new Set(about).size).toBe(about.length);
+    for (const each of about) {
+      expect(all).toContain(each);
+      expect(each.pinned).toBe(false);
+    }
+    expect(read.reason.length).toBeLessThanOrEqual(300);
+    if (read.action !== "edit") return;
+    expect(read.text.length).toBeLessThanOrEqual(200);
+    const others = all.filter((each) => !about.includes(each));
+    expect(others.map(({ text }) => text)).not.toContain(read.text);
   });
 });
 
-it("a merge that says a figure that neither note has is invalid", () => {
+it("a merge with a figure of neither note is invalid", () => {
   const all = ["Version 2 ships on 2026-03-05.", "Two customers asked for it."].map((text, at) => ({
     ...note(at, false),
     text,
@@ -62,16 +59,12 @@ it("a merge that says a figure that neither note has is invalid", () => {
   });
 });
 
-describe("a note's text", () => {
-  it("is one line of at most 200 characters, or nothing", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary", maxLength: 900 }), (text) => {
-        const kept = noteText(text);
-        if (kept === null) return;
-        expect(kept.length).toBeLessThanOrEqual(200);
-        expect(kept).not.toMatch(/[\r\n\t]/);
-        expect(kept.trim()).toBe(kept);
-      }),
-    );
+it("a note's text is one line of at most 200 characters, or nothing", () => {
+  forAll(fc.string({ unit: "binary", maxLength: 900 }), (text) => {
+    const kept = noteText(text);
+    if (kept === null) return;
+    expect(kept.length).toBeLessThanOrEqual(200);
+    expect(kept).not.toMatch(/[\r\n\t]/);
+    expect(kept.trim()).toBe(kept);
   });
 });

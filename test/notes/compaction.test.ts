@@ -4,7 +4,7 @@ import { createGate, HashingEmbeddings } from "../../src/testing/index.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, decided, newTalk, noted, noteModel, notesOf, talkAndEnd } from "./note-model.js";
+import { appOf, decided, newTalk, noted, noteModel, notesOf, openTalk, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const places = "Oslo Bergen Lima Quito Paris Rome Cairo Delhi Tokyo Accra Perth".split(" ");
@@ -17,8 +17,7 @@ async function fullApp(
   { count = 10, ...options }: Parameters<typeof db.memory>[0] & { count?: number } = {},
 ) {
   const model = noteModel({ app_note: () => noted(fresh), ...reply });
-  const memory = db.memory({ model, ...options });
-  const talk = newTalk();
+  const { memory, talk } = openTalk(db, { model, ...options });
   if (options.embeddings) await memory.setup();
   await addNotes(memory, appOf(talk), texts(count));
   return { model, memory, talk, scope: appOf(talk) };
@@ -30,11 +29,9 @@ async function removedOf(memory: ReturnType<typeof db.memory>, scope: object) {
 }
 
 describe("the eleventh note of an app", () => {
-  it("has the model delete one, by its number", async () => {
+  it("makes the model delete one by its number", async () => {
     const reason = "Bergen was cancelled.";
-    const { model, memory, talk, scope } = await fullApp({
-      note_compaction: () => decided({ target: 2, reason }),
-    });
+    const { model, memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 2, reason }) });
     await talkAndEnd(memory, talk);
     const [prompt = ""] = model.prompts("note_compaction");
     expect(prompt.match(/<note number="\d+"/g)).toHaveLength(11);
@@ -42,8 +39,7 @@ describe("the eleventh note of an app", () => {
     expect(await notesOf(memory, talk)).toEqual([...texts(10).filter((text) => !text.includes("Bergen")), fresh]);
     const [gone] = await removedOf(memory, scope);
     expect(gone).toMatchObject({ text: texts(2)[1], state: "soft_deleted", purgeAt: expect.any(Date) });
-    const [entry] = await memory.memories.history(gone!.id, { scope });
-    expect(entry).toMatchObject({
+    expect((await memory.memories.history(gone!.id, { scope }))[0]).toMatchObject({
       event: "DELETE",
       actor: "worker:compact",
       old: { text: texts(2)[1] },
@@ -53,12 +49,10 @@ describe("the eleventh note of an app", () => {
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
   });
 
-  it("has the model merge two, and both stand in the audit trail", async () => {
+  it("makes the model merge two, and the audit trail has both", async () => {
     const text = "The customer asked for flights to Oslo and to Bergen.";
     const { memory, talk, scope } = await fullApp(
-      {
-        note_compaction: () => decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }),
-      },
+      { note_compaction: () => decided({ action: "edit", target: 1, with: 2, text, reason: "Both are trips." }) },
       { embeddings: new HashingEmbeddings({ dimensions: 16 }) },
     );
     await talkAndEnd(memory, talk);
@@ -94,17 +88,14 @@ describe("the eleventh note of an app", () => {
       },
     ],
     ["an action that there is not", { action: "purge", target: 3 }],
-  ])("sends the oldest away after %s", async (_, decision) => {
+  ])("deletes the oldest after %s", async (_, decision) => {
     const logger = recordingLogger();
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided(decision) }, { logger });
     await talkAndEnd(memory, talk);
     expect(await notesOf(memory, talk)).toEqual([...texts(10).slice(1), fresh]);
     const [gone] = await removedOf(memory, scope);
     const [entry] = await memory.memories.history(gone!.id, { scope });
-    expect(entry?.new).toMatchObject({
-      by: "oldest",
-      reason: expect.stringMatching(/^The oldest note, in the place/),
-    });
+    expect(entry?.new).toMatchObject({ by: "oldest", reason: expect.stringMatching(/^The oldest note, in the place/) });
     expect(logger.lines).toContainEqual(
       expect.stringContaining(`error: ❌ Memory compaction failed for app ${talk.scope.appId}: `),
     );
@@ -113,7 +104,7 @@ describe("the eleventh note of an app", () => {
     );
   });
 
-  it("sends the oldest away when the call fails, or comes late", async () => {
+  it("deletes the oldest when the call fails or times out", async () => {
     const gate = createGate();
     const late = async () => {
       await gate.wait();
@@ -128,7 +119,7 @@ describe("the eleventh note of an app", () => {
     gate.open();
   });
 
-  it("leaves pinned notes as they are", async () => {
+  it("leaves pinned notes unchanged", async () => {
     const { memory, talk, scope } = await fullApp({ note_compaction: () => decided({ target: 1 }) });
     const notes = (await memory.memories.list({ scope, kinds: ["note"] })).toReversed();
     for (const { id } of notes.slice(0, 2)) await memory.memories.update(id, { pinned: true }, { scope, actor: "op" });
@@ -140,8 +131,7 @@ describe("the eleventh note of an app", () => {
     const says = { target: 1, with: 2, text: "The customer asked for flights." };
     for (const action of ["delete", "edit"]) {
       const model = noteModel({ note_compaction: () => decided({ action, ...says }) });
-      const memory = db.memory({ model, config: { notes: { limit: 3 } } });
-      const talk = newTalk();
+      const { memory, talk } = openTalk(db, { model, config: { notes: { limit: 3 } } });
       await addNotes(memory, appOf(talk), texts(2), { origin: "operator" });
       await addNotes(memory, appOf(talk), [texts(3)[2]!], { origin: "unknown" });
       for (const each of [talk, newTalk(talk.scope.appId)]) await talkAndEnd(memory, each);
@@ -150,8 +140,7 @@ describe("the eleventh note of an app", () => {
   });
 
   it("attacks S2: one user's conversations leave at most half of an app's notes, below an operator's", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     const { scope } = talk;
     const [given] = await addNotes(memory, appOf(talk), texts(1), { origin: "operator" });
     await talkAndEnd(memory, newTalk(scope.appId));
@@ -176,19 +165,17 @@ describe("the eleventh note of an app", () => {
 
   it("attacks S2: forgetting a user leaves an operator's note that a conversation of theirs said again", async () => {
     const [text = ""] = texts(1);
-    const memory = db.memory({ model: noteModel({ app_note: () => noted(text) }) });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: noteModel({ app_note: () => noted(text) }) });
     await addNotes(memory, appOf(talk), [text], { origin: "operator" });
     await talkAndEnd(memory, talk);
     await memory.forget({ userId: talk.scope.userId });
     expect(await notesOf(memory, talk)).toEqual([text]);
   });
 
-  it("stays where all are pinned, and says so", async () => {
+  it("stays if all are pinned, with a warning", async () => {
     const logger = recordingLogger();
     const model = noteModel({ app_note: () => noted(fresh) });
-    const memory = db.memory({ model, logger, config: { notes: { limit: 1 } } });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model, logger, config: { notes: { limit: 1 } } });
     const scope = appOf(talk);
     const pinned = texts(2).map((text) => ({ text, kind: "note" as const, pinned: true }));
     await memory.memories.add(pinned, { scope, actor: "op" });
@@ -205,11 +192,13 @@ describe("the eleventh note of an app", () => {
 });
 
 describe("an app's limit", () => {
-  it("is its own, and kept apart from other apps' and tenants'", async () => {
+  it("is separate from other apps' and tenants' limits", async () => {
     const model = noteModel();
     const appId = newTalk().scope.appId;
-    const memory = db.memory({ model, config: { notes: { limit: 3, apps: { [appId]: { limit: 2 } } } } });
-    const other = newTalk();
+    const { memory, talk: other } = openTalk(db, {
+      model,
+      config: { notes: { limit: 3, apps: { [appId]: { limit: 2 } } } },
+    });
     for (const talk of [newTalk(appId), newTalk(appId), newTalk(appId), newTalk(appId, "acme")]) {
       await talkAndEnd(memory, talk);
     }
@@ -219,7 +208,7 @@ describe("an app's limit", () => {
     expect(await notesOf(memory, other)).toHaveLength(3);
   });
 
-  it("holds for notes that code adds, brings back or imports", async () => {
+  it("holds for notes that code adds or restores", async () => {
     const { memory, talk, scope, model } = await fullApp({}, { count: 11 });
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toEqual(texts(11).slice(1));
@@ -230,7 +219,7 @@ describe("an app's limit", () => {
     expect(model.prompts("note_compaction")).toHaveLength(2);
   });
 
-  it("asks about each of a few too many, and about none of many", async () => {
+  it("asks the model about a few extra notes, and about none of many", async () => {
     const model = noteModel();
     const many = db.memory({ model, config: { notes: { limit: 100 } } });
     const talk = newTalk();

@@ -7,7 +7,7 @@ import type { Memory } from "../../src/memory.js";
 import { ScriptedChatModel } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { taskOf } from "../support/thread-facts.js";
-import { newTalk, noteModel, notesOf } from "./note-model.js";
+import { noteModel, notesOf, openTalk, silence } from "./note-model.js";
 
 const db = useTestDatabase();
 
@@ -40,13 +40,13 @@ const ways: readonly [string, (memory: Memory) => unknown][] = [
 ];
 
 describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
-  it("has the whole conversation noted, once, and leaves it ended", async () => {
+  it("makes one note of the whole conversation and ends it", async () => {
     const model = noteModel();
-    const memory = db.memory({ model });
-    const { scope, threadId } = newTalk();
-    const graph = make(memory) as {
-      invoke(input: object, config: object): Promise<{ messages: AIMessage[] }>;
-    };
+    const {
+      memory,
+      talk: { scope, threadId },
+    } = openTalk(db, { model });
+    const graph = make(memory) as { invoke(input: object, config: object): Promise<{ messages: AIMessage[] }> };
     const run = { configurable: { thread_id: threadId, user_id: scope.userId, app_id: scope.appId } };
     await graph.invoke({ messages: [new HumanMessage("Two tickets for Friday, please.")] }, run);
     const { messages } = await graph.invoke({ messages: [new HumanMessage("Thanks, bye!")] }, run);
@@ -61,16 +61,17 @@ describe.each(ways)("a tool that ends the conversation, in %s", (_, make) => {
     expect(await taskOf(db, { scope, threadId }, "notes")).toMatchObject({ retry_at: null, attempts: 0 });
 
     await graph.invoke({ messages: [new HumanMessage("One more thing: seats in front.")] }, run);
-    const [opened] = await memory.threads.list({ scope });
-    expect(opened).toMatchObject({ endedAt: null, endedReason: null });
+    expect((await memory.threads.list({ scope }))[0]).toMatchObject({ endedAt: null, endedReason: null });
     expect(model.prompts("app_note")).toHaveLength(1);
   });
 });
 
 describe("a tool that ends the conversation", () => {
   it("ends it in the first turn too", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const { scope, threadId } = newTalk();
+    const {
+      memory,
+      talk: { scope, threadId },
+    } = openTalk(db, { model: noteModel() });
     const graph = withMemory(agent(memory), memory).compile() as never as {
       invoke(input: object, config: object): Promise<unknown>;
     };
@@ -80,21 +81,16 @@ describe("a tool that ends the conversation", () => {
     expect(thread).toMatchObject({ messages: 4, endedReason: "The user said goodbye." });
   });
 
-  it("whose turn is never recorded leaves its note after a while", async () => {
+  it("leaves its note after a while if the turn is never recorded", async () => {
     const model = noteModel();
-    const memory = db.memory({ model });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model });
     await memory.remember({ ...talk, messages: [new HumanMessage("Two tickets for Friday.")] });
     await memory.threads.end({ ...talk, afterTurn: true });
     await memory.upkeep();
     expect(model.prompts("app_note")).toEqual([]);
     const { schema, pool } = db;
     await pool.query(`update "${schema}".thread set closing_until = now() where thread_id = $1`, [talk.threadId]);
-    await pool.query(
-      `update "${schema}".work set retry_at = now() where kind = 'notes' and thread_ref in (
-        select id from "${schema}".thread where thread_id = $1)`,
-      [talk.threadId],
-    );
+    await silence(db, talk, 86_400_000);
     await memory.upkeep();
     expect(await notesOf(memory, talk)).toHaveLength(1);
     await memory.remember({ ...talk, messages: [new AIMessage("And seats in front.")] });
@@ -102,7 +98,7 @@ describe("a tool that ends the conversation", () => {
     expect(thread?.endedAt).toBeNull();
   });
 
-  it("can be called otherwise, by a name that providers accept", () => {
+  it("can be renamed to a name that providers accept", () => {
     const memory = db.memory();
     expect(endConversationTool(memory).name).toBe("end_conversation");
     expect(endConversationTool(memory, { name: "hang_up" }).name).toBe("hang_up");

@@ -1,7 +1,7 @@
 import { describe, expect, it } from "vitest";
 import { useTestDatabase } from "../support/test-database.js";
 import { taskOf } from "../support/thread-facts.js";
-import { newTalk, noteModel, notesOf, say, silence, talkAndEnd } from "./note-model.js";
+import { newTalk, noteModel, notesOf, openTalk, say, silence, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const hour = 3_600_000;
@@ -12,36 +12,27 @@ async function listed(memory: ReturnType<typeof db.memory>, talk: ReturnType<typ
 }
 
 describe("a conversation", () => {
-  it("ends once, with the reason of its first end", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+  it("ends once with the first reason", async () => {
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
     const first = await memory.threads.end({ ...talk, reason: " resolved\n by the  user " });
-    expect(first).toEqual({
-      threadId: talk.threadId,
-      endedAt: expect.any(Date),
-      endedReason: "resolved by the user",
-    });
+    expect(first).toEqual({ threadId: talk.threadId, endedAt: expect.any(Date), endedReason: "resolved by the user" });
     expect(await memory.threads.end({ ...talk, reason: "again" })).toEqual(first);
     const { endedAt, endedReason } = first;
     expect(await listed(memory, talk)).toMatchObject({ endedAt, endedReason });
     expect(await notesOf(memory, talk)).toHaveLength(1);
   });
 
-  it("is opened by a message after its end, and not by one that was recorded before", async () => {
+  it("is reopened by a new message, not by a recorded one", async () => {
     const model = noteModel();
-    const memory = db.memory({ model });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model });
     const messages = [{ id: "1", role: "user", content: "Book a table at Nobu." }];
     await memory.remember({ ...talk, messages });
     await memory.threads.end({ ...talk, reason: "done" });
     await memory.remember({ ...talk, messages });
     expect(await listed(memory, talk)).toMatchObject({ endedReason: "done" });
-    await memory.remember({
-      ...talk,
-      messages: [...messages, { id: "2", role: "user", content: "For four people." }],
-    });
+    await memory.remember({ ...talk, messages: [...messages, { id: "2", role: "user", content: "For four people." }] });
     expect(await listed(memory, talk)).toMatchObject({ endedAt: null, endedReason: null });
 
     await memory.threads.end({ ...talk, reason: "done now" });
@@ -53,7 +44,7 @@ describe("a conversation", () => {
     expect(await notesOf(memory, talk)).toHaveLength(2);
   });
 
-  it("without an app ends too, and leaves no note", async () => {
+  it("without an app ends without a note", async () => {
     const model = noteModel();
     const memory = db.memory({ model });
     const thread = { scope: { userId: newTalk().scope.userId }, threadId: newTalk().threadId };
@@ -65,9 +56,8 @@ describe("a conversation", () => {
     expect(await taskOf(db, thread, "notes")).toBeUndefined();
   });
 
-  it("is ended by its owner only, and where there is one", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+  it("is ended by its owner only", async () => {
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "Book a table.");
     for (const scope of [{ userId: talk.scope.userId }, { ...talk.scope, userId: "bo" }]) {
       const refused = memory.threads.end({ scope, threadId: talk.threadId });
@@ -77,7 +67,7 @@ describe("a conversation", () => {
     await expect(memory.threads.end(newTalk())).rejects.toMatchObject({ code: "NOT_FOUND" });
   });
 
-  it("that is silent for the configured time is ended by upkeep, also by another process", async () => {
+  it("that is idle for notes.idleMs is ended by upkeep of any process", async () => {
     const first = db.memory({ model: noteModel(), config: { notes: { idleMs: hour } } });
     const talk = newTalk();
     await say(first, talk, "Meetings after 2 pm, please.");
@@ -93,9 +83,8 @@ describe("a conversation", () => {
     expect(await notesOf(second, talk)).toHaveLength(1);
   });
 
-  it("that goes on is not ended by the silence before", async () => {
-    const memory = db.memory({ model: noteModel(), config: { notes: { idleMs: hour } } });
-    const talk = newTalk();
+  it("that continues is not ended for its earlier silence", async () => {
+    const { memory, talk } = openTalk(db, { model: noteModel(), config: { notes: { idleMs: hour } } });
     await say(memory, talk, "Meetings after 2 pm, please.");
     await silence(db, talk, hour + 1);
     await say(memory, talk, "And none on Fridays.");
@@ -104,7 +93,7 @@ describe("a conversation", () => {
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "deferred" });
   });
 
-  it("leaves no note where notes are off, or there is no model", async () => {
+  it("leaves no note without notes or a model", async () => {
     const model = noteModel();
     for (const memory of [db.memory({ model, config: { notes: { limit: 0 } } }), db.memory()]) {
       const talk = newTalk();

@@ -4,21 +4,17 @@ import { findEverywhere } from "../support/find-everywhere.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, decided, newTalk, noted, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
+import { appOf, decided, newTalk, noted, noteModel, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 
 /** Notes that quote what the user said. */
 const quoting = (replies: Parameters<typeof noteModel>[0] = {}) =>
-  noteModel({
-    app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`),
-    ...replies,
-  });
+  noteModel({ app_note: (prompt) => noted(`The user likes ${/likes (\w+)/.exec(prompt)?.[1]}.`), ...replies });
 
 describe("forgetting a user", () => {
-  it("takes the notes that apps made of the user's conversations, and leaves others'", async () => {
-    const memory = db.memory({ model: quoting() });
-    const ana = newTalk();
+  it("deletes app notes of the user's conversations and keeps others'", async () => {
+    const { memory, talk: ana } = openTalk(db, { model: quoting() });
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     await talkAndEnd(memory, bo, "Bo likes pears.");
@@ -34,7 +30,7 @@ describe("forgetting a user", () => {
     expect(changes.map(({ event, line }) => `${event} ${line}`)).toEqual(["deleted [App notes] (no longer kept)"]);
   });
 
-  it("takes a note that others' were merged into, and the words of it that the audit trail keeps", async () => {
+  it("deletes a merged note and its words in the audit trail", async () => {
     const model = quoting({
       note_compaction: () =>
         decided({
@@ -45,8 +41,7 @@ describe("forgetting a user", () => {
           reason: "Both are about quinces and pears.",
         }),
     });
-    const memory = db.memory({ model, config: { notes: { limit: 2 } } });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model, config: { notes: { limit: 2 } } });
     const bo = newTalk(ana.scope.appId);
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     await talkAndEnd(memory, bo, "Bo likes pears.");
@@ -57,12 +52,11 @@ describe("forgetting a user", () => {
     expect(await findEverywhere(db, "quinces")).toEqual({});
   });
 
-  it("takes the words of a note that had gone before, and of reasons that quote it", async () => {
+  it("deletes the words of a purged note and of reasons that quote it", async () => {
     const model = quoting({
       note_compaction: (_, call) => decided({ target: 1, reason: call === 0 ? "Less than pears." : "Not quinces." }),
     });
-    const memory = db.memory({ model, config: { notes: { limit: 1 } } });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model, config: { notes: { limit: 1 } } });
     await talkAndEnd(memory, ana, "Ana likes quinces.");
     for (const fruit of ["pears", "plums"]) {
       await talkAndEnd(memory, newTalk(ana.scope.appId), `They like nothing, one likes ${fruit}.`);
@@ -74,7 +68,7 @@ describe("forgetting a user", () => {
     expect(await notesOf(memory, ana)).toEqual(["The user likes plums."]);
   });
 
-  it("leaves no note of a conversation that is being noted meanwhile", async () => {
+  it("leaves no note of a conversation that is being noted", async () => {
     const gate = createGate();
     const model = noteModel({
       app_note: async () => {
@@ -82,8 +76,7 @@ describe("forgetting a user", () => {
         return noted("The user likes medlars.");
       },
     });
-    const memory = db.memory({ model, jobs: "background" });
-    const ana = newTalk();
+    const { memory, talk: ana } = openTalk(db, { model, jobs: "background" });
     await talkAndEnd(memory, ana, "Ana likes medlars.");
     await expect.poll(() => gate.waiting).toBe(1);
     expect(await memory.forget(ana.scope)).toMatchObject({ complete: true });
@@ -93,23 +86,20 @@ describe("forgetting a user", () => {
   });
 });
 
-describe("deleting a thread", () => {
-  it("keeps its note, or takes it with what was learned there", async () => {
-    const memory = db.memory({ model: quoting() });
-    const [kept, gone] = [newTalk(), newTalk()];
-    for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
-    await memory.threads.delete(kept);
-    const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
-    const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
-    expect(removed).toEqual(preview.removed);
-    expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([["The user likes pears."], []]);
-  });
+it('deleting a thread keeps its note, or deletes it with memories: "remove"', async () => {
+  const memory = db.memory({ model: quoting() });
+  const [kept, gone] = [newTalk(), newTalk()];
+  for (const talk of [kept, gone]) await talkAndEnd(memory, talk, "Ana likes pears.");
+  await memory.threads.delete(kept);
+  const preview = await memory.threads.delete({ ...gone, memories: "remove", dryRun: true });
+  const { removed } = await memory.threads.delete({ ...gone, memories: "remove" });
+  expect(removed).toEqual(preview.removed);
+  expect([await notesOf(memory, kept), await notesOf(memory, gone)]).toEqual([["The user likes pears."], []]);
 });
 
 describe("a note", () => {
-  it("tells no user whose conversation it was made of", async () => {
-    const memory = db.memory({ model: quoting() });
-    const ana = newTalk();
+  it("does not reveal whose conversation it came from", async () => {
+    const { memory, talk: ana } = openTalk(db, { model: quoting() });
     await talkAndEnd(memory, ana, "Ana likes pears.");
     const bo = { userId: "bo", appId: ana.scope.appId };
     const seen = JSON.stringify(await memory.memories.list({ scope: bo, kinds: ["note"] }));
@@ -118,9 +108,11 @@ describe("a note", () => {
     expect(seen).not.toContain(ana.scope.userId);
   });
 
-  it("that an app's own conversation left names it, and goes with the app", async () => {
-    const memory = db.memory({ model: quoting() });
-    const { scope, threadId } = newTalk();
+  it("of an app's own conversation has its source, and is forgotten with the app", async () => {
+    const {
+      memory,
+      talk: { scope, threadId },
+    } = openTalk(db, { model: quoting() });
     const talk = { scope: { appId: scope.appId } as typeof scope, threadId };
     await say(memory, talk, "The team likes sloes.");
     await memory.threads.end(talk);

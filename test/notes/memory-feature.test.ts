@@ -6,8 +6,8 @@ import { OfflineChatModel, ScriptedChatModel } from "../../src/testing/index.js"
 import { chatAgent, say as sayTo } from "../langgraph/conversation.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addNotes, newApp } from "./note-facts.js";
-import { appOf, newTalk, notesOf, say, talkAndEnd } from "./note-model.js";
+import { addNotes, newApp, openApp } from "./note-facts.js";
+import { appOf, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const lesson = "The user prefers meetings after 2pm on weekdays.";
@@ -25,8 +25,7 @@ async function contextOf(memory: Memory, { tenantId, appId }: AppScope): Promise
 describe("Memory Feature", () => {
   it("creates memory when conversation ends", async () => {
     const logger = recordingLogger();
-    const memory = db.memory({ model: new OfflineChatModel(), logger });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: new OfflineChatModel(), logger });
     await say(memory, talk, "I prefer meetings after 2pm on weekdays.", "Noted: after 2pm.");
     expect(await notesOf(memory, talk)).toEqual([]);
     await memory.threads.end({ ...talk, reason: "done" });
@@ -77,8 +76,7 @@ describe("Memory Feature", () => {
   });
 
   it("compacts memories when limit reached", async () => {
-    const memory = db.memory({ model: new OfflineChatModel() });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: new OfflineChatModel() });
     const subjects = ["tea", "rye", "jazz", "chess", "skiing", "opera", "ferns", "maps", "clay", "kites"];
     await addNotes(
       memory,
@@ -94,8 +92,7 @@ describe("Memory Feature", () => {
   });
 
   it("retains memories after app uninstall", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+    const { memory, scope } = openApp(db);
     await addNotes(memory, scope, [lesson]);
     expect(await memory.apps.uninstall(scope)).toMatchObject({ deletedCount: 0, hiddenCount: 0 });
     expect(await memory.notes.list({ scope })).toMatchObject([{ text: lesson }]);

@@ -2,24 +2,23 @@ import { describe, expect, it } from "vitest";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, newTalk, noteModel, notesOf, say, talkAndEnd } from "./note-model.js";
+import { appOf, newTalk, noteModel, notesOf, openTalk, say, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 
 describe("the memory sub-agent", () => {
-  it("shows its steps, and keeps no checkpoints", async () => {
+  it("has named steps and keeps no checkpoints", async () => {
     const memory = db.memory();
     const [note, compaction] = [memory.graphs().note, memory.graphs().compaction];
     const nodes = async (graph: typeof note | typeof compaction) =>
       Object.keys((await graph.getGraphAsync()).nodes).filter((name) => !name.startsWith("__"));
     expect(await nodes(note)).toEqual(["load", "note", "validate", "save", "compact"]);
     expect(await nodes(compaction)).toEqual(["load", "compact", "validate", "save"]);
-    expect([note.name, note.checkpointer, compaction.name, compaction.checkpointer]).toEqual([
-      ...["note", false, "compaction", false],
-    ]);
+    const kept = [note, compaction].map(({ name, checkpointer }) => [name, checkpointer]);
+    expect(kept.flat()).toEqual(["note", false, "compaction", false]);
   });
 
-  it("notes a conversation by hand once it has ended, and compacts what is too much", async () => {
+  it("notes an ended conversation by hand and compacts the notes", async () => {
     const model = noteModel();
     const memory = db.memory({ model, config: { notes: { limit: 1 } } });
     // Its end is told by a process without a model.
@@ -34,14 +33,11 @@ describe("the memory sub-agent", () => {
     expect((await memory.memories.get(memoryId ?? "", { scope: appOf(talk) }))?.kind).toBe("note");
     expect(await notesOf(memory, talk)).toEqual(["Conversation 0 was about subject 0."]);
     expect(await memory.graphs().note.invoke(talk)).toMatchObject({ status: "skipped" });
-    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({
-      status: "skipped",
-    });
+    expect(await memory.graphs().compaction.invoke({ scope: appOf(talk) })).toMatchObject({ status: "skipped" });
   });
 
-  it("refuses another scope's conversation, and needs a model", async () => {
-    const memory = db.memory({ model: noteModel() });
-    const talk = newTalk();
+  it("rejects another scope's conversation and a missing model", async () => {
+    const { memory, talk } = openTalk(db, { model: noteModel() });
     await say(memory, talk, "I have a cat.");
     const foreign = { ...talk, scope: { ...talk.scope, userId: "bo" } };
     await expect(memory.graphs().note.invoke(foreign)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
@@ -65,21 +61,15 @@ describe.skipIf(!onServer())("notes under row-level security (server only)", () 
     const silent = isolated.memory({ model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
     const idle = newTalk("mail", "acme");
     await say(silent, idle, "I have a cat.");
-    const owner = isolated.memory({
-      role: "owner",
-      model: noteModel(),
-      config: { ...config, notes: { idleMs: 1 } },
-    });
+    const owner = isolated.memory({ role: "owner", model: noteModel(), config: { ...config, notes: { idleMs: 1 } } });
     await new Promise((resolve) => setTimeout(resolve, 20));
     expect(await owner.upkeep()).toBeGreaterThan(0);
     expect(await notesOf(owner, idle)).toHaveLength(1);
-    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({
-      complete: true,
-    });
+    expect(await owner.forget({ tenantId: "acme", userId: idle.scope.userId })).toMatchObject({ complete: true });
     expect(await notesOf(owner, idle)).toEqual([]);
   });
 
-  it("that cannot be made are given up by upkeep across tenants", async () => {
+  it("that fail are given up by upkeep across tenants", async () => {
     const failing = { ...config, upkeep: { maxFailures: 1 }, notes: { idleMs: 1 } };
     const model = noteModel({ app_note: () => Promise.reject(new Error("out of order")) });
     const talk = newTalk("mail", "acme");

@@ -4,6 +4,7 @@ import type { Memory } from "../../src/memory.js";
 import type { ScriptedReply } from "../../src/testing/index.js";
 import { type TaskReplies, taskModel } from "../support/task-model.js";
 import type { TestDatabase } from "../support/test-database.js";
+import type { TestOptions } from "../support/test-memory.js";
 
 /** A conversation of a user with an app. */
 export interface AppAddress {
@@ -16,6 +17,9 @@ export const newTalk = (appId: string = randomUUID(), tenantId?: string): AppAdd
   scope: { userId: randomUUID(), appId, ...(tenantId !== undefined && { tenantId }) },
   threadId: randomUUID(),
 });
+
+/** A memory on `db`, and a conversation of a new user with a new app. */
+export const openTalk = (db: TestDatabase, options?: TestOptions) => ({ memory: db.memory(options), talk: newTalk() });
 
 /** The answer of a model that notes. */
 export const noted = (note: string, fields: { importance?: number; tags?: string[] } = {}): ScriptedReply => ({

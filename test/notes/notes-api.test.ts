@@ -7,7 +7,7 @@ import { findEverywhere } from "../support/find-everywhere.js";
 import { recordingLogger } from "../support/recording-logger.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { addNotes, newApp } from "./note-facts.js";
+import { addNotes, newApp, openApp } from "./note-facts.js";
 
 const db = useTestDatabase();
 const texts = ["Prefers meetings after 2pm.", "The project Phoenix is due on Nov 1.", "Restarting the service helped."];
@@ -27,21 +27,16 @@ const nothing = { listed: [], found: [], count: 0, context: null, exported: [] }
 
 describe("the notes of an app", () => {
   it("are listed newest first, in pages", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+    const { memory, scope } = openApp(db);
     const ids = await addNotes(memory, scope, texts);
     const first = await memory.notes.list({ scope, limit: 2 });
     expect(first.map(({ id }) => id)).toEqual([ids[2], ids[1]]);
-    expect(first[0]).toMatchObject({
-      text: texts[2],
-      createdAt: expect.any(Date),
-      updatedAt: expect.any(Date),
-    });
+    expect(first[0]).toMatchObject({ text: texts[2], createdAt: expect.any(Date), updatedAt: expect.any(Date) });
     const rest = await memory.notes.list({ scope, limit: 2, after: first[1]!.id });
     expect(textsOf(rest)).toEqual([texts[0]]);
   });
 
-  it("are nobody else's: neither another app's, nor the same app's of another tenant, nor a user's", async () => {
+  it("are isolated from other apps, other tenants and users", async () => {
     const memory = db.memory();
     const appId = randomUUID();
     const apps: AppScope[] = [{ appId }, { tenantId: "a", appId }, { tenantId: "b", appId }, newApp()];
@@ -56,7 +51,7 @@ describe("the notes of an app", () => {
     expect(await memory.notes.count({ scope: apps[1]! })).toBe(3);
   });
 
-  it("are shown like a recall shows them, by the app's name", async () => {
+  it("are shown under the app's name", async () => {
     const logger = recordingLogger();
     const scope = newApp();
     const apps = { [scope.appId]: { name: "Calendar\nof Acme" } };
@@ -68,7 +63,7 @@ describe("the notes of an app", () => {
     expect(logger.lines).toContain(`info: 🧠 Retrieved 3 memories for app ${scope.appId}`);
   });
 
-  it("are as many in a prompt as the app may keep", async () => {
+  it("are shown up to the app's limit", async () => {
     const scope = newApp();
     const numbered = Array.from({ length: 14 }, (_, at) => `Lesson ${at} is about subject ${at}.`);
     const apps = { [scope.appId]: { limit: 12 } };
@@ -82,7 +77,7 @@ describe("the notes of an app", () => {
     expect(textsOf(recalled.memories.notes)).toEqual(numbered.slice(2).toReversed());
   });
 
-  it("go to agents alone that may read their category", async () => {
+  it("are shown only to agents that may read their category", async () => {
     const scope = newApp();
     const memory = db.memory({ config: { allowlists: { planner: ["app_notes"], cook: ["knowledge"] } } });
     await addNotes(memory, scope, texts);
@@ -94,15 +89,13 @@ describe("the notes of an app", () => {
 });
 
 describe("memory.notes.remove", () => {
-  it("hides a note, which can be restored, and keeps who did it and why", async () => {
-    const memory = db.memory({ redact: (text) => text.replaceAll("Ida", "[name]") });
-    const scope = newApp();
+  it("soft-deletes a note with actor and reason, and it can be restored", async () => {
+    const { memory, scope } = openApp(db, { redact: (text) => text.replaceAll("Ida", "[name]") });
     const [id = ""] = await addNotes(memory, scope, texts);
     const removed = await memory.notes.remove(id, { scope, actor: "admin", reason: "Ida asked for it" });
     expect(removed).toMatchObject({ id, state: "soft_deleted" });
     expect(await memory.notes.count({ scope })).toBe(2);
-    const [last] = await memory.memories.history(id, { scope });
-    expect(last).toMatchObject({
+    expect((await memory.memories.history(id, { scope }))[0]).toMatchObject({
       event: "DELETE",
       actor: "admin",
       new: { state: "soft_deleted", reason: "[name] asked for it" },
@@ -112,7 +105,7 @@ describe("memory.notes.remove", () => {
     expect(await memory.notes.count({ scope })).toBe(3);
   });
 
-  it("finds neither another app's notes, nor what is no note", async () => {
+  it("does not find another app's notes or other memories", async () => {
     const memory = db.memory();
     const [scope, other] = [newApp(), newApp()];
     const [id = ""] = await addNotes(memory, other, texts);
@@ -127,9 +120,8 @@ describe("memory.notes.remove", () => {
 });
 
 describe("memory.notes.purge", () => {
-  it("leaves no word of any note anywhere, and who did it", async () => {
-    const memory = db.memory();
-    const scope = newApp();
+  it("deletes every word of the notes and keeps the actor", async () => {
+    const { memory, scope } = openApp(db);
     const word = `w${randomUUID().slice(0, 8)}`;
     const notes = [1, 2, 3, 4].map((at) => `Lesson ${at} is about ${word}.`);
     const ids = await addNotes(memory, scope, notes, { tags: [word] });
@@ -145,11 +137,7 @@ describe("memory.notes.purge", () => {
     );
     const ana = { scope: { ...scope, userId: "ana" }, threadId: randomUUID() };
     const recalled = await memory.recall({ ...ana, query: "Which lessons?" });
-    await memory.remember({
-      ...ana,
-      messages: [{ role: "user", content: "Hello" }],
-      shown: shownBy(recalled),
-    });
+    await memory.remember({ ...ana, messages: [{ role: "user", content: "Hello" }], shown: shownBy(recalled) });
     const before = await findEverywhere(db, word);
     expect(Object.keys(before)).toEqual(
       expect.arrayContaining(["change_log", "consent_request", "history", "memory", "memory_term"]),
@@ -168,10 +156,9 @@ describe("memory.notes.purge", () => {
     expect(changes.top.map(({ line }) => line)).toEqual(changes.top.map(() => "[App notes] (no longer kept)"));
   });
 
-  it("takes what was purged by age, and leaves what else the app keeps", async () => {
+  it("deletes the history of aged notes and keeps the app's other memories", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
-    const memory = db.memory({ clock: () => now });
-    const scope = newApp();
+    const { memory, scope } = openApp(db, { clock: () => now });
     const word = `w${randomUUID().slice(0, 8)}`;
     const [id = ""] = await addNotes(memory, scope, [`A lesson about ${word}.`]);
     const kept = { text: `The office of ${word} opens at nine.`, kind: "fact" as const };
@@ -186,19 +173,17 @@ describe("memory.notes.purge", () => {
   });
 });
 
-describe("the calls of memory.notes", () => {
-  it("refuse to act on an app in the name of one user", async () => {
-    const { notes } = db.memory();
-    const user = { ...newApp(), userId: "ana" };
-    const calls = [
-      () => notes.list({ scope: user }),
-      () => notes.count({ scope: user }),
-      () => notes.remove(randomUUID(), { scope: user }),
-      () => notes.purge({ scope: user }),
-      () => notes.context({ scope: user }),
-    ];
-    for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "INVALID_INPUT" });
-    for (const scope of [{ userId: "ana" }, { appId: " " }, {}])
-      await expect(notes.list({ scope } as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
-  });
+it("memory.notes rejects the scope of a user within an app", async () => {
+  const { notes } = db.memory();
+  const user = { ...newApp(), userId: "ana" };
+  const calls = [
+    () => notes.list({ scope: user }),
+    () => notes.count({ scope: user }),
+    () => notes.remove(randomUUID(), { scope: user }),
+    () => notes.purge({ scope: user }),
+    () => notes.context({ scope: user }),
+  ];
+  for (const call of calls) await expect(call()).rejects.toMatchObject({ code: "INVALID_INPUT" });
+  for (const scope of [{ userId: "ana" }, { appId: " " }, {}])
+    await expect(notes.list({ scope } as never)).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
 });

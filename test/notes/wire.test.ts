@@ -2,7 +2,7 @@ import { describe, expect, it } from "vitest";
 import { useOpenAI } from "../support/openai-stub.js";
 import { useTestDatabase } from "../support/test-database.js";
 import { addNotes } from "./note-facts.js";
-import { appOf, newTalk, notesOf, talkAndEnd } from "./note-model.js";
+import { appOf, notesOf, openTalk, talkAndEnd } from "./note-model.js";
 
 const db = useTestDatabase();
 const openai = useOpenAI();
@@ -13,8 +13,7 @@ const wireOf = (index: number) => JSON.stringify(openai.requests[index]?.body.re
 
 describe("over the wire of an OpenAI endpoint", () => {
   it("a note is asked for by schema, in one call, and kept", async () => {
-    const memory = db.memory({ model: await openai.model([{ structured: note }]), ...noSummary });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: await openai.model([{ structured: note }]), ...noSummary });
     await talkAndEnd(memory, talk);
     expect(openai.requests).toHaveLength(1);
     const { body } = openai.requests[0]!;
@@ -32,8 +31,7 @@ describe("over the wire of an OpenAI endpoint", () => {
       { structured: { action: "purge" } },
       { structured: decision },
     ]);
-    const memory = db.memory({ model: chat, config: { ...noSummary.config, notes: { limit: 1 } } });
-    const talk = newTalk();
+    const { memory, talk } = openTalk(db, { model: chat, config: { ...noSummary.config, notes: { limit: 1 } } });
     await addNotes(memory, appOf(talk), ["The user wants a window seat."]);
     await talkAndEnd(memory, talk);
     expect(openai.requests).toHaveLength(3);

@@ -16,13 +16,12 @@ const [one, other] = ["A", "E"].map(
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 // Before any memory is at work in the background on the tables that this locks.
-describe("ids whose digests met all the same", () => {
-  it("are refused: no statement takes one for the other, and none tries for ever", async () => {
-    const { schema } = db;
-    const client = await db.pool.connect();
-    try {
-      // In the place of sha256 a digest that all ids share, for this session and its index.
-      await client.query(`
+it("ids with equal digests are refused without confusion or endless retries", async () => {
+  const { schema } = db;
+  const client = await db.pool.connect();
+  try {
+    // In the place of sha256 a digest that all ids share, for this session and its index.
+    await client.query(`
         begin;
         create function "${schema}".sha256(bytea) returns bytea language sql immutable as $$ select ''::bytea $$;
         set local search_path = "${schema}", pg_catalog;
@@ -35,41 +34,40 @@ describe("ids whose digests met all the same", () => {
         create unique index on thread (
           sha256(replace(tenant_id, E'\\\\', E'\\\\\\\\')::bytea), sha256(replace(thread_id, E'\\\\', E'\\\\\\\\')::bytea)
         )`);
-      let statements = 0;
-      const tx = {
-        ...db.database,
-        async query<Row extends object>({ text, values }: { text: string; values: unknown[] }) {
-          statements++;
-          return (await client.query(text, values)).rows as Row[];
-        },
-      } as typeof db.database;
-      const thread = { messages: [], windowMessages: 14, language: "english" };
-      const first = { ...thread, scope: { userId: "first" }, threadId: "of first" };
-      const recorded = await recordMessages(tx, first);
-      expect(recorded).toMatchObject({ lastSeq: -1 });
-      const owner = await lockOwner(tx, first.scope);
+    let statements = 0;
+    const tx = {
+      ...db.database,
+      async query<Row extends object>({ text, values }: { text: string; values: unknown[] }) {
+        statements++;
+        return (await client.query(text, values)).rows as Row[];
+      },
+    } as typeof db.database;
+    const thread = { messages: [], windowMessages: 14, language: "english" };
+    const first = { ...thread, scope: { userId: "first" }, threadId: "of first" };
+    const recorded = await recordMessages(tx, first);
+    expect(recorded).toMatchObject({ lastSeq: -1 });
+    const owner = await lockOwner(tx, first.scope);
 
-      const second = { ...thread, scope: { userId: "second" }, threadId: "of second" };
-      statements = 0;
-      // Without the waits, which are a share of it.
-      vi.spyOn(Math, "random").mockReturnValue(0);
-      const another = { ...first, threadId: "another" };
-      await expect(recordMessages(tx, second)).rejects.toMatchObject({ code: "BUSY" });
-      await expect(recordMessages(tx, another)).rejects.toMatchObject({ code: "BUSY" });
-      expect(statements).toBeLessThan(200);
-      await expect(lockOwner(tx, second.scope)).rejects.toMatchObject({ code: "ID_TAKEN" });
-      expect(await recordMessages(tx, first)).toEqual(recorded);
-      expect(await lockOwner(tx, first.scope)).toEqual(owner);
-    } finally {
-      vi.restoreAllMocks();
-      await client.query("rollback");
-      client.release();
-    }
-  });
+    const second = { ...thread, scope: { userId: "second" }, threadId: "of second" };
+    statements = 0;
+    // Without the waits, which are a share of it.
+    vi.spyOn(Math, "random").mockReturnValue(0);
+    const another = { ...first, threadId: "another" };
+    await expect(recordMessages(tx, second)).rejects.toMatchObject({ code: "BUSY" });
+    await expect(recordMessages(tx, another)).rejects.toMatchObject({ code: "BUSY" });
+    expect(statements).toBeLessThan(200);
+    await expect(lockOwner(tx, second.scope)).rejects.toMatchObject({ code: "ID_TAKEN" });
+    expect(await recordMessages(tx, first)).toEqual(recorded);
+    expect(await lockOwner(tx, first.scope)).toEqual(owner);
+  } finally {
+    vi.restoreAllMocks();
+    await client.query("rollback");
+    client.release();
+  }
 });
 
 describe("two ids of one md5", () => {
-  it("are that", () => {
+  it("have equal md5 digests", () => {
     const md5 = (text: string) => createHash("md5").update(text).digest("hex");
     expect(one).not.toBe(other);
     expect(md5(one)).toBe(md5(other));
@@ -102,11 +100,7 @@ describe("two ids of one md5", () => {
       expect(listed.map(({ text }) => text)).toEqual(["the same statement", `${id} likes tea`]);
       const threads = await memory.threads.list({ scope });
       expect(threads.map((thread) => thread.threadId)).toEqual([`${threadId} ${id}`]);
-      const { memories } = await memory.recall({
-        scope,
-        threadId: `${threadId} ${id}`,
-        query: "Who likes tea?",
-      });
+      const { memories } = await memory.recall({ scope, threadId: `${threadId} ${id}`, query: "Who likes tea?" });
       const shown = [...memories.profile, ...memories.relevant].map(({ ...hit }) => JSON.stringify(hit)).join();
       expect(shown).not.toContain(`${id === "one" ? "other" : "one"} likes tea`);
     }
@@ -121,8 +115,6 @@ describe("two ids of one md5", () => {
     await memory.record({ scope, threadId: one, messages: said("one") });
     await memory.record({ scope: { ...scope, userId: "ben" }, threadId: other, messages: said("other") });
     expect((await memory.recall({ scope, threadId: one })).gap.map(({ text }) => text)).toEqual(["one"]);
-    await expect(memory.recall({ scope, threadId: other })).rejects.toMatchObject({
-      code: "THREAD_FORBIDDEN",
-    });
+    await expect(memory.recall({ scope, threadId: other })).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
   });
 });

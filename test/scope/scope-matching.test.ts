@@ -12,7 +12,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const said = (content: string) => [new HumanMessage({ id: content, content })];
 
 describe("a thread", () => {
-  it("belongs to the scope that first used it: others of its tenant neither read nor write it", async () => {
+  it("belongs to the scope that first used it: others can neither read nor write it", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     const owner = { tenantId: "acme", userId: "ana", appId: "notes" };
     const threadId = "owned";
@@ -50,7 +50,7 @@ describe("a thread", () => {
     }
   });
 
-  it("is not made by asking for it", async () => {
+  it("is not created by a recall", async () => {
     const memory = db.memory();
     const scope = { userId: "only asks" };
     await memory.recall({ scope, threadId: "asked for" });
@@ -68,45 +68,39 @@ const lookalikes = [
   ["😀", "😁", "日本", "日", "\u200B", "a\u200B", "\u202Ea", "\t\na"],
 ].flat();
 
-describe("a memory", () => {
-  it("of a user within an app is not seen from another app, nor is its audit trail", async () => {
-    const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
-    const { memories, changes } = db.memory({ config });
-    const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
-    const [added] = await memories.add({ text: "keeps bees", category: "local" }, { scope: owner });
-    const id = added?.id ?? "";
-    const others: Scope[] = [
-      { ...owner, appId: "mail" },
-      { ...owner, userId: "ben" },
-      { ...owner, tenantId: "other" },
-      { tenantId: "acme", appId: "notes" },
-    ];
+it("a memory of a user within an app is not seen from another app, nor is its audit trail", async () => {
+  const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
+  const { memories, changes } = db.memory({ config });
+  const owner = { tenantId: "acme", userId: "cleo", appId: "notes" };
+  const [added] = await memories.add({ text: "keeps bees", category: "local" }, { scope: owner });
+  const id = added?.id ?? "";
+  const others: Scope[] = [
+    { ...owner, appId: "mail" },
+    { ...owner, userId: "ben" },
+    { ...owner, tenantId: "other" },
+    { tenantId: "acme", appId: "notes" },
+  ];
 
-    for (const scope of others) {
-      expect(await memories.get(id, { scope })).toBeNull();
-      expect(await memories.list({ scope })).toEqual([]);
-      expect(await memories.history(id, { scope })).toEqual([]);
-    }
-    expect((await changes.since(0, { scope: others[0]! })).changes).toEqual([]);
-    for (const scope of [owner, { tenantId: "acme", userId: "cleo" }]) {
-      expect((await memories.get(id, { scope }))?.text).toBe("keeps bees");
-      expect((await memories.history(id, { scope })).map(({ event }) => event)).toEqual(["ADD"]);
-    }
-    expect(await memories.get("no uuid", { scope: owner })).toBeNull();
-    expect(await memories.history("no uuid", { scope: owner })).toEqual([]);
-    expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
-  });
+  for (const scope of others) {
+    expect(await memories.get(id, { scope })).toBeNull();
+    expect(await memories.list({ scope })).toEqual([]);
+    expect(await memories.history(id, { scope })).toEqual([]);
+  }
+  expect((await changes.since(0, { scope: others[0]! })).changes).toEqual([]);
+  for (const scope of [owner, { tenantId: "acme", userId: "cleo" }]) {
+    expect((await memories.get(id, { scope }))?.text).toBe("keeps bees");
+    expect((await memories.history(id, { scope })).map(({ event }) => event)).toEqual(["ADD"]);
+  }
+  expect(await memories.get("no uuid", { scope: owner })).toBeNull();
+  expect(await memories.history("no uuid", { scope: owner })).toEqual([]);
+  expect((await memories.get(id.toUpperCase(), { scope: owner }))?.id).toBe(id);
 });
 
 describe("ids", () => {
-  it("of users are matched exactly, whatever they look like", async () => {
+  it("of users are matched exactly", async () => {
     const memory = db.memory();
     for (const userId of lookalikes) {
-      await memory.record({
-        scope: { tenantId: "exact", userId },
-        threadId: `of ${userId}`,
-        messages: said(userId),
-      });
+      await memory.record({ scope: { tenantId: "exact", userId }, threadId: `of ${userId}`, messages: said(userId) });
     }
     for (const userId of lookalikes) {
       const threads = await memory.threads.list({ scope: { tenantId: "exact", userId } });
@@ -115,15 +109,11 @@ describe("ids", () => {
     }
   });
 
-  it("of threads and tenants are matched exactly, whatever they look like", async () => {
+  it("of threads and tenants are matched exactly", async () => {
     const memory = db.memory();
     for (const id of lookalikes) {
       await memory.record({ scope: { tenantId: id, userId: "ana" }, threadId: "t", messages: said(id) });
-      await memory.record({
-        scope: { tenantId: "threads", userId: "ana" },
-        threadId: id,
-        messages: said(id),
-      });
+      await memory.record({ scope: { tenantId: "threads", userId: "ana" }, threadId: id, messages: said(id) });
     }
     for (const id of lookalikes) {
       const texts = async (scope: Scope, threadId: string) =>
@@ -133,7 +123,7 @@ describe("ids", () => {
     }
   });
 
-  it("of a scope are never joined: one's tenant and user are not another's", async () => {
+  it("of a scope are never concatenated", async () => {
     const memory = db.memory();
     const part = fc.stringMatching(/^[ab:]{1,3}$/);
     const scopes = fc.uniqueArray(fc.record({ tenantId: part, userId: part, appId: part }), {
@@ -178,7 +168,7 @@ describe("ids", () => {
     expect((await memory.recall({ scope, threadId: `${threadId}x` })).lastSeq).toBe(-1);
   });
 
-  it("that are blank, no text or unstorable are refused by every call, with what is wrong", async () => {
+  it("that are blank, no text or unstorable are refused by every call with the reason", async () => {
     const memory = db.memory();
     const bad: [unknown, unknown, string, RegExp][] = [
       [{}, "t", "SCOPE_REQUIRED", /needs a userId or an appId/],

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { parseScope, parseScopeIn, parseThreadId, threadForbidden } from "../../src/scope/scope.js";
+import { forAll } from "../support/for-all.js";
 
 const storable = fc
   .string({ unit: "grapheme", minLength: 1, maxLength: 40 })
@@ -8,33 +9,29 @@ const storable = fc
 
 describe("parseScope", () => {
   it("accepts a user, an app, both, in a tenant or in none; any characters", () => {
-    fc.assert(
-      fc.property(
-        fc.record({ tenantId: storable, userId: storable, appId: storable }, { requiredKeys: ["userId"] }),
-        (scope) => {
-          expect(parseScope(scope)).toEqual(scope);
-        },
-      ),
+    forAll(
+      fc.record({ tenantId: storable, userId: storable, appId: storable }, { requiredKeys: ["userId"] }),
+      (scope) => {
+        expect(parseScope(scope)).toEqual(scope);
+      },
     );
     expect(parseScope({ appId: "notes" })).toEqual({ appId: "notes" });
   });
 
-  it("refuses an id without a value, which would be a wider scope, whatever else is named", () => {
+  it("refuses an id without a value, which would widen the scope", () => {
     const ids = fc.record({ tenantId: storable, userId: storable, appId: storable });
     const missing = fc.constantFrom("tenantId", "userId", "appId");
-    fc.assert(
-      fc.property(ids, missing, fc.constantFrom(null, undefined), (scope, name, value) => {
-        expect(() => parseScope({ ...scope, [name]: value })).toThrow(
-          expect.objectContaining({
-            code: "SCOPE_REQUIRED",
-            message: expect.stringContaining(`${name} is given without a value`),
-          }),
-        );
-      }),
-    );
+    forAll(ids, missing, fc.constantFrom(null, undefined), (scope, name, value) => {
+      expect(() => parseScope({ ...scope, [name]: value })).toThrow(
+        expect.objectContaining({
+          code: "SCOPE_REQUIRED",
+          message: expect.stringContaining(`${name} is given without a value`),
+        }),
+      );
+    });
   });
 
-  it("refuses a scope without a value where all scopes would be meant", () => {
+  it("refuses a scope without a value, which would mean all scopes", () => {
     expect(parseScopeIn({})).toBeUndefined();
     expect(parseScopeIn({ scope: { userId: "ana" } })).toEqual({ userId: "ana" });
     for (const scope of [undefined, null, {}, { userId: undefined }]) {
@@ -64,19 +61,16 @@ describe("parseScope", () => {
 });
 
 describe("parseThreadId", () => {
-  it("is any text that is not blank, unchanged", () => {
-    fc.assert(
-      fc.property(storable, (id) => {
-        expect(parseThreadId(id)).toBe(id);
-      }),
-    );
+  it("returns any text that is not blank unchanged", () => {
+    forAll(storable, (id) => {
+      expect(parseThreadId(id)).toBe(id);
+    });
   });
 
-  it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])("refuses %j", (input) => {
-    expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
-  });
+  it.each([undefined, null, 42, "", "  ", "a\u0000", "\uDC00", {}, ["t"]])("refuses %j", (input) =>
+    expect(() => parseThreadId(input)).toThrow(expect.objectContaining({ code: "INVALID_INPUT" })),
+  );
 
-  it("tells nobody whose a foreign thread is", () => {
-    expect(threadForbidden("t1").message).toContain('Thread "t1" belongs to another scope');
-  });
+  it("does not reveal the owner of a foreign thread", () =>
+    expect(threadForbidden("t1").message).toContain('Thread "t1" belongs to another scope'));
 });

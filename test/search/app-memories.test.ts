@@ -33,7 +33,7 @@ async function shown(memory: Memory, scope: Scope, id: string): Promise<string> 
 }
 
 describe("a memory of an app", () => {
-  it("tells its users neither whose thread it is from nor what was said there, nor by whom", async () => {
+  it("does not reveal its thread, quote or speaker to the app's users", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "notes");
     const note = { text: "Deploys fail on Fridays.", kind: "note" as const, source, actorId: ana.userId, role: "user" };
@@ -51,15 +51,11 @@ describe("a memory of an app", () => {
     expect(await memory.memories.list({ scope: ben })).toHaveLength(1);
   });
 
-  it("may name a thread of the app's own, and no user's", async () => {
+  it("may have a source of the app's own threads, and of no user's", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "lessons");
     const own = { threadId: "of the app", seqs: [0], quote: "said in the app" };
-    await memory.record({
-      scope: { appId },
-      threadId: own.threadId,
-      messages: [new HumanMessage(own.quote)],
-    });
+    await memory.record({ scope: { appId }, threadId: own.threadId, messages: [new HumanMessage(own.quote)] });
     const drafts = [
       { text: "Deploys fail on Fridays.", source },
       { text: "Why do deploys fail? They are late.", source: own },
@@ -78,7 +74,7 @@ describe("a memory of an app", () => {
     expect((await memory.memories.get(again!.id!, { scope: ana }))?.source).toEqual(source);
   });
 
-  it("that waits for consent tells no user who asked or agreed, nor in which words", async () => {
+  it("that waits for consent does not reveal who proposed or approved it, or the evidence", async () => {
     const memory = db.memory();
     const { ana, ben, appId, threadId, said, source } = await app(memory, "consents");
     const fields = { category: "profile", key: "city", value: "Porto" };
@@ -94,9 +90,7 @@ describe("a memory of an app", () => {
     const listed = JSON.stringify(await memory.consents.list({ scope: ben, status: ["approved"] }));
     const late = await memory.consents.decide({ scope: ben, ...decision }).catch(String);
     for (const secret of secrets) {
-      for (const text of [pending, listed, JSON.stringify(history), String(late)]) {
-        expect(text).not.toContain(secret);
-      }
+      for (const text of [pending, listed, JSON.stringify(history), String(late)]) expect(text).not.toContain(secret);
     }
     expect(listed).toContain(id);
     expect(await memory.consents.list({ scope: { appId }, status: ["approved"] })).toMatchObject([

@@ -43,7 +43,7 @@ const limits = (name: string) => [0, -1, 201, Number.NaN, 1.5, "5"].map((value) 
 const noFilters = ["pinned", ["pinned"], { pined: true }, { pinned: "yes" }, { importance_min: Number.NaN }];
 const questions = [{ query: megabyte }, { query: 7 }, { query: null }];
 
-describe("what no search can be asked", () => {
+describe("invalid search input", () => {
   it.each<[string, "query" | "explain" | "transcript" | "recall", object[]]>([
     ["query", "query", [...limits("topK"), ...limits("top_k"), ...questions, { topK: 3, top_k: 4 }]],
     ["query", "query", noFilters.map((filters) => ({ filters }))],
@@ -52,7 +52,7 @@ describe("what no search can be asked", () => {
     ["query with explain", "explain", [...limits("topK"), ...questions, { filters: "a" }, { kinds: [] }]],
     ["transcript.search", "transcript", [...limits("topK"), ...questions, { threshold: Number.NaN }]],
     ["recall", "recall", [{ query: 7 }, { query: ["boat"] }, { topK: 5 }, { mode: "quiet" }]],
-  ])("is refused by %s with its name, before a statement is sent", async (_, call, inputs) => {
+  ])("is rejected by %s with its name before any SQL statement", async (_, call, inputs) => {
     const { memory, thread, sent } = await asked();
     const calls = {
       query: (input: object) => memory.query({ scope: thread.scope, query: "boat", ...input }),
@@ -69,7 +69,7 @@ describe("what no search can be asked", () => {
     }
   });
 
-  it("says what was given, and what may be", async () => {
+  it("is reported with the given and the allowed value", async () => {
     const { memory, thread } = await asked();
     const ask = { ...thread, query: "boat" };
     await expect(memory.query({ ...ask, topK: 201 })).rejects.toThrow(/<=200, not 201\s+→ at topK/);
@@ -78,13 +78,13 @@ describe("what no search can be asked", () => {
     await expect(memory.query({ ...ask, filters: { pined: true } as never })).rejects.toThrow('"pinned"');
   });
 
-  it("is a question that recall reads the head of", async () => {
+  it("does not include a too long question to recall, which reads its head", async () => {
     const { memory, thread } = await asked();
     const { memories } = await memory.recall({ ...thread, query: megabyte });
     expect(memories.relevant).toHaveLength(1);
   });
 
-  it("is a vector of another length, and one with NaN leaves the words", async () => {
+  it("includes a vector of another length; one with NaN falls back to words", async () => {
     const { memory, thread, embeddings, warnings, sent } = await asked();
     const ask = { ...thread, query: "boat" };
     for (const vector of [

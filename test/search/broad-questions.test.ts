@@ -1,13 +1,14 @@
 import fc from "fast-check";
 import { describe, expect, it, onTestFinished } from "vitest";
-import { memoryQueryTool } from "../../src/index.js";
+import { type MemoryDraft, memoryQueryTool } from "../../src/index.js";
 import { fittingHits } from "../../src/search/answer-query.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
+import { forAll } from "../support/for-all.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { newAddress } from "../support/thread-facts.js";
+import { newAddress, openThread } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const freshSchema = useFreshSchemas(db);
@@ -15,24 +16,21 @@ const freshSchema = useFreshSchemas(db);
 const empty = ["", " \n", `'"%_\\ & | ! <-> :*`, "\u0000", "the of and", "Who am I?", "And what about me?"];
 
 async function known() {
-  const memory = db.memory();
-  const { scope, threadId } = newAddress();
-  await memory.memories.add(
-    [
-      { text: "Cleo knows everything about owls.", importance: 2 },
-      { text: "Cleo is allergic to nuts.", importance: 5 },
-      { text: "Cleo sings.", importance: 1, pinned: true },
-      { text: "Cleo runs.", importance: 4, category: "activity" },
-      { kind: "procedure", text: "1. Boil water. 2. Add tea.", importance: 5 },
-    ],
-    { scope },
-  );
+  const { memory, scope, threadId } = openThread(db);
+  const drafts: MemoryDraft[] = [
+    { text: "Cleo knows everything about owls.", importance: 2 },
+    { text: "Cleo is allergic to nuts.", importance: 5 },
+    { text: "Cleo sings.", importance: 1, pinned: true },
+    { text: "Cleo runs.", importance: 4, category: "activity" },
+    { kind: "procedure", text: "1. Boil water. 2. Add tea.", importance: 5 },
+  ];
+  await memory.memories.add(drafts, { scope });
   return { memory, scope, threadId };
 }
 const inOrder = ["Cleo sings.", "Cleo is allergic to nuts.", "Cleo runs.", "Cleo knows everything about owls."];
 
-describe("a question that asks for all there is", () => {
-  it("lists what is pinned, then the most important, in the API, in the tool and in recall", async () => {
+describe("a broad question", () => {
+  it("lists pinned, then the most important memories in query, tool and recall", async () => {
     const { memory, scope, threadId } = await known();
     const tool = memoryQueryTool(memory, { scope });
     for (const query of empty) {
@@ -44,8 +42,7 @@ describe("a question that asks for all there is", () => {
           .toSorted()
           .toReversed(),
       );
-      const answer = JSON.parse(await tool.invoke({ query, top_k: 2 }));
-      expect(answer).toMatchObject([
+      expect(JSON.parse(await tool.invoke({ query, top_k: 2 }))).toMatchObject([
         { text: "[knowledge] Cleo sings.", reason: "pinned" },
         { text: "[knowledge] Cleo is allergic to nuts.", reason: "among the most important" },
       ]);
@@ -56,7 +53,7 @@ describe("a question that asks for all there is", () => {
     }
   });
 
-  it("keeps to filters, categories, allowlists, the number asked for and the budget", async () => {
+  it("respects filters, categories, allowlists, topK and threshold", async () => {
     const { memory, scope } = await known();
     const query = "Who am I?";
     const ask = async (more: object) => (await memory.query({ scope, query, ...more })).map((hit) => hit.memory.text);
@@ -70,7 +67,7 @@ describe("a question that asks for all there is", () => {
     expect(coach.map((hit) => hit.memory.text)).toEqual(["Cleo runs."]);
   });
 
-  it("is known by the words of the index's language", async () => {
+  it("is recognised by the stop words of the index's language", async () => {
     const schema = "broad_questions_in_spanish";
     const spanish = db.memory({ schema, config: { retrieval: { language: "spanish" } } });
     await spanish.setup();
@@ -82,7 +79,7 @@ describe("a question that asks for all there is", () => {
     expect(await spanish.query({ scope, query: "¿Y mi trabajo?" })).toEqual([]);
   });
 
-  it("is no other: what has words that match nothing finds nothing", async () => {
+  it("is not one with words that match nothing", async () => {
     const { memory, scope } = await known();
     const others = ["How do volcanoes erupt?", "How is my garden?", "Tell me about Lisbon.", "Thanks!"];
     for (const query of others) expect([query, await memory.query({ scope, query })]).toEqual([query, []]);
@@ -90,17 +87,15 @@ describe("a question that asks for all there is", () => {
     expect([hit?.memory.text, rest]).toEqual(["Cleo is allergic to nuts.", []]);
   });
 
-  it("finds the same with embeddings", async () => {
+  it("lists the same with embeddings", async () => {
     const fresh = await freshSchema();
     const memory = fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 32 }) });
     const { scope, threadId } = newAddress();
-    await memory.memories.add(
-      [
-        { text: "Cleo sings.", importance: 1 },
-        { text: "Cleo runs.", importance: 5 },
-      ],
-      { scope },
-    );
+    const drafts = [
+      { text: "Cleo sings.", importance: 1 },
+      { text: "Cleo runs.", importance: 5 },
+    ];
+    await memory.memories.add(drafts, { scope });
     const hits = await memory.query({ scope, query: "Who am I?" });
     expect(hits.map((hit) => hit.memory.text)).toEqual(["Cleo runs.", "Cleo sings."]);
     const { memories } = await memory.recall({ scope, threadId, query: "Who am I?" });
@@ -108,7 +103,7 @@ describe("a question that asks for all there is", () => {
   });
 });
 
-describe("the budget of hits as they are", () => {
+describe("the budget of full hits", () => {
   const words = fc.string({ maxLength: 400 });
   const memory = fc.record({ text: words, key: fc.option(words), value: fc.option(words) });
   const hit = fc
@@ -117,15 +112,13 @@ describe("the budget of hits as they are", () => {
       ([found, related]) => ({ memory: found, similarity: 1, score: 1, reason: "", related }) as unknown as MemoryHit,
     );
 
-  it("holds for texts, keys, values and links together, and the first is cut to fit", () => {
-    fc.assert(
-      fc.property(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
-        const kept = fittingHits(hits, budget);
-        const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
-        const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
-        expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
-        if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
-      }),
-    );
+  it("covers texts, keys, values and links together, and trims the first hit to fit", () => {
+    forAll(fc.array(hit, { maxLength: 6 }), fc.integer({ min: 16, max: 400 }), (hits, budget) => {
+      const kept = fittingHits(hits, budget);
+      const printed = kept.flatMap((each) => [each.memory, ...(each.related ?? [])]);
+      const tokens = printed.flatMap(({ text, key, value }) => [text, key ?? "", value ?? ""]).map(estimateTokens);
+      expect(tokens.reduce((sum, count) => sum + count, 0)).toBeLessThanOrEqual(budget);
+      if (hits.length > 0) expect(kept[0]?.memory.text.slice(0, 1)).toBe(hits[0]?.memory.text.slice(0, 1));
+    });
   });
 });

@@ -25,11 +25,7 @@ it.each([
     { scope },
   );
   await memory.memories.add({ text: "The user buys saffron on Fridays." }, { scope });
-  const { memories } = await memory.recall({
-    scope,
-    threadId: `cooks ${length}`,
-    query: "saffron in pot5",
-  });
+  const { memories } = await memory.recall({ scope, threadId: `cooks ${length}`, query: "saffron in pot5" });
   const all = [...memories.profile, ...memories.relevant.map((hit) => hit.memory), ...memories.related];
   const ofRecipes = all.filter(({ category }) => category === "recipes").map(({ text }) => text);
   expect(ofRecipes).toHaveLength(shown);

@@ -88,10 +88,10 @@ async function found(memory: Awaited<ReturnType<typeof memoryWith>>["memory"], q
   };
 }
 const all = (texts: string[]) => ({ query: texts, tool: texts, recall: texts });
-const question = "what of sailing?";
+const question = "what about sailing?";
 const related = "xyzzy BOATS plugh";
 describe.each([0.05, 0.25, 0.7, 0.85])("with a model that finds unrelated texts %d alike", (base) => {
-  it("what is unrelated is not found, and what is related is, by query, tool and recall", async () => {
+  it("query, tool and recall find related texts only", async () => {
     const { memory } = await memoryWith(new Model(base));
     await memory.memories.add(unrelated(40), { scope });
     expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
@@ -100,7 +100,7 @@ describe.each([0.05, 0.25, 0.7, 0.85])("with a model that finds unrelated texts 
     expect(await found(memory, "nothing of that at all?")).toEqual(all([]));
   });
 
-  it("a threshold is of the cosine similarity, as ever", async () => {
+  it("a threshold applies to the cosine similarity", async () => {
     const { memory } = await memoryWith(new Model(base));
     await memory.memories.add(unrelated(5), { scope });
     const query = { scope, query: "nothing of that at all?" };
@@ -109,22 +109,20 @@ describe.each([0.05, 0.25, 0.7, 0.85])("with a model that finds unrelated texts 
   });
 });
 
-describe("a model", () => {
-  it("does not hold up writes or questions when it hangs", async () => {
-    const model = new Model(0.3);
-    const embed = model.embedDocuments.bind(model);
-    let hang = false;
-    model.embedDocuments = (texts) => (hang ? new Promise(() => {}) : embed(texts));
-    const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
-    await memory.memories.add({ text: related }, { scope });
-    hang = true;
-    const hits = await memory.query({ scope, query: question });
-    expect(hits.map((hit) => hit.memory.text)).toEqual([related]);
-  });
+it("an embedding model that hangs does not block questions", async () => {
+  const model = new Model(0.3);
+  const embed = model.embedDocuments.bind(model);
+  let hang = false;
+  model.embedDocuments = (texts) => (hang ? new Promise(() => {}) : embed(texts));
+  const { memory } = await memoryWith(model, undefined, { retrieval: { embedTimeoutMs: 200 } });
+  await memory.memories.add({ text: related }, { scope });
+  hang = true;
+  const hits = await memory.query({ scope, query: question });
+  expect(hits.map((hit) => hit.memory.text)).toEqual([related]);
 });
 
 describe("an embedding space", () => {
-  it("is measured once, whichever process and however many questions there are", async () => {
+  it("is measured once for all processes and questions", async () => {
     const model = new Model(0.7);
     const { memory, schema } = await memoryWith(model);
     await memory.memories.add(unrelated(3), { scope });
@@ -140,7 +138,7 @@ describe("an embedding space", () => {
     expect([model.asked.length, model.stated.length]).toEqual([asked + 2, stated + 1]);
   });
 
-  it("that an earlier version made, or that memories were re-embedded into, is measured when it is asked", async () => {
+  it("without a measurement is measured at the next question", async () => {
     const { memory: old, schema } = await memoryWith(new HashingEmbeddings({ dimensions: 64 }));
     await old.memories.add(unrelated(40), { scope });
     const { memory } = await memoryWith(new Model(0.7), schema);
@@ -150,11 +148,9 @@ describe("an embedding space", () => {
     expect(await old.query({ scope, query: "nothing of that at all?", topK: 50 })).toEqual([]);
   });
 
-  it("an exact rare word of a chatty question goes before vectors that are all alike", async () => {
+  it("of uniform vectors ranks an exact rare word of a chatty question first", async () => {
     const { memory } = await memoryWith(new Model(0.44, 0.46));
-    await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], {
-      scope,
-    });
+    await memory.memories.add([...unrelated(30), { text: "The spare part has the number QX-7741-Z." }], { scope });
     const chatty =
       "Hello again, I hope you are well, it has been a long week and I would really like to know which part it was that we talked about, the one called QX-7741-Z?";
     const hits = await memory.query({ scope, query: chatty });
@@ -163,15 +159,13 @@ describe("an embedding space", () => {
 });
 
 describe("episodes", () => {
-  it("farther than retrieval.maxEpisodeDistance are shown where the question has their words", async () => {
+  it("beyond retrieval.maxEpisodeDistance are shown if the question has their words", async () => {
     const { memory } = await memoryWith(new Model(0.05, 0.8));
-    await memory.memories.add(
-      [
-        { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
-        { kind: "episode", text: "The user planned BOATS." },
-      ],
-      { scope },
-    );
+    const drafts: MemoryDraft[] = [
+      { kind: "episode", text: "The user compared harbours and asked about lighthouse keepers." },
+      { kind: "episode", text: "The user planned BOATS." },
+    ];
+    await memory.memories.add(drafts, { scope });
     const ask = (query: string) => memory.recall({ scope, threadId: query, query });
     const shown = async (query: string) => (await ask(query)).memories.episodes.map((hit) => hit.memory.text);
     expect(await shown("harbours and lighthouse keepers")).toEqual([
@@ -181,7 +175,7 @@ describe("episodes", () => {
     expect(await shown("something else")).toEqual([]);
   });
 
-  it("are found by their words where there are no vectors", async () => {
+  it("are found by their words without vectors", async () => {
     const memory = db.memory();
     const own = { userId: "episodes without vectors" };
     await memory.memories.add({ kind: "episode", text: "The user compared harbours." }, { scope: own });

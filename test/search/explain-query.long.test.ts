@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import fc from "fast-check";
 import { beforeAll, describe, expect, it } from "vitest";
-import type { MemoryItem } from "../../src/index.js";
+import type { MemoryDraft, MemoryItem } from "../../src/index.js";
 import type { MemoryHit } from "../../src/search/rank-memories.rule.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
@@ -37,7 +37,7 @@ describe("an explanation", () => {
   it.each([
     ["with embeddings", { embeddings }],
     ["without", {}],
-  ])("has the hits of the query in its order, and the parts of each add up to its score: %s", async (_, options) => {
+  ])("has the query's hits in order, and their parts add up to the scores: %s", async (_, options) => {
     const now = new Date("2026-11-20T12:00:00Z");
     const memory = db.memory({ ...options, clock: () => now });
     await fc.assert(
@@ -79,27 +79,25 @@ describe("an explanation", () => {
     );
   });
 
-  it("says why each memory that has to do with the question is no hit", async () => {
+  it("gives the reason for each omitted memory", async () => {
     let now = new Date("2026-11-20T12:00:00Z");
     const memory = db.memory({ config: { allowlists: { planner: ["interests"] } }, clock: () => now });
     const scope = { userId: word() };
     const about = (text: string, more: object = {}) => ({ text, category: "interests", ...more });
-    const outcomes = await memory.memories.add(
-      [
-        about("The user sails a red boat."),
-        about("The user painted the boat green in May."),
-        about(
-          "The user has a boat, a dog, a garden, a piano, a kitchen, a cellar, an attic, and a long list of other things.",
-        ),
-        about("The boat lies at pier nine.", { category: "knowledge" }),
-        about("The boat club meets on Mondays.", { importance: 1 }),
-        about("The user seems to love the boat.", { kind: "insight" }),
-        about("The boat is insured until Friday.", { expiresAt: new Date("2026-11-20T13:00:00Z") }),
-        about("The user wants to sell the boat."),
-        about("The user likes tea."),
-      ],
-      { scope },
-    );
+    const drafts: MemoryDraft[] = [
+      about("The user sails a red boat."),
+      about("The user painted the boat green in May."),
+      about(
+        "The user has a boat, a dog, a garden, a piano, a kitchen, a cellar, an attic, and a long list of other things.",
+      ),
+      about("The boat lies at pier nine.", { category: "knowledge" }),
+      about("The boat club meets on Mondays.", { importance: 1 }),
+      about("The user seems to love the boat.", { kind: "insight" }),
+      about("The boat is insured until Friday.", { expiresAt: new Date("2026-11-20T13:00:00Z") }),
+      about("The user wants to sell the boat."),
+      about("The user likes tea."),
+    ];
+    const outcomes = await memory.memories.add(drafts, { scope });
     await memory.memories.remove(outcomes[7]?.id ?? "", { scope });
     now = new Date("2026-11-20T14:00:00Z");
     const reasons = async (asks: object) => {
@@ -125,21 +123,15 @@ describe("an explanation", () => {
     ).rejects.toThrow(expect.objectContaining({ code: "CATEGORY_DENIED" }));
   });
 
-  it("of a question that asks for all there is, says what is listed first", async () => {
+  it("of a broad question shows which hits are pinned", async () => {
     const memory = db.memory();
     const scope = { userId: word() };
-    await memory.memories.add(
-      [
-        { text: "The user likes tea.", category: "interests", importance: 2 },
-        { text: "The user plays the piano.", category: "knowledge", pinned: true },
-      ],
-      { scope },
-    );
-    const { question, hits, omitted } = await memory.query({
-      scope,
-      query: "Who am I?",
-      explain: true,
-    });
+    const drafts = [
+      { text: "The user likes tea.", category: "interests", importance: 2 },
+      { text: "The user plays the piano.", category: "knowledge", pinned: true },
+    ];
+    await memory.memories.add(drafts, { scope });
+    const { question, hits, omitted } = await memory.query({ scope, query: "Who am I?", explain: true });
     expect(question.broad).toBe(true);
     expect(hits.map(({ memory: { text }, parts }) => [text, parts.pinned])).toEqual([
       ["The user plays the piano.", 1],
@@ -148,7 +140,7 @@ describe("an explanation", () => {
     expect(omitted).toEqual([]);
   });
 
-  it("tells of no other scope, in whatever state its memories are", async () => {
+  it("includes no memory of another scope in any state", async () => {
     const memory = db.memory();
     const [ana, ben] = [{ userId: word() }, { userId: word() }];
     for (const scope of [ana, ben, { ...ana, appId: "other" }]) {

@@ -61,10 +61,7 @@ describe.each(crowds)("among hundreds of better ones %s", (name, others, ways) =
       { length: crowd },
       (_, index) => new HumanMessage({ id: `${name} ${index}`, content: "A zeppelin, a zeppelin!" }),
     );
-    const said = new HumanMessage({
-      id: `${name} said`,
-      content: `Of all ${"other things ".repeat(30)} a zeppelin.`,
-    });
+    const said = new HumanMessage({ id: `${name} said`, content: `Of all ${"other things ".repeat(30)} a zeppelin.` });
     await lexical.record({ scope, threadId: name, messages: [...messages, said] });
     const from = (seq: number) => ({ threadId: name, seqs: [seq] });
     const drafts = Array.from({ length: crowd }, (_, index) => better(index, { ...others, source: from(index) }));
@@ -114,19 +111,13 @@ describe("one match of this app among hundreds of another app's", () => {
   });
 });
 
-describe("one message of a thread among thousands of better ones in others", () => {
-  it("is found when only that thread is searched", async () => {
-    const memory = db.memory();
-    const scope = { userId: "talker" };
-    const loud = Array.from({ length: 1_700 }, (_, n) => new HumanMessage({ id: `l${n}`, content: "Marmot, marmot!" }));
-    await memory.record({ scope, threadId: "loud", messages: loud });
-    const quiet = `Of all ${"other things ".repeat(30)} a marmot.`;
-    await memory.record({
-      scope,
-      threadId: "quiet",
-      messages: [new HumanMessage({ id: "q", content: quiet })],
-    });
-    const hits = await memory.transcript.search({ scope, query: "marmot", threadId: "quiet" });
-    expect(hits.map(({ text }) => text)).toEqual([quiet]);
-  });
+it("one message of a thread among thousands of better ones in others is found when only that thread is searched", async () => {
+  const memory = db.memory();
+  const scope = { userId: "talker" };
+  const loud = Array.from({ length: 1_700 }, (_, n) => new HumanMessage({ id: `l${n}`, content: "Marmot, marmot!" }));
+  await memory.record({ scope, threadId: "loud", messages: loud });
+  const quiet = `Of all ${"other things ".repeat(30)} a marmot.`;
+  await memory.record({ scope, threadId: "quiet", messages: [new HumanMessage({ id: "q", content: quiet })] });
+  const hits = await memory.transcript.search({ scope, query: "marmot", threadId: "quiet" });
+  expect(hits.map(({ text }) => text)).toEqual([quiet]);
 });

@@ -5,7 +5,7 @@ import { HashingEmbeddings } from "../../src/testing/index.js";
 import { runLifecycle } from "../support/run-lifecycle.js";
 import { taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
-import { type Address, newAddress, say } from "../support/thread-facts.js";
+import { type Address, asDrafts, newAddress, openThread, say } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const day = 86_400_000;
@@ -41,9 +41,7 @@ async function told(memory: Memory, thread: Address): Promise<Map<string, string
   return new Map(added.map(({ id }, n) => [facts[n]![0], id!]));
 }
 
-const run = ({ scope, threadId }: Address) => ({
-  configurable: { thread_id: threadId, user_id: scope.userId },
-});
+const run = ({ scope, threadId }: Address) => ({ configurable: { thread_id: threadId, user_id: scope.userId } });
 
 describe.each([
   ["without embeddings", {}],
@@ -55,8 +53,7 @@ describe.each([
     (await memory.query({ scope, query, topK: 50 })).map((hit) => hit.memory.text);
 
   it("users H1, M9: finds neither its message nor the answer, no strangers, for callers and tools", async () => {
-    const memory = db.memory(options);
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, options);
     const ids = await told(memory, thread);
     expect(await heard(memory, thread, "Utrecht")).toContain(said[1]);
     const id = ids.get("The user's sister Clara lives in Utrecht.")!;
@@ -76,8 +73,7 @@ describe.each([
   });
 
   it("users H1, M9: of a message that another fact came from finds the message, not the other fact", async () => {
-    const memory = db.memory(options);
-    const thread = newAddress();
+    const { memory, thread } = openThread(db, options);
     const ids = await told(memory, thread);
     const { scope } = thread;
     await memory.memories.remove(ids.get("The user was diagnosed with epilepsy in 2019.")!, { scope });
@@ -92,8 +88,7 @@ describe.each([
 
 it("users H1: what was said again and corrected is left out as well, also once it is purged", async () => {
   let now = new Date("2031-01-01T12:00:00Z").getTime();
-  const memory = db.memory({ clock: () => new Date(now) });
-  const thread = newAddress();
+  const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   const { scope, threadId } = thread;
   const messages = ["I have epilepsy.", "As I said: I have epilepsy.", "My epilepsy began in 2019."];
   await memory.record({ ...thread, messages: messages.map((text) => new HumanMessage(text)) });
@@ -121,8 +116,7 @@ it("users H1: what was said again and corrected is left out as well, also once i
 
 it("users H1: age hides a memory, not what was said", async () => {
   let now = new Date("2031-01-01T12:00:00Z").getTime();
-  const memory = db.memory({ clock: () => new Date(now) });
-  const thread = newAddress();
+  const { memory, thread } = openThread(db, { clock: () => new Date(now) });
   await memory.record({ ...thread, messages: [new HumanMessage("The fence is green.")] });
   const source = { threadId: thread.threadId, seqs: [0] };
   await memory.memories.add({ text: "The fence is green.", importance: 1, source }, { scope: thread.scope });
@@ -150,34 +144,27 @@ it("users H1: a request to forget is left out with what it names, and others' me
 });
 
 it("users M9: a question whose words nobody said finds nothing, though its neighbours were said beside one", async () => {
-  const memory = db.memory();
-  const thread = newAddress();
+  const { memory, thread } = openThread(db);
   const { scope, threadId } = thread;
   const lines = ["Ik zoek een present.", "I quit the firm.", "And a birthday is soon.", "My flat is small."];
   await memory.record({ ...thread, messages: lines.map((text) => new HumanMessage(text)) });
   const source = (seq: number) => ({ threadId, seqs: [seq] });
-  await memory.memories.add(
-    [
-      { text: "The user quit the firm.", source: source(1) },
-      { text: "A mãe da utilizadora faz anos em maio.", source: source(3) },
-    ],
-    { scope },
-  );
+  const drafts = [
+    { text: "The user quit the firm.", source: source(1) },
+    { text: "A mãe da utilizadora faz anos em maio.", source: source(3) },
+  ];
+  await memory.memories.add(drafts, { scope });
   const query = "birthday present for mum";
   expect(await memory.query({ scope, query })).toEqual([]);
   expect((await memory.recall({ ...thread, query })).memories.relevant).toEqual([]);
 });
 
 it("users M9: a model is shown nothing that is hardly alike", async () => {
-  const memory = db.memory();
-  const thread = newAddress();
+  const { memory, thread } = openThread(db);
   const { scope } = thread;
   const texts = ["Alpha beta gamma delta epsilon zeta.", "Something else that has one word of these: zeta."];
   const filler = Array.from({ length: 30 }, (_, n) => `A ${n < 10 ? "zeta" : "letter"} of number ${n} is listed.`);
-  await memory.memories.add(
-    [...texts, ...filler].map((text) => ({ text })),
-    { scope },
-  );
+  await memory.memories.add(asDrafts([...texts, ...filler]), { scope });
   const query = "alpha beta gamma delta epsilon zeta";
   const all = await memory.query({ scope, query, topK: 20 });
   expect(all.some(({ similarity }) => similarity < 0.1)).toBe(true);

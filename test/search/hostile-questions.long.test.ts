@@ -44,10 +44,7 @@ const hostile: [what: string, text: string][] = [
 
 beforeAll(async () => {
   memory = db.memory();
-  await memory.remember({
-    ...thread,
-    messages: [new HumanMessage("My dog is called Rex."), new AIMessage("Nice.")],
-  });
+  await memory.remember({ ...thread, messages: [new HumanMessage("My dog is called Rex."), new AIMessage("Nice.")] });
   await memory.memories.add({ text: "The user's dog is called Rex.", category: "knowledge" }, { scope });
   const from = performance.now();
   await memory.recall({ ...thread, query: "What is my dog called?" });
@@ -66,7 +63,7 @@ describe("a question of", () => {
     expect(performance.now() - from).toBeLessThan(Math.max(6_000, 300 * ordinaryMs));
   });
 
-  it("a long word that was said finds what was said", async () => {
+  it("a long word finds the message that has it", async () => {
     const word = randomUUID().replaceAll("-", "").repeat(20);
     await memory.record({ ...thread, messages: [new HumanMessage(`My token is ${word}.`)] });
     const [hit] = await memory.transcript.search({ scope, query: word });
@@ -74,32 +71,30 @@ describe("a question of", () => {
   });
 });
 
-describe("what is said or kept of", () => {
-  it.each(hostile)("%s is recorded, and found by its other words", async (_, text) => {
-    const said = randomUUID()
-      .slice(0, 8)
-      .replaceAll(/[0-9-]/g, "x");
-    const long = { scope: { userId: randomUUID() }, threadId: randomUUID() };
-    const name = text.replaceAll("\u0000", "").slice(0, 4_000);
-    const content = `zebra${said} ${text.repeat(Math.ceil(30_000 / text.length))}`;
-    await memory.record({
-      ...long,
-      messages: [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })],
-    });
-    const [hit] = await memory.transcript.search({ ...long, query: `zebra${said}` });
-    expect(hit?.threadId).toBe(long.threadId);
-    const plain = name.replaceAll(/\p{Surrogate}/gu, "");
-    const draft = {
-      key: "pet",
-      value: plain.slice(0, 2_000),
-      text: `Rex${said} is a dog. ${plain}`.slice(0, 280),
-      category: "knowledge",
-    };
-    const id = [...plain].slice(0, 500).join("");
-    const [outcome] = await memory.memories.add([{ ...draft, actorId: id, agentId: id, runId: id }], {
-      scope: long.scope,
-    });
-    expect(outcome?.id).toBeTruthy();
-    expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);
+it.each(hostile)("a message or memory of %s is stored and found by its other words", async (_, text) => {
+  const said = randomUUID()
+    .slice(0, 8)
+    .replaceAll(/[0-9-]/g, "x");
+  const long = { scope: { userId: randomUUID() }, threadId: randomUUID() };
+  const name = text.replaceAll("\u0000", "").slice(0, 4_000);
+  const content = `zebra${said} ${text.repeat(Math.ceil(30_000 / text.length))}`;
+  await memory.record({
+    ...long,
+    messages: [new HumanMessage({ content, name: /\p{Surrogate}/u.test(name) ? "x" : name })],
   });
+  const [hit] = await memory.transcript.search({ ...long, query: `zebra${said}` });
+  expect(hit?.threadId).toBe(long.threadId);
+  const plain = name.replaceAll(/\p{Surrogate}/gu, "");
+  const draft = {
+    key: "pet",
+    value: plain.slice(0, 2_000),
+    text: `Rex${said} is a dog. ${plain}`.slice(0, 280),
+    category: "knowledge",
+  };
+  const id = [...plain].slice(0, 500).join("");
+  const [outcome] = await memory.memories.add([{ ...draft, actorId: id, agentId: id, runId: id }], {
+    scope: long.scope,
+  });
+  expect(outcome?.id).toBeTruthy();
+  expect(await memory.query({ scope: long.scope, query: `Rex${said}` })).toHaveLength(1);
 });

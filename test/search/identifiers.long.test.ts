@@ -55,9 +55,7 @@ describe("users: an identifier of the question that few memories have", () => {
     const memory = db.memory({ embeddings: new Misled(identifier) });
     await memory.setup();
     const scope = { userId: randomUUID() };
-    const near = Array.from({ length: 60 }, (_, index) => ({
-      text: `Somebody gets the mail of office w${index}x.`,
-    }));
+    const near = Array.from({ length: 60 }, (_, index) => ({ text: `Somebody gets the mail of office w${index}x.` }));
     const other = Array.from({ length: unrelatedTexts }, (_, index) => ({
       text: `Word w${index}y and word w${index}z.`,
     }));

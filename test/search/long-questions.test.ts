@@ -21,7 +21,7 @@ describe("a question of hundreds of words that the user often said", () => {
     await memory.memories.add([{ text: `Plays the ${rare}.` }, { text: "Plays no bassoon." }], { scope });
   });
 
-  it("is asked by its rarest terms", async () => {
+  it("is searched by its rarest terms", async () => {
     const termsOf = async (question: string) => {
       const { rows } = await db.pool.query(
         `select unnest(t.lexemes) as lexeme from "${db.schema}".owner o cross join "${db.schema}".question_terms_1(array[o.id], 'english', $1, true, 6) t`,
@@ -34,7 +34,7 @@ describe("a question of hundreds of words that the user often said", () => {
     expect(await termsOf(common.slice(0, mostTerms).join(" "))).toHaveLength(mostTerms);
   });
 
-  it("finds what has a rare one of them, wherever in the question that stands", async () => {
+  it("finds a rare word at any position of the question", async () => {
     const memory = db.memory();
     for (const query of [long, `${rare} ${common.join(" ")}`]) {
       expect((await memory.query({ scope, query })).map((hit) => hit.memory.text)).toEqual([`Plays the ${rare}.`]);

@@ -9,6 +9,7 @@ import {
 } from "../../src/index.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 const scope = { userId: "ana" };
@@ -45,7 +46,7 @@ beforeAll(async () => {
 });
 
 describe("memory.query", () => {
-  it("gives each hit with its memory, likeness and reason, best first", async () => {
+  it("returns hits with memory, similarity and reason, best first", async () => {
     const hits = await ask("Which raw tomatoes does Ana dislike?");
     expect(hits[0]).toMatchObject({
       memory: { text: marked, category: "preferences", importance: 5, scope },
@@ -88,28 +89,20 @@ describe("memory.query", () => {
     [{ constructor: "x" }],
     [JSON.parse('{ "__proto__": "x" }')],
     [{ category: "preferences", nonsense: 1 }],
-    [{ pinned: "yes" }],
     [{ importance_min: 0 }],
     [{ importance_max: 6 }],
     [{ updated_after: "soon" }],
     [{ agent_id: "co\u0000ok" }],
-    ["pinned"],
   ])("refuses the filters %j", async (filters) => {
     await expect(ask("tomatoes", { filters: filters as MemoryFilter })).rejects.toMatchObject({
       code: "INVALID_INPUT",
     });
   });
 
-  it("refuses categories that do not exist", async () => {
-    await expect(ask("tomatoes", { categories: ["vegetables"] })).rejects.toThrow(/no category "vegetables"/);
-    await expect(ask("tomatoes", { filters: { category: "vegetables" } })).rejects.toThrow(/no category/);
-  });
-
   it.each<[unknown, RegExp]>([
     [{ filter: { pinned: true } }, /"filter" \(did you mean "filters"\?\)/],
     [{ topk: 1 }, /"topk" \(did you mean "topK"\?\)/],
     [{ limit: -1 }, /"limit"/],
-    [{ topK: Number.NaN }, /topK/],
     [{ topK: 2, top_k: 3 }, /differ/],
     [{ kinds: "fact" }, /kinds/],
     [{ categories: "knowledge" }, /categories/],
@@ -119,15 +112,14 @@ describe("memory.query", () => {
     [{ return: "lines" }, /return/],
     [{ budget_tokens: -1 }, /budget_tokens/],
     [{ constructor: 1 }, /"constructor"/],
-  ])("refuses %j, and says what there is", async (more, message) => {
+    [{ categories: ["vegetables"] }, /no category "vegetables"/],
+    [{ filters: { category: "vegetables" } }, /no category/],
+  ])("rejects %j and names the option", async (more, message) => {
     const refused = ask("tomatoes", more as Partial<MemoryQuery>);
-    await expect(refused).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-      message: expect.stringMatching(message),
-    });
+    await expect(refused).rejects.toMatchObject({ code: "INVALID_INPUT", message: expect.stringMatching(message) });
   });
 
-  it("answers the request of the tool as the tool does", async () => {
+  it("answers a tool's request in the tool's form", async () => {
     const request = {
       scope,
       agent: null,
@@ -137,8 +129,7 @@ describe("memory.query", () => {
       filters: { user_id: "ana", actor_id: "Ana", role: "user", pinned: true, updated_before: null },
       budget_tokens: 512,
     };
-    const bullets = await memory.query({ ...request, return: "bullets" });
-    expect(bullets).toMatchObject([
+    expect(await memory.query({ ...request, return: "bullets" })).toMatchObject([
       { id: expect.any(String), category: "preferences", text: `[preferences] ${marked}` },
     ]);
     expect(await memory.query({ ...request, return: "full" })).toMatchObject([
@@ -152,7 +143,7 @@ describe("memory.query", () => {
     await expect(ask("tomatoes", { filters: { user_id: "ben" } })).rejects.toThrow(/`user_id` names another user/);
   });
 
-  it("still finds a word that an agent, a speaker or a user is called by", async () => {
+  it("still finds a word that is also a name of an agent or speaker", async () => {
     for (const name of ["travel", "constructor", "toString", "the loves"]) {
       const own = { userId: `talks with ${name}` };
       const word = name.split(" ").at(-1) as string;
@@ -171,15 +162,13 @@ describe("memory.query", () => {
     }
   });
 
-  it("tells with the best hits one or two memories that they are linked to", async () => {
+  it("returns one or two linked memories with the best hits", async () => {
     const linked = { userId: "linked" };
     const linker = db.memory({ config: { memories: { linkSimilarity: 0.3 } } });
     await linker.memories.add([{ text: "The kestrel nests in the old mill tower." }], { scope: linked });
     await linker.memories.add([{ text: "The old mill tower has a blue door." }], { scope: linked });
     await linker.memories.add(
-      Array.from({ length: 8 }, (_, n) => ({
-        text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.`,
-      })),
+      Array.from({ length: 8 }, (_, n) => ({ text: `A kestrel was seen near village ${"abcdefgh"[n]}${n}.` })),
       { scope: linked },
     );
     const query = { scope: linked, query: "kestrel nests", topK: 1 };
@@ -192,8 +181,7 @@ describe("memory.query", () => {
     const answer = JSON.parse(await tool.invoke({ query: query.query, top_k: 1 }));
     expect(answer).toHaveLength(1);
     expect(answer[0].related).toEqual(related.map((text) => `[knowledge] ${text}`));
-    const other = await linker.query({ ...query, filters: { role: "user" } });
-    expect(other).toEqual([]);
+    expect(await linker.query({ ...query, filters: { role: "user" } })).toEqual([]);
   });
 
   it("returns procedures only when asked for by category or kind", async () => {
@@ -204,12 +192,7 @@ describe("memory.query", () => {
     expect(await texts("wash tomatoes", { kinds: ["procedure"] })).toEqual([steps]);
   });
 
-  it("finds nothing when nothing fits", async () => {
-    expect(await texts("How do I configure a reverse proxy?")).toEqual([]);
-    expect(await texts("tomatoes", { scope: { userId: "nobody" } })).toEqual([]);
-  });
-
-  it("is helped by what was said around the message a fact was learned from", async () => {
+  it("uses the messages around a fact's source", async () => {
     const talk = { userId: "talk" };
     const messages = [
       new HumanMessage({ content: "Do you remember my holiday in Portugal?", name: "Ana" }),
@@ -218,13 +201,11 @@ describe("memory.query", () => {
       new AIMessage({ content: "That must have been fun.", name: "Ben" }),
     ];
     await memory.record({ scope: talk, threadId: "talk", messages });
-    await memory.memories.add(
-      [
-        { text: "Ana rented a boat.", source: { threadId: "talk", seqs: [2] } },
-        { text: "Ana rented a car.", source: { threadId: "talk", seqs: [] } },
-      ],
-      { scope: talk },
-    );
+    const drafts = [
+      { text: "Ana rented a boat.", source: { threadId: "talk", seqs: [2] } },
+      { text: "Ana rented a car.", source: { threadId: "talk", seqs: [] } },
+    ];
+    await memory.memories.add(drafts, { scope: talk });
     const hits = await memory.query({ scope: talk, query: "What was rented in Portugal on holiday?" });
     expect(hits[0]).toMatchObject({
       memory: { text: "Ana rented a boat." },
@@ -233,7 +214,7 @@ describe("memory.query", () => {
     expect(hits[0]?.score).toBeGreaterThan(1.5 * (hits[1]?.score ?? 0));
   });
 
-  it("finds what holds since a time that is asked about, without a word of the question", async () => {
+  it("finds memories valid from a date in the question without a shared word", async () => {
     const diary = { userId: "diary" };
     const on = (validFrom: string, text: string, more: Partial<MemoryDraft> = {}) => ({
       text,
@@ -265,20 +246,17 @@ describe("memory.query", () => {
     expect(await asked("What happened in May 2022?", { threshold: 0.5 })).toEqual([]);
   });
 
-  it("finds what is written in several ways", async () => {
+  it("finds words in other spellings", async () => {
     const written = { userId: "written" };
     const drafts = ["The Wi-Fi at home is called Nest.", "The flight home is LH1234.", "The user runs Node v22.1.0."];
-    await memory.memories.add(
-      drafts.map((text) => ({ text })),
-      { scope: written },
-    );
+    await memory.memories.add(asDrafts(drafts), { scope: written });
     const first = async (query: string) => (await texts(query, { scope: written }))[0];
     expect(await first("What is my wifi called?")).toEqual(drafts[0]);
     expect(await first("When does LH 1234 leave?")).toEqual(drafts[1]);
     expect(await first("Who has 22.1.0?")).toEqual(drafts[2]);
   });
 
-  it("finds what was told at a time reckoned from now, and of dates without a year the last one", async () => {
+  it("reads relative dates, and a date without a year as the last one", async () => {
     const { userId } = { userId: "lately" };
     const told = async (at: string, text: string) => {
       now = new Date(at);
@@ -328,7 +306,7 @@ describe("memory.query", () => {
     await expect(nowhere).rejects.toThrow(/no time zone: "Asia\/Atlantis"/);
   });
 
-  it("finds the words asked for before all else of the same time", async () => {
+  it("ranks matching words before other memories of the same date", async () => {
     const busy = { userId: "busy" };
     const validFrom = new Date("2023-08-03T10:00Z");
     const chores = Array.from({ length: 80 }, (_, index) => ({ text: `Chore ${index} is done.`, validFrom }));
@@ -339,7 +317,7 @@ describe("memory.query", () => {
     expect(found[0]).toBe(wanted.text);
   });
 
-  it("takes no short word, and none with another first letter, for a misspelt one", async () => {
+  it("does not match short or unlike words as misspellings", async () => {
     const memory = db.memory();
     const user = { scope: { userId: "spelt" } };
     const known = [
@@ -367,25 +345,21 @@ describe("memory.query", () => {
   });
 });
 
-describe("memory.query with vectors", () => {
-  it("finds parts of words that no stem shares, and keeps to its filters", async () => {
-    const vectors = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 384 }) });
-    await vectors.setup();
-    const own = { userId: "vectors" };
-    await vectors.memories.add(
-      [
-        { text: "Ana studies palaeobotany in Oslo.", agentId: "school" },
-        { text: "Ben repairs bicycles on Mondays.", agentId: "work" },
-        { text: "Chloe sings in a choir.", agentId: "school" },
-      ],
-      { scope: own },
-    );
-    const query = { scope: own, query: "palaeobotanists" };
-    expect((await memory.query(query)).map((hit) => hit.memory.text)).toEqual([]);
-    const [hit] = await vectors.query(query);
-    expect(hit?.memory.text).toBe("Ana studies palaeobotany in Oslo.");
-    const others = await vectors.query({ ...query, filters: { agent_id: "work" }, threshold: 0 });
-    expect(others.map(({ memory: found }) => found.text)).toEqual(["Ben repairs bicycles on Mondays."]);
-    expect(await vectors.query({ ...query, threshold: 0.99 })).toEqual([]);
-  });
+it("memory.query with vectors finds related word forms and respects filters", async () => {
+  const vectors = db.memory({ embeddings: new HashingEmbeddings({ dimensions: 384 }) });
+  await vectors.setup();
+  const own = { userId: "vectors" };
+  const drafts = [
+    { text: "Ana studies palaeobotany in Oslo.", agentId: "school" },
+    { text: "Ben repairs bicycles on Mondays.", agentId: "work" },
+    { text: "Chloe sings in a choir.", agentId: "school" },
+  ];
+  await vectors.memories.add(drafts, { scope: own });
+  const query = { scope: own, query: "palaeobotanists" };
+  expect((await memory.query(query)).map((hit) => hit.memory.text)).toEqual([]);
+  const [hit] = await vectors.query(query);
+  expect(hit?.memory.text).toBe("Ana studies palaeobotany in Oslo.");
+  const others = await vectors.query({ ...query, filters: { agent_id: "work" }, threshold: 0 });
+  expect(others.map(({ memory: found }) => found.text)).toEqual(["Ben repairs bicycles on Mondays."]);
+  expect(await vectors.query({ ...query, threshold: 0.99 })).toEqual([]);
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { questionDates } from "../../src/search/question-dates.rule.js";
 import { nearnessInTime, startOfDay, type TimeSpan, zoneClock } from "../../src/search/time-span.rule.js";
+import { forAll } from "../support/for-all.js";
 import { processorMs } from "../support/timing.js";
 
 /** A Wednesday. */
@@ -56,9 +57,7 @@ describe("questionDates", () => {
     ["english", "昨日何を食べた？2020年5月5日？", yesterday, fifthOfMay],
     ["simple", "我昨天说了什么？", yesterday],
     ["turkish", "5 May 2020", fifthOfMay],
-  ])("in %s: %s", (language, question, ...expected) => {
-    expect(read(question, language).map(days)).toEqual(expected);
-  });
+  ])("in %s: %s", (language, question, ...expected) => expect(read(question, language).map(days)).toEqual(expected));
 
   it.each([
     ["english", "What should I cook today, and now, at 5pm?"],
@@ -70,13 +69,11 @@ describe("questionDates", () => {
     ["german", "So war es. Wohnt hier jemand?"],
     ["french", "Mon mari aime le mars."],
     ["english", ""],
-  ])("in %s none: %s", (language, question) => {
-    expect(read(question, language)).toEqual([]);
-  });
+  ])("in %s none: %s", (language, question) => expect(read(question, language)).toEqual([]));
 
   const zones = ["UTC", "Europe/Berlin", "America/New_York", "Pacific/Apia", "Africa/Cairo", "Asia/Kathmandu"];
 
-  it.each(zones)("has each day of a year from its first moment to its last, in %s", (timeZone) => {
+  it.each(zones)("reads each day of a year with its exact bounds in %s", (timeZone) => {
     const clock = zoneClock(timeZone);
     const written = { english: "en", german: "de", french: "fr", simple: "ja" };
     // Apia has had no 30 December 2011.
@@ -101,12 +98,12 @@ describe("questionDates", () => {
     ["America/Los_Angeles", "2026-07-15T03:00Z", "2026-07-13T07:00Z", "2026-07-14T07:00Z"],
     // Its clocks go from midnight to 1:00 on 24 April 2026.
     ["Africa/Cairo", "2026-04-25T08:00Z", "2026-04-23T22:00Z", "2026-04-24T21:00Z"],
-  ])("has yesterday in %s at %s", (timeZone, at, from, before) => {
+  ])("reads yesterday in %s at %s", (timeZone, at, from, before) => {
     const expected = [{ from: new Date(from), before: new Date(before) }];
     expect(read("What did I say yesterday?", "english", timeZone, new Date(at))).toEqual(expected);
   });
 
-  it("takes any string, at any time, and reads at most eight dates, soon", () => {
+  it("accepts any string at any time and reads at most eight dates in bounded time", () => {
     const languages = ["english", "german", "french", "italian", "russian"];
     const text = fc.oneof(fc.string({ maxLength: 300 }), fc.string({ unit: "grapheme", maxLength: 300 }));
     const at = fc.date({ min: new Date("1990-01-01"), max: new Date("2090-01-01"), noInvalidDate: true });
@@ -115,11 +112,9 @@ describe("questionDates", () => {
       text,
       words.map((some) => some.join(" ")),
     );
-    fc.assert(
-      fc.property(question, at, fc.constantFrom(...languages), (asked, time, language) => {
-        for (const { from, before } of read(asked, language, "Europe/Berlin", time)) expect(from < before).toBe(true);
-      }),
-    );
+    forAll(question, at, fc.constantFrom(...languages), (asked, time, language) => {
+      for (const { from, before } of read(asked, language, "Europe/Berlin", time)) expect(from < before).toBe(true);
+    });
     expect(read("on 5 May 2020, ".repeat(50))).toHaveLength(8);
     for (const part of ["2 days ", "1 day 2 hours ", "1 ", "1-", "昨日", "1/1/", "5 May 2020 "])
       expect([part, processorMs(() => read(part.repeat(2_000).slice(0, 2_000)), 50) < 50]).toEqual([part, true]);
@@ -138,11 +133,11 @@ describe("nearnessInTime", () => {
     ["2023-05-02T23:59Z", 0],
     ["2023-05-13T00:01Z", 0],
     ["2024-05-05T09:00Z", 0],
-  ])("at %s is %d for 5 May 2023", (at, nearness) => {
-    expect(nearnessInTime(new Date(at), [day])).toBeCloseTo(nearness, 5);
-  });
+  ])("at %s is %d for 5 May 2023", (at, nearness) =>
+    expect(nearnessInTime(new Date(at), [day])).toBeCloseTo(nearness, 5),
+  );
 
-  it("is 0 where no time is named, and the best of several", () => {
+  it("is 0 without dates, and the best of several", () => {
     const july = span("2026-07-01", "2026-08-01");
     expect(nearnessInTime(now, [])).toBe(0);
     expect(nearnessInTime(now, [day, july])).toBe(1);

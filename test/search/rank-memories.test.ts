@@ -3,6 +3,7 @@ import { describe, expect, it } from "vitest";
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { aboveFloor, type MemorySignals, rankMemories, relatedTo } from "../../src/search/rank-memories.rule.js";
 import { defaultFloor } from "../../src/search/retrieval-options.js";
+import { forAll } from "../support/for-all.js";
 import { memoryItem } from "../support/memory-item.js";
 
 const now = new Date("2024-06-01T00:00Z");
@@ -27,13 +28,13 @@ describe("rankMemories", () => {
     ["a link to another hit", { relation: 0.8 }, {}],
     ["importance", {}, { importance: 5 }],
     ["freshness", {}, { updatedAt: new Date(now.getTime() + 1) }],
-  ])("puts one with %s before an equal without", (_, fields, of) => {
+  ])("ranks %s first", (_, fields, of) => {
     const old = { updatedAt: new Date("2024-01-01") };
     const better = signals("better", fields, { ...old, ...of });
     expect(ids([signals("plain", {}, old), better])).toEqual(["better", "plain"]);
   });
 
-  it("puts memories of who is asked about and of a named date first among equals", () => {
+  it("ranks memories of the named actor and date first among equals", () => {
     const ben = signals("ben", {}, { actorId: "Ben" });
     expect(ids([signals("plain"), ben], { names: (actor) => actor === "Ben" })).toEqual(["ben", "plain"]);
     const may = signals("may", {}, { validFrom: new Date("2023-05-09") });
@@ -41,7 +42,7 @@ describe("rankMemories", () => {
     expect(ids([signals("plain"), may], { spans })).toEqual(["may", "plain"]);
   });
 
-  it("has first, of what shares only the time asked about, who is asked about, then what was told first", () => {
+  it("orders memories that match only the date by named actor, then by message order", () => {
     const day = { validFrom: new Date("2023-05-09T09:00Z"), actorId: "Ben" };
     const told = (id: string, seq: number, of: Partial<MemoryItem> = {}) =>
       signals(id, { words: 0 }, { ...day, source: { threadId: "t", seqs: [seq] }, ...of });
@@ -58,13 +59,10 @@ describe("rankMemories", () => {
     ];
     expect(ids(all, asked)).toEqual(["first", "later", "other"]);
     const [hit] = rankMemories(all, { ...question, ...asked });
-    expect(hit).toMatchObject({
-      similarity: 0.3,
-      reason: "about who is asked about, of the time asked about",
-    });
+    expect(hit).toMatchObject({ similarity: 0.3, reason: "about who is asked about, of the time asked about" });
   });
 
-  it("orders by how far vectors stand out from what is unrelated in their space", () => {
+  it("orders vectors by their distance from unrelated ones", () => {
     const of = (far: number, near: number) => [
       signals("far", { words: 0.1, similarity: far }),
       signals("near", { words: 0, similarity: near }),
@@ -76,7 +74,7 @@ describe("rankMemories", () => {
     expect(ids(of(0.44, 0.46), { unrelated: { mean: 0.4, spread: 0.02 } })).toEqual(["far", "near"]);
   });
 
-  it("answers.md 1: puts the named day first, then the nearest to it, whatever is newer", () => {
+  it("answers.md 1: puts the named day first, then the nearest to it", () => {
     const spans = [{ from: new Date("2030-03-03"), before: new Date("2030-03-04") }];
     const days = [10, 9, 5, 4, 3, 2].map((day) =>
       signals(
@@ -88,7 +86,7 @@ describe("rankMemories", () => {
     expect(ids(days, { spans, now: new Date("2030-03-20") })).toEqual(["3", "4", "5", "2", "9", "10"]);
   });
 
-  it("has as similarity the greatest of cosine and share of words", () => {
+  it("has the maximum of cosine and lexical score as similarity", () => {
     const similarityOf = (fields: Partial<MemorySignals>) =>
       rankMemories([signals("one", fields)], question)[0]?.similarity;
     expect(similarityOf({ words: 0, similarity: 0.7 })).toBe(0.7);
@@ -97,7 +95,7 @@ describe("rankMemories", () => {
     expect(similarityOf({ words: 1, similarity: 1, source: 1 })).toBe(1);
   });
 
-  it("says why each was found", () => {
+  it("gives the reason of each hit", () => {
     const reasonOf = (fields: Partial<MemorySignals>, names = false) =>
       rankMemories([signals("one", fields, { actorId: "Ana" })], { ...question, names: () => names })[0]?.reason;
     expect(reasonOf({})).toBe("same words");
@@ -122,42 +120,38 @@ describe("rankMemories", () => {
     )
     .map((all) => all.map((fields, index) => signals(String(index), fields)));
 
-  it("gives finite scores in order, similarities within 0 and 1, and cuts by the threshold alone", () => {
-    fc.assert(
-      fc.property(candidates, share, (all, threshold) => {
-        const hits = rankMemories(all, question);
-        expect(hits.length).toBe(all.length);
-        for (const { score, similarity } of hits) {
-          expect(Number.isFinite(score)).toBe(true);
-          expect(similarity).toBeGreaterThanOrEqual(0);
-          expect(similarity).toBeLessThanOrEqual(1);
-        }
-        const scores = hits.map(({ score }) => score);
-        expect(scores).toEqual(scores.toSorted((first, second) => second - first));
-        expect(rankMemories(all, { ...question, threshold })).toEqual(
-          hits.filter(({ similarity }) => similarity >= threshold),
-        );
-      }),
-    );
+  it("returns finite, sorted scores and similarities within 0 and 1, cut by the threshold only", () => {
+    forAll(candidates, share, (all, threshold) => {
+      const hits = rankMemories(all, question);
+      expect(hits.length).toBe(all.length);
+      for (const { score, similarity } of hits) {
+        expect(Number.isFinite(score)).toBe(true);
+        expect(similarity).toBeGreaterThanOrEqual(0);
+        expect(similarity).toBeLessThanOrEqual(1);
+      }
+      const scores = hits.map(({ score }) => score);
+      expect(scores).toEqual(scores.toSorted((first, second) => second - first));
+      expect(rankMemories(all, { ...question, threshold })).toEqual(
+        hits.filter(({ similarity }) => similarity >= threshold),
+      );
+    });
   });
 
-  it("never lowers a memory for fitting the question better", () => {
-    fc.assert(
-      fc.property(
-        candidates.filter((all) => all.length > 1),
-        share,
-        (all, more) => {
-          const [first, ...others] = all as [MemorySignals, ...MemorySignals[]];
-          const better = { ...first, words: first.words + more };
-          expect(ids([better, ...others]).indexOf("0")).toBeLessThanOrEqual(ids(all).indexOf("0"));
-        },
-      ),
+  it("never ranks a memory lower for a better match", () => {
+    forAll(
+      candidates.filter((all) => all.length > 1),
+      share,
+      (all, more) => {
+        const [first, ...others] = all as [MemorySignals, ...MemorySignals[]];
+        const better = { ...first, words: first.words + more };
+        expect(ids([better, ...others]).indexOf("0")).toBeLessThanOrEqual(ids(all).indexOf("0"));
+      },
     );
   });
 });
 
 describe("aboveFloor", () => {
-  it("by default leaves nothing when even the best is hardly alike, else nearly all", () => {
+  it("by default drops everything if the best hit is weak, else keeps nearly all", () => {
     const { best, each } = defaultFloor;
     expect(aboveFloor([{ similarity: best - 0.01 }, { similarity: each }], undefined)).toEqual([]);
     const some = [{ similarity: each }, { similarity: best }, { similarity: each - 0.01 }];
@@ -166,7 +160,7 @@ describe("aboveFloor", () => {
     expect(aboveFloor([{ similarity: 0 }], 0)).toEqual([{ similarity: 0 }]);
   });
 
-  it("goes by evidence where that is less than similarity, but for a threshold", () => {
+  it("uses evidence below similarity, except with a threshold", () => {
     const all = [{ similarity: 0.7, evidence: 0 }];
     expect(aboveFloor(all, undefined)).toEqual([]);
     expect(aboveFloor(all, 0.6)).toEqual(all);
@@ -178,22 +172,20 @@ const someId: fc.Arbitrary<string> = fc.constantFrom("a", "b", "c", "d", "e", "f
 const item = (id: string) => ({ id }) as MemoryItem;
 const someIds = fc.uniqueArray(someId, { maxLength: 6 });
 
-it("tells two memories at most, each once, beside the first hit that is linked to it, and none that is known", () => {
-  fc.assert(
-    fc.property(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (hits, links, known) => {
-      const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
-      const told = relatedTo(
-        hits.map((id) => ({ memory: item(id) })),
-        linked,
-        known.map(item),
-      );
-      expect(told.map(({ hit }) => hit.memory.id)).toEqual(hits);
-      const news = told.flatMap(({ memories }) => memories.map(({ id }) => id));
-      expect(new Set(news).size).toBe(news.length);
-      for (const id of news) expect([...hits, ...known]).not.toContain(id);
-      const all = new Set(hits.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
-      const free = [...all].filter((id) => ![...hits, ...known].includes(id));
-      expect(news.length).toBe(Math.min(2, free.length));
-    }),
-  );
+it("relatedTo returns at most two new memories, each once, with the first hit that links to it", () => {
+  forAll(someIds, fc.array(fc.tuple(someId, someIds)), someIds, (hits, links, known) => {
+    const linked = new Map(links.map(([id, to]) => [id, to.map(item)]));
+    const told = relatedTo(
+      hits.map((id) => ({ memory: item(id) })),
+      linked,
+      known.map(item),
+    );
+    expect(told.map(({ hit }) => hit.memory.id)).toEqual(hits);
+    const news = told.flatMap(({ memories }) => memories.map(({ id }) => id));
+    expect(new Set(news).size).toBe(news.length);
+    for (const id of news) expect([...hits, ...known]).not.toContain(id);
+    const all = new Set(hits.flatMap((id) => linked.get(id) ?? []).map(({ id }) => id));
+    const free = [...all].filter((id) => ![...hits, ...known].includes(id));
+    expect(news.length).toBe(Math.min(2, free.length));
+  });
 });

@@ -2,6 +2,7 @@ import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
 import type { MemoryConfig } from "../../src/index.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -9,10 +10,7 @@ const db = useTestDatabase();
 async function find(texts: readonly string[], query: string, config: MemoryConfig = {}) {
   const memory = db.memory({ config });
   const scope = { userId: JSON.stringify([texts, query, config]) };
-  await memory.memories.add(
-    texts.map((text) => ({ text })),
-    { scope },
-  );
+  await memory.memories.add(asDrafts(texts), { scope });
   const messages = texts.map((content, index) => new HumanMessage({ id: `m${index}`, content }));
   await memory.record({ scope, threadId: scope.userId, messages });
   const [memories, said] = await Promise.all([
@@ -45,7 +43,7 @@ describe("search in other languages", () => {
     expect(said[0]).toBe(texts[index]);
   });
 
-  it("of which no word was said finds nothing", async () => {
+  it("finds nothing without a shared word", async () => {
     expect(await find(japanese, "税金の申告")).toEqual({ memories: [], said: [] });
     expect(await find(chinese, "股票")).toEqual({ memories: [], said: [] });
   });

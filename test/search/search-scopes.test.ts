@@ -6,7 +6,7 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
 /** Finds all that is stored now, and needs no word of it. */
-const today = `What of ${new Date().toISOString().slice(0, 10)}?`;
+const today = `What about ${new Date().toISOString().slice(0, 10)}?`;
 let memory: Memory;
 
 beforeAll(() => {
@@ -23,16 +23,9 @@ const said = async (scope: Scope, query = "marmot") => {
 };
 
 describe("a search", () => {
-  it("sees exactly one user, tenant and app, whatever characters their ids have", async () => {
+  it("sees exactly one user, tenant and app for ids of any characters", async () => {
     const scopes: Scope[] = [
-      { userId: "a" },
-      { userId: "ab" },
-      { userId: "A" },
-      { userId: "a%" },
-      { userId: "a_" },
-      { userId: "a\\" },
-      { userId: "a:b" },
-      { userId: "ä" },
+      ...["a", "ab", "A", "a%", "a_", "a\\", "a:b", "ä"].map((userId) => ({ userId })),
       { tenantId: "a", userId: "a" },
       { tenantId: "a:a", userId: "b" },
       { tenantId: "a", userId: "a:b" },
@@ -55,7 +48,7 @@ describe("a search", () => {
     expect(await said({ tenantId: "a", userId: "unheard of" })).toEqual([]);
   });
 
-  it("in an app sees the user's own memories, the user's of this app, and the app's; not those of other apps", async () => {
+  it("in an app sees the user's memories, the user's in this app and the app's own", async () => {
     const user = { userId: "ben" };
     const inNotes = { ...user, appId: "notes" };
     await memory.memories.add({ text: "Ben likes the marmot." }, { scope: user });
@@ -88,7 +81,7 @@ describe("a search", () => {
     }
   });
 
-  it("in an app sees only what was said in that app; without one, all that the user said", async () => {
+  it("in an app sees that app's messages only; without one, all of the user's", async () => {
     const user = { userId: "dora" };
     for (const [index, scope] of [user, { ...user, appId: "notes" }, { ...user, appId: "mail" }].entries()) {
       const messages = [new HumanMessage(`A badger, number ${index}.`)];
@@ -101,7 +94,7 @@ describe("a search", () => {
     }
   });
 
-  it("does not find what was removed, until it is restored", async () => {
+  it("does not find a removed memory until it is restored", async () => {
     const scope = { userId: "emil" };
     const [added] = await memory.memories.add({ text: "Emil keeps a marmot." }, { scope });
     const id = added?.id as string;

@@ -3,6 +3,7 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import type { WorkKind } from "../../src/jobs/work-kinds.rule.js";
 import type { Memory } from "../../src/memory.js";
 import type { TestDatabase } from "./test-database.js";
+import type { TestOptions } from "./test-memory.js";
 
 /** A thread of a user. */
 export interface Address {
@@ -12,6 +13,15 @@ export interface Address {
 
 /** A thread of a new user. */
 export const newAddress = (): Address => ({ scope: { userId: randomUUID() }, threadId: randomUUID() });
+
+/** A memory on `db`, and a thread of a new user. */
+export function openThread(db: TestDatabase, options?: TestOptions) {
+  const thread = newAddress();
+  return { memory: db.memory(options), thread, ...thread };
+}
+
+/** Drafts of plain texts. */
+export const asDrafts = (texts: readonly string[]) => texts.map((text) => ({ text }));
 
 /** One turn of a thread. */
 export function say(memory: Memory, thread: Address, says: string, answer = "I see.") {

@@ -2,15 +2,14 @@ import fc from "fast-check";
 import { countTokensApproximately, HumanMessage } from "langchain";
 import { expect, it } from "vitest";
 import { estimateTokens, readTokens } from "../../src/text/estimate-tokens.js";
+import { forAll } from "../support/for-all.js";
 
 const text = fc.string({ maxLength: 200, unit: "binary" });
 
 it("counts Latin letters, code and JSON as LangChain does", () => {
-  fc.assert(
-    fc.property(fc.string({ maxLength: 200, unit: "binary-ascii" }), (ascii) => {
-      expect(estimateTokens(ascii)).toBe(countTokensApproximately([new HumanMessage(ascii)]));
-    }),
-  );
+  forAll(fc.string({ maxLength: 200, unit: "binary-ascii" }), (ascii) => {
+    expect(estimateTokens(ascii)).toBe(countTokensApproximately([new HumanMessage(ascii)]));
+  });
 });
 
 // Counted with OpenAI's o200k encoding.
@@ -31,26 +30,20 @@ it.each([
     "اسمي آنا وأعيش في بورتو. لدي حساسية من المكسرات، وأشرب الشاي الأخضر كل صباح، وأركض على ضفاف النهر بعد الظهر. أنهينا الأسبوع الماضي خطة النشر.",
   ],
   ["emoji", 600, "😀".repeat(600)],
-])("does not count %s too low: %i", (_, counted, sample) => {
-  expect(estimateTokens(sample)).toBeGreaterThan(counted);
-});
+])("does not count %s too low: %i", (_, counted, sample) => expect(estimateTokens(sample)).toBeGreaterThan(counted));
 
-it("is never more than the characters, and adds up: a budget holds for the sum of its parts", () => {
-  fc.assert(
-    fc.property(text, text, (one, other) => {
-      expect(estimateTokens(one)).toBeLessThanOrEqual(one.length);
-      expect(readTokens(one + other).tokens).toBe(readTokens(one).tokens + readTokens(other).tokens);
-    }),
-  );
+it("is at most the number of characters and additive", () => {
+  forAll(text, text, (one, other) => {
+    expect(estimateTokens(one)).toBeLessThanOrEqual(one.length);
+    expect(readTokens(one + other).tokens).toBe(readTokens(one).tokens + readTokens(other).tokens);
+  });
 });
 
 it("stops at the last character within the bound", () => {
-  fc.assert(
-    fc.property(text, fc.double({ min: 0, max: 60, noNaN: true }), (each, most) => {
-      const { end, tokens } = readTokens(each, 0, most);
-      expect(tokens).toBeLessThanOrEqual(most);
-      expect(readTokens(each.slice(0, end)).tokens).toBe(tokens);
-      if (end < each.length) expect(readTokens(each.slice(0, end + 1)).tokens).toBeGreaterThan(most);
-    }),
-  );
+  forAll(text, fc.double({ min: 0, max: 60, noNaN: true }), (each, most) => {
+    const { end, tokens } = readTokens(each, 0, most);
+    expect(tokens).toBeLessThanOrEqual(most);
+    expect(readTokens(each.slice(0, end)).tokens).toBe(tokens);
+    if (end < each.length) expect(readTokens(each.slice(0, end + 1)).tokens).toBeGreaterThan(most);
+  });
 });

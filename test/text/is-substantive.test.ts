@@ -8,7 +8,7 @@ describe("isSubstantive", () => {
     [["Thanks a lot!", "I moved to Porto.", "我住在波尔图", "ฉันชื่อแอนนา", "меня зовут Анна"], true, true],
     [["أسكن في بورتو", "나는 서울에 살아요", "terima kasih", `ok ${"👍 ".repeat(5_000)} Porto`], true, true],
     [[`${"\n".repeat(1_000_000)} I sail.`, "ab".repeat(5_000_000), "好".repeat(5_000_000)], true, true],
-  ])("is for two words of any script, and for one that answers a question: %#", (texts, unasked, asked) => {
+  ])("accepts two words of any script, and one as an answer: %#", (texts, unasked, asked) => {
     for (const text of texts) {
       expect([text.slice(0, 20), isSubstantive(text)]).toEqual([text.slice(0, 20), unasked]);
       expect([text.slice(0, 20), isSubstantive(text, true)]).toEqual([text.slice(0, 20), asked]);
@@ -24,7 +24,5 @@ describe("isSubstantive", () => {
     ["Why? Because it rains.", false],
     ["Done.", false],
     ["", false],
-  ])("%j asks something: %s", (text, asks) => {
-    expect(asksSomething(text)).toBe(asks);
-  });
+  ])("%j asks something: %s", (text, asks) => expect(asksSomething(text)).toBe(asks));
 });

@@ -1,6 +1,7 @@
 import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { searchText } from "../../src/text/search-text.js";
+import { forAll } from "../support/for-all.js";
 
 const words = (text: string) => text.split(/\s+/).filter(Boolean);
 
@@ -20,9 +21,7 @@ describe("searchText", () => {
     ["knows versions", "since v2.3.1", "since v2.3.1 2.3.1"],
     ["leaves longer compounds", "state-of-the-art mother-in-law", "state-of-the-art mother-in-law"],
     ["is nothing for nothing", "", ""],
-  ])("%s", (_, text, expected) => {
-    expect(words(searchText(text))).toEqual(words(expected));
-  });
+  ])("%s", (_, text, expected) => expect(words(searchText(text))).toEqual(words(expected)));
 
   it("has no NUL and is never much longer than its bound", () => {
     expect(searchText("a\u0000b")).toBe("a b");
@@ -31,7 +30,7 @@ describe("searchText", () => {
     expect(searchText("茶".repeat(300_000)).length).toBeLessThan(6 * 100_000);
   });
 
-  it("has no more words, bytes and letters than an index takes", () => {
+  it("stays within the index's limits of words and bytes", () => {
     const part = fc.constantFrom("ab", "語", "ﷺ", "q1-", "é", ".", " ", "\u0301\u0316", "x/y", "😀", "ำ");
     const repeated = fc.tuple(fc.array(part, { minLength: 1, maxLength: 6 }), fc.integer({ min: 1, max: 20_000 }));
     const numbered = fc.integer({ min: 1, max: 20_000 }).map((count) => [...Array(count).keys()].join(" word"));
@@ -52,42 +51,33 @@ describe("searchText", () => {
     );
   });
 
-  it("finds a word that is too long by its beginning", () => {
+  it("truncates a word that is too long", () => {
     const word = "0123456789abcdef".repeat(30);
     expect(searchText(word)).toBe(searchText(`${word}0`));
     expect(searchText(word)).toHaveLength(128);
   });
 
-  it("is the same for upper and lower case, and with accents added", () => {
-    fc.assert(
-      fc.property(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
-        const plain = searchText(text);
-        expect(searchText(text.toUpperCase())).toBe(plain);
-        expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"))).toBe(plain);
-      }),
-    );
-  });
-
-  it("gives a text of ideographs everything that any part of it gives", () => {
-    const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), {
-      minLength: 1,
-      maxLength: 12,
+  it("ignores case and accents", () => {
+    forAll(fc.stringMatching(/^[a-z ]{0,40}$/), (text) => {
+      const plain = searchText(text);
+      expect(searchText(text.toUpperCase())).toBe(plain);
+      expect(searchText(text.replaceAll(/[a-z]/g, "$&\u0301"))).toBe(plain);
     });
-    fc.assert(
-      fc.property(ideographs, fc.nat(), fc.nat(), (characters, from, length) => {
-        const start = from % characters.length;
-        const part = characters.slice(start, start + 1 + (length % characters.length)).join("");
-        const all = new Set(words(searchText(characters.join(""))));
-        for (const word of words(searchText(part))) expect(all).toContain(word);
-      }),
-    );
   });
 
-  it("takes any string", () => {
-    fc.assert(
-      fc.property(fc.string({ unit: "binary" }), (text) => {
-        expect(searchText(text)).not.toContain("\u0000");
-      }),
-    );
+  it("of a text of ideographs includes the terms of any part", () => {
+    const ideographs = fc.array(fc.constantFrom(..."我喜欢茶咖啡东京大阪猫"), { minLength: 1, maxLength: 12 });
+    forAll(ideographs, fc.nat(), fc.nat(), (characters, from, length) => {
+      const start = from % characters.length;
+      const part = characters.slice(start, start + 1 + (length % characters.length)).join("");
+      const all = new Set(words(searchText(characters.join(""))));
+      for (const word of words(searchText(part))) expect(all).toContain(word);
+    });
+  });
+
+  it("accepts any string", () => {
+    forAll(fc.string({ unit: "binary" }), (text) => {
+      expect(searchText(text)).not.toContain("\u0000");
+    });
   });
 });

@@ -2,6 +2,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { estimateTokens } from "../../src/text/estimate-tokens.js";
 import { type PieceBounds, textPieces, withinBounds } from "../../src/text/text-pieces.js";
+import { forAll } from "../support/for-all.js";
 
 const text = fc.oneof(
   fc.string({ maxLength: 200, size: "max" }),
@@ -18,23 +19,20 @@ const rejoined = (pieces: { seq: number; text: string }[][]) => {
 };
 
 describe("textPieces", () => {
-  it("loses nothing, keeps order and budget, parts no surrogate pair, and makes no empty piece", () => {
-    fc.assert(
-      fc.property(items, budget, (input, tokens) => {
-        const pieces = textPieces(input, tokens);
-        expect(rejoined(pieces)).toEqual(input);
-        const isWhole = input.every((item) => !/\p{Surrogate}/u.test(item.text));
-        for (const piece of pieces) {
-          expect(piece.length).toBeGreaterThan(0);
-          const used = piece.reduce((sum, item) => sum + estimateTokens(item.text), 0);
-          expect(used).toBeLessThanOrEqual(tokens);
-          if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
-        }
-      }),
-    );
+  it("loses nothing, keeps order and budget, splits no surrogate pair and makes no empty piece", () => {
+    forAll(items, budget, (input, tokens) => {
+      const pieces = textPieces(input, tokens);
+      expect(rejoined(pieces)).toEqual(input);
+      const isWhole = input.every((item) => !/\p{Surrogate}/u.test(item.text));
+      for (const piece of pieces) {
+        expect(piece.length).toBeGreaterThan(0);
+        expect(piece.reduce((sum, item) => sum + estimateTokens(item.text), 0)).toBeLessThanOrEqual(tokens);
+        if (isWhole) for (const { text: part } of piece) expect(part).not.toMatch(/\p{Surrogate}/u);
+      }
+    });
   });
 
-  it("makes one piece of what fits, and none of nothing", () => {
+  it("makes one piece of a text that fits, and none of nothing", () => {
     const small = [{ text: "hello" }, { text: "" }, { text: "there" }];
     expect(textPieces(small, 100)).toEqual([small]);
     expect(textPieces([], 100)).toEqual([]);
@@ -52,33 +50,24 @@ describe("no cut", () => {
     };
   };
   const wordsOf = (said: string) => said.split(/\s+/).filter(Boolean);
+  const words = "a the INV-2024-00731 ana@example.org https://example.org/a?b=c&d=e#f größer".split(" ");
   const word = fc.oneof(
-    fc.constantFrom(
-      "a",
-      "the",
-      "INV-2024-00731",
-      "ana@example.org",
-      "https://example.org/a?b=c&d=e#f",
-      "größer",
-      "x".repeat(150),
-    ),
+    fc.constantFrom(...words, "x".repeat(150)),
     fc.stringMatching(/^[A-Za-z0-9+/=_.:;,(){}-]{1,120}$/),
   );
 
-  it("parts a word that fits a piece", () => {
+  it("splits a word that fits a piece", () => {
     const between = fc.constantFrom(" ", "\n", "  ", "\t", "\n\n", "\u00A0");
     const pairs = fc.array(fc.tuple(word, between), { minLength: 30, maxLength: 200, size: "max" });
-    fc.assert(
-      fc.property(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
-        const { parts } = cutsOf(said.flat().join(""), tokens);
-        const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
-        const whole = new Set(parts.flatMap(wordsOf));
-        for (const each of fitting) expect(whole).toContain(each);
-      }),
-    );
+    forAll(pairs, fc.integer({ min: 60, max: 250 }), (said, tokens) => {
+      const { parts } = cutsOf(said.flat().join(""), tokens);
+      const fitting = said.map(([each]) => each).filter((each) => estimateTokens(each) < tokens - 15);
+      const whole = new Set(parts.flatMap(wordsOf));
+      for (const each of fitting) expect(whole).toContain(each);
+    });
   });
 
-  it("parts a code or a word in scripts that write no spaces", () => {
+  it("splits a code or a word in scripts without spaces", () => {
     const codes = Array.from({ length: 100 }, (_, index) => `INV-2024-${String(index).padStart(5, "0")}`);
     const said = codes.map((code) => `订单${code}已发货，預計明日抵達東京コーヒー店。`).join("");
     for (let tokens = 60; tokens < 120; tokens++) {
@@ -88,39 +77,24 @@ describe("no cut", () => {
     }
   });
 
-  it("is within a character as people see it", () => {
-    const grapheme = fc.constantFrom(
-      "👩‍👩‍👧‍👦",
-      "🇵🇹",
-      "🇩🇪",
-      "👍🏽",
-      "e\u0301",
-      "각",
-      "각".normalize("NFD"),
-      "ক্ষ",
-      "🏴󠁧󠁢󠁥󠁮󠁧󠁿",
-      "\r\n",
-      "1️⃣",
-      "日",
-      "a",
-    );
+  it("splits a grapheme", () => {
+    const graphemes = "👩‍👩‍👧‍👦 🇵🇹 🇩🇪 👍🏽 e\u0301 각 ক্ষ 🏴󠁧󠁢󠁥󠁮󠁧󠁿 \r\n 1️⃣ 日 a".split(" ");
+    const grapheme = fc.constantFrom(...graphemes, "각".normalize("NFD"));
     const segmenter = new Intl.Segmenter("und", { granularity: "grapheme" });
-    fc.assert(
-      fc.property(
-        fc.array(grapheme, { minLength: 100, maxLength: 300, size: "max" }),
-        fc.integer({ min: 60, max: 90 }),
-        (all, tokens) => {
-          const said = all.join("");
-          const ends = new Set(Array.from(segmenter.segment(said), ({ index }) => index));
-          for (const cut of cutsOf(said, tokens).cuts) expect(ends).toContain(cut);
-        },
-      ),
+    forAll(
+      fc.array(grapheme, { minLength: 100, maxLength: 300, size: "max" }),
+      fc.integer({ min: 60, max: 90 }),
+      (all, tokens) => {
+        const said = all.join("");
+        const ends = new Set(Array.from(segmenter.segment(said), ({ index }) => index));
+        for (const cut of cutsOf(said, tokens).cuts) expect(ends).toContain(cut);
+      },
     );
     const flags = "🇵🇹".repeat(500);
     for (const part of cutsOf(`a ${flags}`, 100).parts) expect(part).toMatch(/^(?:a )?(?:🇵🇹)*$/u);
   });
 
-  it("is within a line of code where one ends near, nor a value of JSON in one line", () => {
+  it("splits a line of code or a value of one-line JSON", () => {
     const lines = Array.from({ length: 300 }, (_, index) => `  const value${index} = compute(${index}, "x");`);
     for (const part of cutsOf(lines.join("\n"), 200).parts.slice(0, -1)) expect(part.endsWith("\n")).toBe(true);
     const json = JSON.stringify(Array.from({ length: 300 }, (_, id) => ({ id: `INV-2024-${id + 10_000}` })));
@@ -128,7 +102,7 @@ describe("no cut", () => {
     for (let id = 0; id < 300; id++) expect(parts.join("|")).toContain(`INV-2024-${id + 10_000}`);
   });
 
-  it("is missing in a word that is longer than a piece: it is cut where the piece is full", () => {
+  it("is needed before the piece is full, even in a word longer than a piece", () => {
     const base64 = Buffer.from("mnemograph".repeat(2_000)).toString("base64");
     const { parts } = cutsOf(`before ${base64} after`, 200);
     expect(parts.length).toBeGreaterThan(5);
@@ -153,19 +127,17 @@ const piecesOf = (input: readonly { text: string }[], { inputBudgetTokens }: Pie
   textPieces(input, inputBudgetTokens).length;
 
 describe("withinBounds", () => {
-  it("is never more calls than bound, and the very same where that is enough", () => {
-    fc.assert(
-      fc.property(longItems, bounds, (input, bound) => {
-        const { items: limited, isCut, taken } = withinBounds(input, bound);
-        expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
-        expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
-        if (!isCut) expect(limited).toEqual(input);
-        else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
-      }),
-    );
+  it("stays within the bound of calls, and changes nothing that fits", () => {
+    forAll(longItems, bounds, (input, bound) => {
+      const { items: limited, isCut, taken } = withinBounds(input, bound);
+      expect(piecesOf(limited, bound)).toBeLessThanOrEqual(bound.mostPieces);
+      expect([isCut, taken]).toEqual([piecesOf(input, bound) > bound.mostPieces, input.length]);
+      if (!isCut) expect(limited).toEqual(input);
+      else expect(limited.some(({ text: each }) => / left out …\]/.test(each))).toBe(true);
+    });
   });
 
-  it("keeps head and tail of a long message, and says how much is missing between", () => {
+  it("keeps head and tail of a long message with the number of omitted characters", () => {
     const body = Array.from({ length: 500_000 }, (_, index) => `word${index}`).join(" ");
     const bound = { inputBudgetTokens: 1_000, mostPieces: 4 };
     const { items } = withinBounds([{ text: "hello" }, { text: body }, { text: "bye" }], bound);
@@ -181,7 +153,7 @@ describe("withinBounds", () => {
     expect(`${head}|${tail}`).toMatch(/word\d+ \|word\d+/);
   });
 
-  it("takes from the longest first: what is short stays whole", () => {
+  it("shortens the longest first", () => {
     const input = [{ text: "a b ".repeat(20_000) }, { text: "short ".repeat(50) }, { text: "c d ".repeat(20_000) }];
     const [one, short, other] = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }).items;
     expect(short).toEqual(input[1]);
@@ -189,7 +161,7 @@ describe("withinBounds", () => {
     expect(Math.abs((first ?? 0) - (second ?? 0))).toBeLessThan(100);
   });
 
-  it("of very many keeps the first and the last", () => {
+  it("keeps the first and the last of very many", () => {
     const many = Array.from({ length: 10_000 }, (_, seq) => ({ seq, text: `message number ${seq} of many` }));
     const { items: limited } = withinBounds(many, { inputBudgetTokens: 1_000, mostPieces: 2 });
     expect(limited[0]).toEqual(many[0]);
@@ -197,31 +169,27 @@ describe("withinBounds", () => {
     expect(limited.some(({ text: each }) => /\[… [\d,]+ messages left out …\]/.test(each))).toBe(true);
   });
 
-  it("takes whole groups, as many as fit uncut, and cuts of the first one alone", () => {
+  it("takes whole groups that fit, and cuts only the first", () => {
     const entries = fc.array(fc.tuple(fc.boolean(), fc.oneof(long, text)), { minLength: 1, maxLength: 20 });
-    fc.assert(
-      fc.property(entries, bounds, (given, bound) => {
-        const input = given.map(([begins, each]) => ({ begins, text: each }));
-        const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
-        expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
-        expect(taken).toBeGreaterThan(0);
-        const first = input.slice(0, taken);
-        if (!isCut) expect(items).toEqual(first);
-        const tooLong = first.some(
-          ({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces,
-        );
-        const groups = first.slice(1).filter(({ begins }) => begins).length;
-        if (isCut && groups > 0) expect(tooLong).toBe(true);
-        if (taken === input.length) return;
-        expect(input[taken]?.begins).toBe(true);
-        const next = input.findIndex(({ begins }, index) => index > taken && begins);
-        const more = input.slice(0, next < 0 ? input.length : next);
-        expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
-      }),
-    );
+    forAll(entries, bounds, (given, bound) => {
+      const input = given.map(([begins, each]) => ({ begins, text: each }));
+      const { items, taken, isCut } = withinBounds(input, bound, ({ begins }) => begins);
+      expect(piecesOf(items, bound)).toBeLessThanOrEqual(bound.mostPieces);
+      expect(taken).toBeGreaterThan(0);
+      const first = input.slice(0, taken);
+      if (!isCut) expect(items).toEqual(first);
+      const tooLong = first.some(({ text: each }) => estimateTokens(each) > bound.inputBudgetTokens * bound.mostPieces);
+      const groups = first.slice(1).filter(({ begins }) => begins).length;
+      if (isCut && groups > 0) expect(tooLong).toBe(true);
+      if (taken === input.length) return;
+      expect(input[taken]?.begins).toBe(true);
+      const next = input.findIndex(({ begins }, index) => index > taken && begins);
+      const more = input.slice(0, next < 0 ? input.length : next);
+      expect(piecesOf(more, bound)).toBeGreaterThan(bound.mostPieces);
+    });
   });
 
-  it("leaves the others their place beside one that is too long", () => {
+  it("keeps the others beside one that is too long", () => {
     const input = ["one", "word ".repeat(100_000), "two", "three"].map((each) => ({ text: each }));
     const { items, taken } = withinBounds(input, { inputBudgetTokens: 1_000, mostPieces: 4 }, () => true);
     expect([taken, items.map(({ text: each }) => each.slice(0, 5))]).toEqual([4, ["one", "word ", "two", "three"]]);

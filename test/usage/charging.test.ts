@@ -87,9 +87,7 @@ describe("background calls", () => {
   it("whose answer was cut are counted, and each try again as what it is", async () => {
     const cut = () => costing(600, 60, '{"summary": "They', "length");
     const memory = summaryMemory(db, {
-      model: taskModel({
-        conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)),
-      }),
+      model: taskModel({ conversation_summary: (_, call) => (call === 0 ? cut() : costing(600, 9, summary)) }),
       config: { summaries: { retryDelayMs: 0 } },
     });
     const thread = newAddress();
@@ -101,9 +99,7 @@ describe("background calls", () => {
   });
 
   it("that were not answered cost nothing that is known", async () => {
-    const memory = summaryMemory(db, {
-      model: taskModel({ conversation_summary: () => new Error("no connection") }),
-    });
+    const memory = summaryMemory(db, { model: taskModel({ conversation_summary: () => new Error("no connection") }) });
     const thread = newAddress();
     await memory.remember({ ...thread, messages: rounds(3) });
     expect(await rowsOf(thread)).toEqual([]);

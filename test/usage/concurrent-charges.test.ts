@@ -13,12 +13,9 @@ const clock = () => new Date("2031-05-05T10:30:00Z");
 describe.skipIf(!onServer())("energy where tenants are isolated (server only)", () => {
   const isolated = useIsolatedDatabase(db);
 
-  it("is charged to the tenant of the work, and shown to nobody else", async () => {
+  it("is charged to the tenant of the work and hidden from others", async () => {
     const [one, other] = [randomUUID(), randomUUID()];
-    const config = {
-      memories: { extract: false, episodes: false },
-      energy: { capacityUnits: 1_000 },
-    };
+    const config = { memories: { extract: false, episodes: false }, energy: { capacityUnits: 1_000 } };
     const memory = isolated.memory({ model: taskModel({}), config, clock });
     for (const tenantId of [one, other]) {
       const thread = { scope: { tenantId, userId: "ana" }, threadId: "t" };
@@ -44,13 +41,10 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
     expect((await memory.stats({ tenantId: one })).energy.kinds).toEqual([]);
   });
 
-  it("is that of the tenant for work that the owner's process takes over", async () => {
+  it("is charged to the tenant for work that the owner's process takes over", async () => {
     const scope = { tenantId: randomUUID(), userId: "ana" };
     const config = { memories: { extract: false, episodes: false } };
-    const failing = isolated.memory({
-      config,
-      model: taskModel({ conversation_summary: () => new Error("down") }),
-    });
+    const failing = isolated.memory({ config, model: taskModel({ conversation_summary: () => new Error("down") }) });
     await failing.remember({ scope, threadId: "t", messages: ["1", "2", "3"].flatMap(round) });
     await db.pool.query(`update "${isolated.schema}".work set retry_at = now() where kind = 'summaries'`);
     const owner = isolated.memory({ role: "owner", model: taskModel({}), config });
@@ -59,7 +53,7 @@ describe.skipIf(!onServer())("energy where tenants are isolated (server only)", 
   });
 });
 
-it("a summary that two processes race for is charged where it was asked for", async () => {
+it("a summary that three processes race for is charged once for each model call", async () => {
   const model = taskModel({});
   const memories = [1, 2, 3].map(() => summaryMemory(db, { model }));
   const thread = { scope: { tenantId: randomUUID(), userId: "ana" }, threadId: randomUUID() };

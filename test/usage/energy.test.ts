@@ -53,7 +53,7 @@ function metered(energy: EnergyConfig = {}, tenantId: string = randomUUID()) {
 }
 
 describe("the energy of a tenant", () => {
-  it("falls by what calls cost, which comes back after two hours", async () => {
+  it("falls by the cost of calls and recovers after two hours", async () => {
     const { memory, tenantId, charge, passed } = metered({ capacityUnits: 1_000 });
     const level = () => memory.energy.level({ tenantId });
     expect(await level()).toEqual({ level: 100, units: 1_000, capacity: 1_000, low: false });
@@ -71,7 +71,7 @@ describe("the energy of a tenant", () => {
     expect(await level()).toMatchObject({ level: 100, units: 1_000 });
   });
 
-  it("is its own: others keep theirs, and those without a tenant are one", async () => {
+  it("is separate for each tenant, and shared by scopes without one", async () => {
     const one = metered({ capacityUnits: 100 });
     const other = metered({ capacityUnits: 100 });
     await one.charge(90);
@@ -99,7 +99,7 @@ describe("the energy of a tenant", () => {
     expect([lines.length, (await told()).length]).toEqual([2, 2]);
   });
 
-  it("is always full where there is no budget, and calls are counted all the same", async () => {
+  it("is always full without a budget, and calls are still counted", async () => {
     const { memory, tenantId, charge, usage, user } = metered({ capacityUnits: null });
     await charge(1_000);
     const full = { level: 100, units: null, capacity: null, low: false };
@@ -110,7 +110,7 @@ describe("the energy of a tenant", () => {
 });
 
 describe("a charge", () => {
-  it("that is sent again is no second one", async () => {
+  it("that is sent again counts once", async () => {
     const { memory, database, tenantId, user } = metered({ capacityUnits: 1_000 });
     const call = {
       id: randomUUID(),
@@ -126,7 +126,7 @@ describe("a charge", () => {
     ]);
   });
 
-  it("says nothing of a user or a thread that was forgotten meanwhile, and is charged", async () => {
+  it("after its user or thread was forgotten is anonymous", async () => {
     const { memory, tenantId, charge, know, user, usage } = metered();
     await know(user());
     const threadId = randomUUID();
@@ -176,11 +176,8 @@ describe("work that can wait", () => {
     expect(await waits()).toBe(0.5);
   });
 
-  it("makes summaries wait for nothing", async () => {
-    const memory = summaryMemory(db, {
-      model: taskModel({}),
-      config: { energy: { capacityUnits: 1 } },
-    });
+  it("does not include summaries", async () => {
+    const memory = summaryMemory(db, { model: taskModel({}), config: { energy: { capacityUnits: 1 } } });
     const thread = newAddress();
     const scope = { ...thread.scope, tenantId: randomUUID() };
     for (const round of [1, 2, 3, 4]) {
@@ -212,7 +209,7 @@ describe("what was consumed", () => {
     return { ...of, shop, inShop };
   };
 
-  it("is told by kind, of a scope, a tenant or all", async () => {
+  it("is reported by kind for a scope, a tenant or all", async () => {
     const { memory, shop, inShop, tenantId, user } = await spent();
     const units = async (of: StatsOf<undefined>) => (await usedBy(memory, of)).map((row) => [row.kind, row.units]);
     expect(await units({ tenantId })).toEqual([
@@ -246,14 +243,14 @@ describe("what was consumed", () => {
     expect(await today({ tenantId: "none" })).toBe(0);
   });
 
-  it("stands in the statistics of a scope", async () => {
+  it("is in the statistics of a scope", async () => {
     const { memory, user, passed } = await spent();
     passed(25);
     const { energy } = await memory.stats({ scope: user() });
     expect(energy).toMatchObject({ level: 99.998, unitsToday: 2, callsToday: 1 });
   });
 
-  it("in this process is told once", async () => {
+  it("in this process is reported once", async () => {
     const { usage, charge, user, memory, tenantId } = metered();
     expect(usage.energyConsumedSinceLastPoll()).toBe(0);
     await charge(3);
@@ -266,31 +263,29 @@ describe("what was consumed", () => {
   });
 });
 
-describe("usage and events", () => {
-  it("are kept for ninety days, however many there are", async () => {
-    const { memory, database, tenantId, charge, know, user, passed } = metered();
-    await know(user());
-    await charge(1);
-    await db.pool.query(
-      `insert into "${db.schema}".usage
+it("usage and events are kept for ninety days, however many there are", async () => {
+  const { memory, database, tenantId, charge, know, user, passed } = metered();
+  await know(user());
+  await charge(1);
+  await db.pool.query(
+    `insert into "${db.schema}".usage
        select gen_random_uuid(), tenant_id, user_id, app_id, thread_id, kind, input_tokens, output_tokens, units, created_at
        from "${db.schema}".usage cross join generate_series(1, 11000) where tenant_id = $1`,
-      [tenantId],
-    );
-    passed(24 * 9);
-    await charge(2);
-    await know(user("ben"));
-    const count = async (table: string) =>
-      (await db.pool.query(`select from "${db.schema}".${table} and tenant_id = $1`, [tenantId])).rowCount;
-    const counts = async () => [await count("usage where true"), await count("event where op = 'create'")];
-    passed(24 * 89.9);
-    await runLifecycle(memory);
-    expect(await counts()).toEqual([11_002, 2]);
-    passed(24 * 90 + 1);
-    await memory.upkeep();
-    expect(await counts()).toEqual([1, 1]);
-    passed(24 * 99.1);
-    await trimRecords(database);
-    expect(await counts()).toEqual([0, 0]);
-  });
+    [tenantId],
+  );
+  passed(24 * 9);
+  await charge(2);
+  await know(user("ben"));
+  const count = async (table: string) =>
+    (await db.pool.query(`select from "${db.schema}".${table} and tenant_id = $1`, [tenantId])).rowCount;
+  const counts = async () => [await count("usage where true"), await count("event where op = 'create'")];
+  passed(24 * 89.9);
+  await runLifecycle(memory);
+  expect(await counts()).toEqual([11_002, 2]);
+  passed(24 * 90 + 1);
+  await memory.upkeep();
+  expect(await counts()).toEqual([1, 1]);
+  passed(24 * 99.1);
+  await trimRecords(database);
+  expect(await counts()).toEqual([0, 0]);
 });

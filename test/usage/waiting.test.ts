@@ -5,6 +5,7 @@ import { appOf, newTalk, noted, noteModel, notesOf, say } from "../notes/note-mo
 import { judgingModel } from "../support/pair-judge.js";
 import { candidate, facts } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
+import { asDrafts } from "../support/thread-facts.js";
 
 const db = useTestDatabase();
 
@@ -43,7 +44,7 @@ function workshop() {
   };
 }
 
-it("while energy is low what can wait waits, and all of it is taken up later; facts go on", async () => {
+it("while energy is low deferrable work waits and facts continue, and all of it is done later", async () => {
   const { memory, model, said, asked, passed } = workshop();
   const tenantId = randomUUID();
   const talk = newTalk(randomUUID(), tenantId);
@@ -57,10 +58,7 @@ it("while energy is low what can wait waits, and all of it is taken up later; fa
     "The user enjoys hiking in the Alps every summer.",
     "Every summer the user enjoys hikes across the Alps.",
   ];
-  await memory.memories.add(
-    alps.map((text) => ({ text })),
-    { scope: { tenantId, userId: talk.scope.userId } },
-  );
+  await memory.memories.add(asDrafts(alps), { scope: { tenantId, userId: talk.scope.userId } });
   // 150 of 1,000 units are left.
   await db.pool.query(
     `insert into "${db.schema}".usage values
