@@ -129,20 +129,13 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(before.code).toBe(1);
     expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
     expect(JSON.parse(before.out)).toMatchObject({
-      migrations: {
-        sets: [{ set: "core", version: null, pending: core }, {}, {}],
-        locks: [],
-      },
+      migrations: { sets: [{ set: "core", version: null, pending: core }, {}, {}], locks: [] },
     });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
     expect(plan.out).toBe(`To apply: ${core.join(", ")}\nIt locks no table that is there already.`);
 
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
-    expect(migrated).toEqual({
-      code: 0,
-      out: JSON.stringify({ schema, applied: core }),
-      err: "",
-    });
+    expect(migrated).toEqual({ code: 0, out: JSON.stringify({ schema, applied: core }), err: "" });
     const url = server().DATABASE_URL;
     const status = await run(["status", "--schema", schema, "--database", url, "--json"]);
     const { host, pathname } = new URL(url);

@@ -124,12 +124,7 @@ describe("events", () => {
       "context recall search",
       "context recall search",
     ]);
-    expect(all.at(-1)).toMatchObject({
-      scope,
-      similarity: expect.closeTo(0.7),
-      threadId: null,
-      detail: null,
-    });
+    expect(all.at(-1)).toMatchObject({ scope, similarity: expect.closeTo(0.7), threadId: null, detail: null });
     const [, second] = await memory.events.list({ scope, node: "context", limit: 2 });
     expect(await memory.events.list({ scope, node: "context", before: second!.id })).toHaveLength(2);
     expect(await memory.events.list({ scope: { ...scope, appId: "other" } })).toEqual([]);

@@ -137,11 +137,7 @@ describe("the account of an error", () => {
     expect(errorLine(marker)).toBe("unexpected error of type string");
     const wrapped = Object.assign(new Error("Connection error."), { cause: { code: "ECONNREFUSED" } });
     expect(errorKind(wrapped)).toBe("Error (ECONNREFUSED)");
-    const odd = Object.assign(new Error(marker), {
-      name: `${marker} said`,
-      code: `${marker} 4`,
-      status: marker,
-    });
+    const odd = Object.assign(new Error(marker), { name: `${marker} said`, code: `${marker} 4`, status: marker });
     expect(errorKind(odd)).toBe("Error");
     const trap = new Proxy(new Error(marker), {
       get() {

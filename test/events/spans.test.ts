@@ -30,11 +30,7 @@ async function aConversation(spans = {}) {
   });
   const memory = db.memory({
     model,
-    config: {
-      memories: { extract: true, episodes: false },
-      summaries: { afterSeq: 1, maxAttempts: 1 },
-      spans,
-    },
+    config: { memories: { extract: true, episodes: false }, summaries: { afterSeq: 1, maxAttempts: 1 }, spans },
   });
   const { threadId, scope } = newAddress();
   const thread = { threadId, scope: { ...scope, tenantId: "acme", appId: "desk" } };

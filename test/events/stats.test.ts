@@ -181,9 +181,7 @@ it("statistics by day tell each day's turns, writes, memories and recalls, and o
   expect(ofTenant.rows).toMatchObject([{ day: days[2], recalls: 2, recallsWithMemory: 1 }]);
   expect((await memory.stats({ by: "day" })).rows).toHaveLength(30);
   for (const wrong of [{ days: 0 }, { days: 1.5 }, { days: 91 }, { day: 3 }, { scope: ana, tenantId }]) {
-    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   }
 });
 

@@ -24,10 +24,7 @@ async function twoThreads(said: readonly [string, string]) {
       structured: { reasoning: "", summary: `A talk about ${said.find((each) => text.includes(each))}.` },
     }),
     episode_summary: (text: string) => ({
-      structured: {
-        reasoning: "",
-        summary: `They talked about ${said.find((each) => text.includes(each))}.`,
-      },
+      structured: { reasoning: "", summary: `They talked about ${said.find((each) => text.includes(each))}.` },
     }),
     fact_extraction: (text: string) => {
       const each = said.find((known) => text.split("<messages>")[1]?.includes(known)) ?? "nothing";

@@ -64,11 +64,7 @@ describe("forget", () => {
     const scopes: Scope[] = [inApp, { userId: user, appId: other }, { userId: user }];
     for (const scope of scopes) {
       const name = scope.appId ?? "everywhere";
-      await memory.record({
-        scope,
-        threadId: `t ${name}`,
-        messages: [new HumanMessage(`hello from ${name}`)],
-      });
+      await memory.record({ scope, threadId: `t ${name}`, messages: [new HumanMessage(`hello from ${name}`)] });
       const drafts = [{ text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" }];
       const [written] = await memory.memories.add(drafts, { scope });
       await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
@@ -102,11 +98,7 @@ describe("forget", () => {
     const memory = db.memory();
     const user = { userId: "ana", appId: app };
     await memory.memories.add({ text: `Users of ${app} like short answers.`, kind: "note" }, { scope: { appId: app } });
-    await memory.record({
-      scope: { appId: app },
-      threadId: word(),
-      messages: [new HumanMessage("of the app")],
-    });
+    await memory.record({ scope: { appId: app }, threadId: word(), messages: [new HumanMessage("of the app")] });
     await memory.record({ scope: user, threadId: word(), messages: [new HumanMessage("of a user")] });
     const { removed } = await memory.forget({ appId: app });
     expect(removed).toMatchObject({ memory: 1, thread: 1, owner: 1 });

@@ -62,11 +62,7 @@ async function checked(method: string, path: string, response: Response): Promis
   const body: unknown = JSON.parse(text);
   if (status >= 400) {
     expect(type).toBe("application/problem+json");
-    expect(body).toMatchObject({
-      status,
-      code: expect.stringMatching(/^[A-Z_]+$/),
-      detail: expect.any(String),
-    });
+    expect(body).toMatchObject({ status, code: expect.stringMatching(/^[A-Z_]+$/), detail: expect.any(String) });
   } else {
     const parsed = operationAt(method, path)?.answer.safeParse(body);
     expect(parsed?.error, `${method} ${path}`).toBeUndefined();

@@ -126,11 +126,7 @@ describe("the API", () => {
     const memories = [{ text: "…" }, { text: "The user climbs." }];
     const { outcomes } = (await api.zoe("POST", "/memories", { memories })).body;
     expect(outcomes).toMatchObject([
-      {
-        outcome: "rejected",
-        problems: ["empty"],
-        message: expect.stringContaining("no words"),
-      },
+      { outcome: "rejected", problems: ["empty"], message: expect.stringContaining("no words") },
       { outcome: "created", problems: [] },
     ]);
     await api.zoe("POST", "/forget");

@@ -50,11 +50,7 @@ describe("a change", () => {
     const decide = (headers = {}) => api.ana("POST", place, { decision: "approve" }, headers);
     const current = { id: proposed?.consentId };
     expect(await decide({ "if-match": '"99"' })).toMatchObject({ status: 412, body: { current } });
-    expect((await decide()).body).toMatchObject({
-      status: "approved",
-      decidedVia: "http",
-      decidedBy: "user",
-    });
+    expect((await decide()).body).toMatchObject({ status: "approved", decidedVia: "http", decidedBy: "user" });
     expect(await decide()).toMatchObject({ status: 409, body: { current } });
   });
 

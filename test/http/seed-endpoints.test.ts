@@ -79,10 +79,7 @@ describe("an app's memories", () => {
     }
     // The app of that name of the operator's own tenant is another one.
     expect((await api.acme("GET", "/apps/calendar/memories")).body).toEqual({ memories: [] });
-    expect((await api.acme("DELETE", "/apps/calendar/memories")).body).toEqual({
-      success: true,
-      deletedCount: 0,
-    });
+    expect((await api.acme("DELETE", "/apps/calendar/memories")).body).toEqual({ success: true, deletedCount: 0 });
     expect(await api.acme("GET", "/apps/calendar/memories?tenantId=other")).toMatchObject({ status: 404 });
     expect(await api.mail("DELETE", `/apps/mail/memories/${id}`)).toMatchObject({ status: 404 });
     expect(await memory.notes.count({ scope: { appId: "calendar" } })).toBe(1);

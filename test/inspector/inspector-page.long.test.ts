@@ -86,9 +86,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("link", { name: "ana" }).click();
     await page.getByRole("link", { name: "sailing", exact: true }).click();
     await page.getByText("There is room for three on Vento.").waitFor();
-    const round = page.locator("article", {
-      has: page.locator(".message", { hasText: "What could I give him?" }),
-    });
+    const round = page.locator("article", { has: page.locator(".message", { hasText: "What could I give him?" }) });
     await round.getByText("Memory that the model was shown").waitFor();
     expect(await round.locator("pre").textContent()).toContain("Is allergic to nuts.");
     await round.getByText(/^prompt \d[\d,]* tokens, [\d,]+ shared/).waitFor();

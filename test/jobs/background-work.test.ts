@@ -116,13 +116,7 @@ describe("two memories of one process", () => {
     const database = db.pool;
     const { schema } = db;
     const first = createMemory({ database, schema, model: one.model, logger: oneLog, config: summariesOnly });
-    const second = createMemory({
-      database,
-      schema,
-      model: other.model,
-      logger: otherLog,
-      config: summariesOnly,
-    });
+    const second = createMemory({ database, schema, model: other.model, logger: otherLog, config: summariesOnly });
     await first.remember({ scope, threadId: "first's", messages: threeRounds });
     await expect.poll(() => one.gate.waiting).toBe(1);
     await second.idle();

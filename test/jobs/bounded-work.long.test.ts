@@ -33,10 +33,7 @@ describe("a message of a megabyte", () => {
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const paste = new HumanMessage({ id: "paste", content: long("w") });
-    await memory.remember({
-      ...thread,
-      messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")],
-    });
+    await memory.remember({ ...thread, messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")] });
     expect(model.calls.length).toBeLessThanOrEqual(3);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const part of [/>w0 w1 w2 /, / w89998 w89999</, omitted]) expect(seen).toMatch(part);
@@ -66,10 +63,7 @@ describe("a message of a megabyte", () => {
     const model = taskModel({
       procedure_steps: () => ({ structured: { reasoning: "", title: "Paste", steps: ["Paste it."] } }),
     });
-    const config = {
-      memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 },
-      upkeep: bounds,
-    };
+    const config = { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 }, upkeep: bounds };
     const memory = db.memory({ model, config });
     const thread = newAddress();
     for (const name of ["a", "b", "c", "d"]) await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
@@ -112,10 +106,7 @@ describe("many messages", () => {
 
   it("are left to the next summaries, turn by round, and stay before the agent till then", async () => {
     const model = summarizing();
-    const memory = summaryMemory(db, {
-      model,
-      config: { upkeep: bounds, summaries: { windowMessages: 14 } },
-    });
+    const memory = summaryMemory(db, { model, config: { upkeep: bounds, summaries: { windowMessages: 14 } } });
     const thread = newAddress();
     const names = ["a", "b", "c", "d", "e", "f"];
     await memory.remember({ ...thread, messages: names.flatMap(longTurn) });

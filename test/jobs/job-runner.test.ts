@@ -68,11 +68,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
   const remember = async (memory: Memory, tenantId: string, threads: number) => {
     for (let thread = 1; thread <= threads; thread++) {
       const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
-      await memory.remember({
-        scope: { tenantId, userId: "u" },
-        threadId: `${tenantId} ${thread}`,
-        messages,
-      });
+      await memory.remember({ scope: { tenantId, userId: "u" }, threadId: `${tenantId} ${thread}`, messages });
     }
   };
   const memoryWith = (jobs: "background" | "inline") => {

@@ -116,11 +116,7 @@ describe.skipIf(!onServer())("work whose process was killed in the middle (serve
       await killed.kill();
       const memory = db.memory(optionsOf(each, each.reply));
       expect(await each.effects(memory, talk)).not.toEqual(each.done);
-      const left = {
-        worker: `${hostname()}:${killed.pid}`,
-        since: expect.any(Date),
-        leaseUntil: expect.any(Date),
-      };
+      const left = { worker: `${hostname()}:${killed.pid}`, since: expect.any(Date), leaseUntil: expect.any(Date) };
       expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toMatchObject([left]);
       await expect
         .poll(() => memory.upkeep({ kinds: [each.kind] }), { timeout: limitsMs.step, interval: 100 })

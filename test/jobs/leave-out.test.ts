@@ -121,9 +121,7 @@ describe("what the user had forgotten", () => {
   it("users H1: keeps nothing else out: words that others say, or the user says again", async () => {
     const [maker] = makers;
     const again = "The user read in 2019 that haste was diagnosed as the disease of Rome.";
-    const { memory, talk } = await forgotten(maker!, () => again, {
-      echo: "In 2019 haste was diagnosed there.",
-    });
+    const { memory, talk } = await forgotten(maker!, () => again, { echo: "In 2019 haste was diagnosed there." });
     expect(await maker!.kept(memory, talk)).toEqual([again]);
   });
 });

@@ -33,9 +33,7 @@ describe("background work that is not done", () => {
     expect(failed).toHaveLength(3);
     expect(failed[0]).toMatchObject({ kind: "facts", error: "no answer", attempts: 2 });
     const id = failed[0]?.id ?? "";
-    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
+    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry("facts 1")).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
       code: "INVALID_INPUT",

@@ -53,10 +53,7 @@ describe.runIf(!onServer())("queues without a server", () => {
 
 describe.runIf(onServer())("queued jobs", () => {
   const scope = { userId: "ana" };
-  const quick: TestConfig = {
-    ...dueJobsConfig,
-    jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 },
-  };
+  const quick: TestConfig = { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } };
   const memoryWith = (options: TestOptions): Memory =>
     db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: quick, ...options });
 
@@ -149,9 +146,7 @@ describe.runIf(onServer())("queued jobs", () => {
       await remember("small", 0);
       await web.idle();
       if (found) await db.pool.query(`truncate "${queue}".job`);
-      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({
-        kinds: ["facts"],
-      });
+      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({ kinds: ["facts"] });
       await expect.poll(() => order.includes("small"), wait).toBe(true);
       await worker.stop();
       expect(order.indexOf("small")).toBeLessThan(8);

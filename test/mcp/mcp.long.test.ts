@@ -111,10 +111,7 @@ it("attacks S2: writes no note of an app, and nothing in the place of what an op
     );
   expect(answers).toEqual(["kept", true, true]);
   for (const { id } of [own!, note!])
-    expect(await memory.memories.get(id as string, { scope })).toMatchObject({
-      value: "0800 1",
-      state: "active",
-    });
+    expect(await memory.memories.get(id as string, { scope })).toMatchObject({ value: "0800 1", state: "active" });
 });
 
 it("keeps an agent to the categories of its allowlist, whatever it calls", async () => {

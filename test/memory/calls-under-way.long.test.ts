@@ -24,11 +24,7 @@ afterAll(async () => {
 const scope = { userId: "ana" };
 /** More than a pool made here has connections. */
 const many = Array.from({ length: 30 }, (_, n) => `thread ${n}`);
-const say = (threadId: string) => ({
-  scope,
-  threadId,
-  messages: [{ role: "user", content: "I love jazz." }],
-});
+const say = (threadId: string) => ({ scope, threadId, messages: [{ role: "user", content: "I love jazz." }] });
 
 /** A memory on a pool that its close ends, in a schema of its own or in the test database's. */
 async function memoryOfOwn() {
@@ -107,9 +103,7 @@ describe("close", () => {
     const memory = db.memory();
     const never = { ...memory, idle: () => new Promise(() => {}) as never };
     const closing = closeAfterCalls(never, 10);
-    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({
-      code: "SCOPE_REQUIRED",
-    });
+    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     void closing.idle();
     await closing.close();
     await expect(memory.recall({ scope, threadId: "t" })).rejects.toMatchObject({ code: "CLOSED" });

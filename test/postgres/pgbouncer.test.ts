@@ -108,9 +108,7 @@ describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (
 
   it("keeps the checkpoints of eight threads at once", async () => {
     const { memory, logger } = open(pool());
-    const graph = withMemory(chatAgent(answering()), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     await Promise.all(
       times(8).map(async () => {
         const thread = newThread();
@@ -153,10 +151,7 @@ async function settingsOfSessions() {
 
 describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
   it("stops what takes too long on the server, and nothing else", async () => {
-    const config = {
-      database: { statementTimeoutMs: 800 },
-      retrieval: { timeoutMs: 800 },
-    };
+    const config = { database: { statementTimeoutMs: 800 }, retrieval: { timeoutMs: 800 } };
     const { memory } = open(bouncer.url(), { config });
     await memory.threads.list({ scope });
     const holder = new pg.Client(inject("databaseUrl") ?? "");

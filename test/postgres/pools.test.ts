@@ -98,10 +98,7 @@ describe.skipIf(!onServer())("a pool whose clients the program holds (server onl
     ];
     for (const settled of await Promise.allSettled(waiting)) {
       expect(settled).toMatchObject({
-        reason: {
-          code: "DATABASE_UNAVAILABLE",
-          message: expect.stringMatching(/no free client in time.*`max`/),
-        },
+        reason: { code: "DATABASE_UNAVAILABLE", message: expect.stringMatching(/no free client in time.*`max`/) },
       });
     }
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });

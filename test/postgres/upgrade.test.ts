@@ -121,9 +121,7 @@ describe("a database of before version 1", () => {
     });
     const notes = await opened.notes.list({ scope: { tenantId: "acme", appId: "calendar" } });
     expect(JSON.stringify(notes)).toContain("Meetings are moved to Monday.");
-    const saved = await opened.checkpointer().getTuple({
-      configurable: { thread_id: "t-prague", user_id: "ben" },
-    });
+    const saved = await opened.checkpointer().getTuple({ configurable: { thread_id: "t-prague", user_id: "ben" } });
     expect(saved?.checkpoint.channel_values.messages).toHaveLength(6);
   });
 
@@ -148,11 +146,7 @@ describe("a database of before version 1", () => {
   it("takes new conversations and memories, exports and forgets", async () => {
     const opened = memory();
     await opened.memories.add({ text: "The user moved to Porto.", category: "knowledge" }, { scope: ben });
-    await opened.record({
-      scope: ben,
-      threadId: "new",
-      messages: [{ role: "user", content: "Hello again" }],
-    });
+    await opened.record({ scope: ben, threadId: "new", messages: [{ role: "user", content: "Hello again" }] });
     const exported = async () => {
       const lines: string[] = [];
       for await (const line of opened.export(ben)) lines.push(JSON.stringify(line));

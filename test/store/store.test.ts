@@ -114,17 +114,11 @@ describe("operations", () => {
     const conditions = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
     expect(await store.search(["a"], { filter: conditions(100) })).toEqual([]);
     for (const filter of [conditions(101), conditions(33_000)]) {
-      const refused = expect.objectContaining({
-        code: "INVALID_INPUT",
-        message: expect.stringContaining("100"),
-      });
+      const refused = expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("100") });
       await expect(store.search(["a"], { filter })).rejects.toThrow(refused);
     }
     const prefix = Array.from({ length: 33_000 }, (_, n) => `l${n}`);
-    const tooMany = expect.objectContaining({
-      code: "INVALID_INPUT",
-      message: expect.stringContaining("65535"),
-    });
+    const tooMany = expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining("65535") });
     for (let n = 0; n < 3; n++) await expect(store.listNamespaces({ prefix })).rejects.toThrow(tooMany);
     expect(await memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
   });

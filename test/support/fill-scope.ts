@@ -25,9 +25,7 @@ export async function fillScope(db: TestDatabase, scope: Scope, word: string, th
     config: { memories: { extract: true, linkSimilarity: 0.2 } },
   });
   const { tenantId, userId, appId } = scope;
-  const graph = withMemory(chatAgent(answering(word)), memory).compile({
-    checkpointer: memory.checkpointer(),
-  });
+  const graph = withMemory(chatAgent(answering(word)), memory).compile({ checkpointer: memory.checkpointer() });
   const configurable = {
     thread_id: threadId,
     tenant_id: tenantId,

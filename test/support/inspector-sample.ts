@@ -80,12 +80,7 @@ async function addMemories({ memories }: Memory): Promise<void> {
     { scope, actor: "planner" },
   );
   await memories.add(
-    {
-      text: "The user's preferred name is Anita.",
-      category: "profile",
-      key: "preferred_name",
-      value: "Anita",
-    },
+    { text: "The user's preferred name is Anita.", category: "profile", key: "preferred_name", value: "Anita" },
     { scope },
   );
   await memories.add(

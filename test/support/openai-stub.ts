@@ -213,9 +213,7 @@ function* chunksOf(message: StubMessage, body: StubRequestBody, id: string): Gen
   if (message.refusal !== undefined) yield chunk({ refusal: message.refusal });
   for (const [index, call] of (message.tool_calls ?? []).entries()) {
     const { name, arguments: json } = call.function;
-    yield chunk({
-      tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }],
-    });
+    yield chunk({ tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }] });
     yield chunk({ tool_calls: [{ index, function: { arguments: json } }] });
   }
   yield chunk({}, finishReason(message));

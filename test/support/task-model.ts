@@ -10,9 +10,7 @@ export type TaskReplies = Partial<
 const defaults: TaskReplies = {
   conversation_summary: () => ({ structured: { reasoning: "", summary: "They talked." } }),
   fact_extraction: () => ({ structured: { reasoning: "", facts: [] } }),
-  episode_summary: (_, call) => ({
-    structured: { reasoning: "", summary: `They talked about subject ${call}.` },
-  }),
+  episode_summary: (_, call) => ({ structured: { reasoning: "", summary: `They talked about subject ${call}.` } }),
   user_insights: () => ({ structured: { insights: [] } }),
   memory_pairs: () => ({ structured: { verdicts: [] } }),
 };

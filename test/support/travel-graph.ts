@@ -56,9 +56,7 @@ export function travelGraph(checkpointer: BaseCheckpointSaver) {
     .addNode(
       "counter",
       async ({ input }, config) => ({ log: (await counter.invoke({ input }, config)).log.slice(-1) }),
-      {
-        subgraphs: [counter],
-      },
+      { subgraphs: [counter] },
     )
     .addNode("last", () => ({ trail: ["ended"] }))
     .addEdge(START, "start")

@@ -156,11 +156,7 @@ None of this is known until the user agrees.
 
 describe("handing over", () => {
   const delegate = (name: string) =>
-    tool(({ task }) => `${name} did: ${task}`, {
-      name,
-      description: name,
-      schema: z.object({ task: z.string() }),
-    });
+    tool(({ task }) => `${name} did: ${task}`, { name, description: name, schema: z.object({ task: z.string() }) });
   const callsFor = async (text: string, names: string[]): Promise<unknown> => {
     const { tool_calls } = await model
       .bindTools(names.map(delegate))

@@ -20,13 +20,7 @@ const extract = (texts: readonly string[], known: Parameters<typeof extractFacts
     },
     1_000,
   ).then(({ candidates }) => candidates);
-const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
-  seq,
-  role,
-  actor: null,
-  text,
-  saidAt,
-});
+const turn = (role: "user" | "assistant", text: string, seq = 0) => ({ seq, role, actor: null, text, saidAt });
 
 describe("facts", () => {
   test.each([

@@ -109,11 +109,7 @@ describe("export and import", () => {
     await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
     await memory.memories.add({ text: "Users like short answers.", kind: "note" }, { scope: { appId: app } });
     await memory.record({ scope: inApp, threadId: `${app} 1`, messages: [new HumanMessage("in the app")] });
-    await memory.record({
-      scope: { userId: user },
-      threadId: `${app} 2`,
-      messages: [new HumanMessage("outside")],
-    });
+    await memory.record({ scope: { userId: user }, threadId: `${app} 2`, messages: [new HumanMessage("outside")] });
     const exported = async (scope: Scope) => {
       const lines = await linesOf(memory, scope);
       return [
@@ -139,10 +135,7 @@ describe("export and import", () => {
     const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), { userId: ana });
     const target = (await freshSchema()).memory();
     const scope = { tenantId: "acme", userId: ben };
-    expect(await target.import(lines, { scope })).toMatchObject({
-      scope,
-      total: lines.length - 2,
-    });
+    expect(await target.import(lines, { scope })).toMatchObject({ scope, total: lines.length - 2 });
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     expect(await linesOf(target, { userId: ana })).toHaveLength(2);
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(

@@ -40,10 +40,7 @@ const talks = Array.from({ length: Number(count) }, (_, index) => ({
 }));
 
 for (const talk of talks) {
-  await memory.remember({
-    ...talk,
-    messages: [{ role: "user", content: `I like number ${talk.threadId}.` }],
-  });
+  await memory.remember({ ...talk, messages: [{ role: "user", content: `I like number ${talk.threadId}.` }] });
 }
 console.log("ready");
 for await (const _ of createInterface({ input: process.stdin })) {
