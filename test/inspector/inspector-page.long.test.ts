@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     page.setDefaultTimeout(30_000);
     page.on("pageerror", (error) => wrong.push(String(error)));
     page.on("console", (message) => {
-      // A call that this server does not have is told in a sentence.
+      // The page explains calls that this server lacks.
       if (message.type() === "error" && !message.text().includes("404")) wrong.push(message.text());
     });
   });
@@ -251,7 +251,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
   });
 
-  it("tells a stranger how to come in, and whoever looks at nobody to choose", async () => {
+  it("tells a stranger how to sign in, and asks for a user or an app", async () => {
     await open("memories");
     await page.getByText("choose a user or an app").waitFor();
     const stranger = await browser.newContext();
