@@ -17,14 +17,12 @@ const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the command in an empty folder, without DATABASE_URL unless given. */
-function run(args: string[], env: NodeJS.ProcessEnv = {}, program = compiled("src/cli/main")): Promise<Ended> {
+function run(
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+  program = compiled("src/cli/main"),
+): Promise<{ code: number; out: string; err: string }> {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const options = { cwd: folder, env: { ...inherited, ...env } };
   return new Promise((resolve) => {

@@ -98,7 +98,7 @@ describe("the API", () => {
     expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
   });
 
-  it("operators M5: loses no change to whoever follows its cursor, then its revision", async () => {
+  it("operators M5: loses no change to a client that follows its cursor, then its revision", async () => {
     const reader = httpClients(memory, { ann: { role: "user", scope: { userId: randomUUID() } } }).ann;
     const memories = Array.from({ length: 5 }, (_, index) => ({ text: `Ann has ${index} boats.` }));
     await reader("POST", "/memories", { memories });
