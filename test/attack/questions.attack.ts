@@ -113,10 +113,7 @@ describe("a message of a megabyte", () => {
     const model = new OfflineChatModel();
     const memory = db.memory({ model, config: { summaries: { afterSeq: 0 } } });
     const thread = { ...newAddress(), threadId: randomUUID() };
-    await memory.remember({
-      ...thread,
-      messages: [new HumanMessage("All work and no play. ".repeat(450_000))],
-    });
+    await memory.remember({ ...thread, messages: [new HumanMessage("All work and no play. ".repeat(450_000))] });
     await memory.idle();
     expect((await memory.summaries.list(thread)).map(({ status }) => status)).toEqual(["completed"]);
   });

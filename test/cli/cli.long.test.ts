@@ -17,14 +17,12 @@ const built = fileURLToPath(new URL("../../dist/cli/main.js", import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), "mnemograph-cli-"));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-interface Ended {
-  readonly code: number;
-  readonly out: string;
-  readonly err: string;
-}
-
 /** Runs the command in an empty folder, without DATABASE_URL unless given. */
-function run(args: string[], env: NodeJS.ProcessEnv = {}, program = compiled("src/cli/main")): Promise<Ended> {
+function run(
+  args: string[],
+  env: NodeJS.ProcessEnv = {},
+  program = compiled("src/cli/main"),
+): Promise<{ code: number; out: string; err: string }> {
   const { DATABASE_URL: _, ...inherited } = process.env;
   const options = { cwd: folder, env: { ...inherited, ...env } };
   return new Promise((resolve) => {
@@ -129,20 +127,13 @@ describe.skipIf(!onServer())("mnemograph on a server (server only)", () => {
     expect(before.code).toBe(1);
     expect(before.err).toBe(`mnemograph: Schema "${schema}" is not set up. Run \`mnemograph migrate\`.`);
     expect(JSON.parse(before.out)).toMatchObject({
-      migrations: {
-        sets: [{ set: "core", version: null, pending: core }, {}, {}],
-        locks: [],
-      },
+      migrations: { sets: [{ set: "core", version: null, pending: core }, {}, {}], locks: [] },
     });
     const plan = await run(["migrate", "--schema", schema, "--plan"], server());
     expect(plan.out).toBe(`To apply: ${core.join(", ")}\nIt locks no table that is there already.`);
 
     const migrated = await run(["migrate", "--schema", schema, "--json"], server());
-    expect(migrated).toEqual({
-      code: 0,
-      out: JSON.stringify({ schema, applied: core }),
-      err: "",
-    });
+    expect(migrated).toEqual({ code: 0, out: JSON.stringify({ schema, applied: core }), err: "" });
     const url = server().DATABASE_URL;
     const status = await run(["status", "--schema", schema, "--database", url, "--json"]);
     const { host, pathname } = new URL(url);

@@ -20,11 +20,7 @@ beforeAll(async () => {
     id = written?.id ?? "";
     await memory.memories.update(id, { text: "Ana prefers green tea in the morning." }, { scope });
     await memory.memories.add({ text: "Ana plays chess.", kind: "fact" }, { scope: { userId: "other" } });
-    await memory.record({
-      scope,
-      threadId: "t 1",
-      messages: [new HumanMessage({ id: "m", content: message })],
-    });
+    await memory.record({ scope, threadId: "t 1", messages: [new HumanMessage({ id: "m", content: message })] });
   });
 }, 120_000);
 

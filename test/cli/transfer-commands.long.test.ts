@@ -12,9 +12,7 @@ const scope = { tenantId: "acme", userId: odd };
 
 beforeAll(async () => {
   await withMemory(async (memory) => {
-    const drafts = Array.from({ length: 600 }, (_, index) => ({
-      text: `Knows that number ${index} is odd.`,
-    }));
+    const drafts = Array.from({ length: 600 }, (_, index) => ({ text: `Knows that number ${index} is odd.` }));
     await memory.memories.add(drafts, { scope });
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("hello")] });
     await memory.memories.add({ text: "Ben plays chess." }, { scope: { userId: "ben" } });
@@ -46,10 +44,7 @@ describe("mnemograph export and import", () => {
     symlinkSync(join(folder, "victim"), out);
     symlinkSync(join(folder, "victim"), `${out}.part`);
     const saved = await run(["export", ...ana, "--out", "private.jsonl"]);
-    expect(saved).toMatchObject({
-      code: 0,
-      out: expect.stringMatching(/^Exported \d+ lines to private.jsonl\.$/),
-    });
+    expect(saved).toMatchObject({ code: 0, out: expect.stringMatching(/^Exported \d+ lines to private.jsonl\.$/) });
     expect(readFileSync(out, "utf8")).toMatch(/"type":"end","lines":\d+\}\n$/);
     expect(statSync(out).mode & 0o777).toBe(0o600);
     expect([lstatSync(out).isSymbolicLink(), existsSync(`${out}.part`)]).toEqual([false, false]);
@@ -82,11 +77,7 @@ describe("mnemograph forget", () => {
     const removed = { memory: 600, thread: 1, message: 1, owner: 1 };
     expect(JSON.parse(preview.out)).toMatchObject({ removed });
     const refused = await run(["forget", ...ana]);
-    expect(refused).toMatchObject({
-      code: 2,
-      out: "",
-      err: expect.stringMatching(/^mnemograph: .*add --yes/),
-    });
+    expect(refused).toMatchObject({ code: 2, out: "", err: expect.stringMatching(/^mnemograph: .*add --yes/) });
     const forgotten = await run(["forget", ...ana, "--yes"]);
     expect(forgotten).toMatchObject({ code: 0, err: "" });
     expect(forgotten.out).toMatch(/^Forgot \d{4} rows\.$[\s\S]*^memory +600$/m);

@@ -11,7 +11,7 @@ const db = useTestDatabase();
 const pages = docPages();
 
 describe("examples of the documentation", () => {
-  // Each begins with nothing, as a reader's does.
+  // Each example starts with empty tables.
   afterEach(async () => {
     const { rows } = await db.pool.query<{ name: string }>(
       "select tablename as name from pg_tables where schemaname = $1 and tablename not in ('meta', 'checkpoint_migrations')",
@@ -90,7 +90,7 @@ function leads(from: string, link: string): boolean {
   return page !== undefined && headingsOf(page.text).includes(heading);
 }
 
-/** Whether the package has the file: whoever reads a page there has nothing else of the repository. */
+/** Whether the package contains the file. */
 function isPublished(path: string): boolean {
   const { files } = JSON.parse(readFileSync(join(repository, "package.json"), "utf8"));
   return ["README.md", ...(files as string[])].some((pattern) =>

@@ -12,7 +12,7 @@ import { watchedPool } from "../support/watched-pool.js";
 const db = useTestDatabase();
 
 describe("events", () => {
-  it("tell of every point where memory is read, written and decided on", async () => {
+  it("record each point where memory is read, written and decided on", async () => {
     let now = new Date("2034-01-01T00:00:00Z").getTime();
     const model = taskModel({
       fact_extraction: (prompt) =>
@@ -33,11 +33,8 @@ describe("events", () => {
     const thread = newAddress();
     const access = { scope: thread.scope };
     const shown = { revision: 0, memoryIds: [], similarity: 0.5 };
-    await memory.remember({
-      ...thread,
-      shown,
-      messages: [new HumanMessage("I play chess."), new AIMessage("Nice.")],
-    });
+    const messages = [new HumanMessage("I play chess."), new AIMessage("Nice.")];
+    await memory.remember({ ...thread, shown, messages });
     await say(memory, thread, "Good night.");
     await memory.memories.add({ text: "The user plays chess.", importance: 1 }, access);
     const [chess] = await memory.memories.list({ scope: access.scope, kinds: ["fact"] });
@@ -49,8 +46,8 @@ describe("events", () => {
     await runLifecycle(memory, { scope: access.scope });
     now += 31 * 86_400_000;
     await runLifecycle(memory, { scope: access.scope });
-    const [held] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
-    await memory.memories.remove(held!.id, access);
+    const [suspect] = await memory.memories.list({ scope: access.scope, states: ["quarantined"] });
+    await memory.memories.remove(suspect!.id, access);
     const counts = await memory.events.count({ ...access, by: ["node", "op", "status"] });
     expect(counts.map(({ node, op, status, count }) => `${node} ${op} ${status} ${count}`).toSorted()).toEqual([
       "context search ok 2",
@@ -72,7 +69,7 @@ describe("events", () => {
     ]);
   });
 
-  it("are counted by any field, over any time, in the words of today, whoever wrote them", async () => {
+  it("are counted by any field, over any time, also those of version 0.1", async () => {
     let now = new Date("2035-05-01T23:59:00Z");
     const memory = db.memory({ clock: () => now });
     const { scope } = newAddress();
@@ -89,28 +86,14 @@ describe("events", () => {
     );
     const by = async (...fields: Parameters<typeof memory.events.count>[0]["by"][]) =>
       Promise.all(fields.map((field) => memory.events.count({ scope, by: field })));
+    const counted = (field: string, ...counts: [value: string | null, count: number][]) =>
+      counts.map(([value, count]) => ({ [field]: value, count }));
     expect(await by("node", "step", "status", "category", "day")).toEqual([
-      [
-        { node: "context", count: 4 },
-        { node: "hotpath", count: 1 },
-      ],
-      [
-        { step: "recall", count: 3 },
-        { step: "extract", count: 1 },
-        { step: "tool", count: 1 },
-      ],
-      [
-        { status: "ok", count: 4 },
-        { status: "error", count: 1 },
-      ],
-      [
-        { category: null, count: 4 },
-        { category: "goals", count: 1 },
-      ],
-      [
-        { day: "2035-05-02", count: 3 },
-        { day: "2035-05-01", count: 2 },
-      ],
+      counted("node", ["context", 4], ["hotpath", 1]),
+      counted("step", ["recall", 3], ["extract", 1], ["tool", 1]),
+      counted("status", ["ok", 4], ["error", 1]),
+      counted("category", [null, 4], ["goals", 1]),
+      counted("day", ["2035-05-02", 3], ["2035-05-01", 2]),
     ]);
     expect(await memory.events.count({ by: ["op", "node"], scope, since: now, status: "ok" })).toEqual([
       { op: "search", node: "context", count: 2 },
@@ -124,12 +107,7 @@ describe("events", () => {
       "context recall search",
       "context recall search",
     ]);
-    expect(all.at(-1)).toMatchObject({
-      scope,
-      similarity: expect.closeTo(0.7),
-      threadId: null,
-      detail: null,
-    });
+    expect(all.at(-1)).toMatchObject({ scope, similarity: expect.closeTo(0.7), threadId: null, detail: null });
     const [, second] = await memory.events.list({ scope, node: "context", limit: 2 });
     expect(await memory.events.list({ scope, node: "context", before: second!.id })).toHaveLength(2);
     expect(await memory.events.list({ scope: { ...scope, appId: "other" } })).toEqual([]);
@@ -137,14 +115,14 @@ describe("events", () => {
       await expect(memory.events.count(wrong as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   });
 
-  it("of a recall cost it no round trip: the turn's end writes them, once", async () => {
+  it("of a recall need no round trip: the end of the turn writes them, once", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     const graph = withMemory(chatAgent(answering()), memory).compile() as unknown as AnyGraph;
     const thread = newAddress();
     await memory.memories.add({ text: "The user plays chess." }, thread);
     const config = { configurable: { thread_id: thread.threadId, user_id: thread.scope.userId } };
-    // The first turn of a thread claims it besides.
+    // The first turn also claims the thread.
     await memory.record({ ...thread, messages: [new HumanMessage({ id: "0", content: "Hello." })] });
     statements.length = 0;
     await graph.invoke({ messages: [new HumanMessage({ id: "1", content: "Who plays chess?" })] }, config);
@@ -153,17 +131,14 @@ describe("events", () => {
     expect(await list()).toMatchObject([
       { op: "search", status: "ok", threadId: thread.threadId, similarity: expect.closeTo(1, 0) },
     ]);
-    // What was recorded already is no new turn.
+    // A recorded message is no new turn.
     const shown = { revision: 1, memoryIds: [], similarity: 1 };
-    await memory.remember({
-      ...thread,
-      shown,
-      messages: [new HumanMessage({ id: "1", content: "Who plays chess?" })],
-    });
+    const messages = [new HumanMessage({ id: "1", content: "Who plays chess?" })];
+    await memory.remember({ ...thread, shown, messages });
     expect(await list()).toHaveLength(1);
   });
 
-  it("are counted over all scopes where none is named", async () => {
+  it("are counted over all scopes without a scope", async () => {
     const memory = db.memory();
     const before = await memory.events.count({ by: "op", step: "api" });
     for (const userId of ["first", "second"])

@@ -1,5 +1,6 @@
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, it } from "vitest";
+import { MemoryError } from "../../src/errors.js";
 import { internalApi } from "../../src/internal-api.js";
 import { fieldsFirst, type LogFields, lineLogger } from "../../src/logger.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
@@ -7,7 +8,7 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-/** As pino has it: what it is about, then the message. */
+/** A logger like pino, which takes fields, then the message. */
 function fieldsFirstRecorder() {
   const lines: { level: string; fields: LogFields; message: string }[] = [];
   const at = (level: string) => (fields: object, message: string) => void lines.push({ level, fields, message });
@@ -15,7 +16,7 @@ function fieldsFirstRecorder() {
 }
 
 describe("log lines", () => {
-  it("have fields to search by, of what was learned its ids, and no word that was said", async () => {
+  it("have fields, with the ids of new memories, and no text of messages", async () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({
       model: new OfflineChatModel(),
@@ -38,22 +39,16 @@ describe("log lines", () => {
     expect(JSON.stringify(logger.lines)).not.toMatch(/Anastasia|island|Earl/i);
   });
 
-  it("of a failure say which step, try and error it was", async () => {
+  it("of a failure have its step and error code", async () => {
     const logger = fieldsFirstRecorder();
     const memory = db.memory({ logger: fieldsFirst(logger) });
-    const { MemoryError } = await import("../../src/errors.js");
-    await internalApi(memory).reportError({
-      scope: { userId: "ben" },
-      threadId: "b",
-      node: "recall",
-      error: new MemoryError("DATABASE_TIMEOUT", "too late"),
-    });
-    expect(logger.lines).toMatchObject([
-      { level: "error", fields: { threadId: "b", step: "recall", code: "DATABASE_TIMEOUT" } },
-    ]);
+    const error = new MemoryError("DATABASE_TIMEOUT", "too late");
+    await internalApi(memory).reportError({ scope: { userId: "ben" }, threadId: "b", node: "recall", error });
+    const fields = { threadId: "b", step: "recall", code: "DATABASE_TIMEOUT" };
+    expect(logger.lines).toMatchObject([{ level: "error", fields }]);
   });
 
-  it("without fields are a message alone, for loggers that print what they get", () => {
+  it("without fields are a single argument", () => {
     const calls: unknown[][] = [];
     const log = (...given: unknown[]) => void calls.push(given);
     const logger = lineLogger({ debug: log, info: log, warn: log, error: log });

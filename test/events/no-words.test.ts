@@ -13,7 +13,7 @@ import { newAddress } from "../support/thread-facts.js";
 const db = useTestDatabase();
 const marker = "Zaubertrank";
 
-/** As OpenAI's client throws it, quoting what it was sent. */
+/** An error of OpenAI's client, which quotes the prompt. */
 class BadRequestError extends Error {
   readonly status = 400;
   readonly code = "context_length_exceeded";
@@ -26,29 +26,26 @@ const eager = {
   upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 },
 };
 
-/** A conversation with the marker, remembered; what was logged. */
-async function converse(options: TestOptions, asks = "I brew"): Promise<{ lines: string[]; threadId: string }> {
+/** Remembers a conversation with the marker. Returns the log lines. */
+async function converse(options: TestOptions): Promise<string> {
   const logger = recordingLogger();
   const memory = db.memory({ config: eager, ...options, logger });
   await memory.setup();
   const thread = newAddress();
   for (const turn of [1, 2, 3, 4]) {
-    const messages = [new HumanMessage(`${asks} ${marker} ${turn}.`), new AIMessage(`${marker}, fine.`)];
+    const messages = [new HumanMessage(`I brew ${marker} ${turn}.`), new AIMessage(`${marker}, fine.`)];
     await memory.remember({ ...thread, messages });
     await memory.upkeep();
   }
   await memory.recall({ ...thread, query: `Where is my ${marker}?` });
-  return { lines: logger.lines, threadId: thread.threadId };
+  return logger.lines.join("\n");
 }
 
-/** Tables with the marker but those that hold conversations: columns of errors, and events, are in the others. */
+/** The tables of errors and events that contain the marker. */
 async function marked(): Promise<string[]> {
-  const { rows } = await db.pool.query<{ place: string }>(
-    `select 'work' as place from "${db.schema}".work where error like $1`,
-    [`%${marker}%`],
-  );
+  const { rows } = await db.pool.query(`select from "${db.schema}".work where error like $1`, [`%${marker}%`]);
   const { event = 0 } = await findEverywhere(db, marker);
-  return [...rows.map(({ place }) => place), ...(event > 0 ? ["event"] : [])];
+  return [...rows.map(() => "work"), ...(event > 0 ? ["event"] : [])];
 }
 
 describe("words of a conversation", () => {
@@ -58,42 +55,40 @@ describe("words of a conversation", () => {
       fact_extraction: (prompt) => Promise.reject(quoting(prompt)) as never,
       episode_summary: (prompt) => Promise.reject(quoting(prompt)) as never,
     });
-    const { lines } = await converse({ model: throwing });
-    const failed = lines.filter((line) => /failed: |tries: /.test(line));
+    const log = await converse({ model: throwing });
+    const failed = log.split("\n").filter((line) => /failed: |tries: /.test(line));
     expect(failed.length).toBeGreaterThan(3);
     expect(failed.every((line) => line.includes("BadRequestError (400, context_length_exceeded)"))).toBe(true);
-    expect(lines.join("\n")).not.toContain(marker);
+    expect(log).not.toContain(marker);
     expect(await marked()).toEqual([]);
   });
 
-  it("are there neither when the model answers with them instead of what was asked", async () => {
+  it("are in none of them when the model answers with them", async () => {
     const rambling = () => ({ structured: { [marker]: marker, facts: [{ text: marker, category: 7 }] } });
     const model = taskModel({
       conversation_summary: rambling,
       fact_extraction: rambling,
       episode_summary: () => `${marker} {`,
     });
-    const { lines } = await converse({ model });
-    expect(lines.join("\n")).toMatch(/not a valid fact_extraction/);
-    expect(lines.join("\n")).not.toContain(marker);
+    const log = await converse({ model });
+    expect(log).toMatch(/not a valid fact_extraction/);
+    expect(log).not.toContain(marker);
     expect(await marked()).toEqual([]);
   });
 
-  it("are there neither when the redactor or the embeddings throw them", async () => {
+  it("are in none of them when the redactor or the embeddings throw them", async () => {
     const failing = { embedDocuments: throwing, embedQuery: throwing };
     const model = taskModel({ fact_extraction: () => facts(candidate(`The user brews ${marker}.`, marker)) });
     const embedded = await converse({ model, embeddings: failing });
-    expect(embedded.lines.join("\n")).toMatch(/searching without vectors: The embeddings failed: Error/);
+    expect(embedded).toMatch(/searching without vectors: The embeddings failed: Error/);
     let calls = 0;
     const redact = (text: string) => {
       if (calls++ > 12) throw new Error(`cannot redact ${text}`);
       return text;
     };
-    const memory = db.memory({ redact, logger: recordingLogger() });
     const remembering = converse({ model, redact });
     await expect(remembering).rejects.toMatchObject({ message: expect.not.stringContaining(marker) });
-    await memory.close();
-    expect(embedded.lines.join("\n")).not.toContain(marker);
+    expect(embedded).not.toContain(marker);
     expect(await marked()).toEqual([]);
   });
 
@@ -109,39 +104,35 @@ describe("an error of the database", () => {
     ["select to_tsquery('english', $1)", `${marker} ${marker}`],
     ["select $1::json", `{"${marker}`],
     [`insert into pg_temp.kept values ($1), ($1)`, marker],
-  ])("is told without the values it is about: %s", async (statement, value) => {
+  ])("is reported without values: %s", async (statement, value) => {
     const client = await db.pool.connect();
     try {
       await client.query("create temporary table if not exists kept (said text unique)");
       const error = await client.query(statement, [value]).catch((cause: unknown) => cause);
-      const told = toMemoryError(error, db.schema);
-      expect(told.code).toBe("DATABASE_ERROR");
-      expect(errorLine(told)).not.toContain(marker);
-      expect(errorLine(told).length).toBeGreaterThan("The database reported: ".length + 4);
+      const reported = toMemoryError(error, db.schema);
+      expect(reported.code).toBe("DATABASE_ERROR");
+      expect(errorLine(reported)).not.toContain(marker);
+      expect(errorLine(reported).length).toBeGreaterThan("The database reported: ".length + 4);
       expect(errorLine(error)).not.toContain(marker);
     } finally {
       client.release();
     }
   });
 
-  it("names the tables and roles it is about", () => {
+  it("names tables and roles", () => {
     const error = Object.assign(new Error('relation "memory" does not exist'), { code: "42P01" });
     expect(databaseWords(error)).toBe('relation "memory" does not exist');
   });
 });
 
-describe("the account of an error", () => {
-  it("says what kind it is, and where in the code, but not its message", () => {
+describe("the log line of an error", () => {
+  it("has its kind and its place in the code, but not its message", () => {
     const error = new TypeError(`${marker} is not a function\n    at ${marker} (/${marker}.js:1:1)`);
     expect(errorLine(error)).toMatch(/^unexpected TypeError at [\w.-]+\.ts:\d+$/);
     expect(errorLine(marker)).toBe("unexpected error of type string");
     const wrapped = Object.assign(new Error("Connection error."), { cause: { code: "ECONNREFUSED" } });
     expect(errorKind(wrapped)).toBe("Error (ECONNREFUSED)");
-    const odd = Object.assign(new Error(marker), {
-      name: `${marker} said`,
-      code: `${marker} 4`,
-      status: marker,
-    });
+    const odd = Object.assign(new Error(marker), { name: `${marker} said`, code: `${marker} 4`, status: marker });
     expect(errorKind(odd)).toBe("Error");
     const trap = new Proxy(new Error(marker), {
       get() {
@@ -151,7 +142,7 @@ describe("the account of an error", () => {
     expect(errorLine(trap)).toBe("unexpected Error");
   });
 
-  it("is one line of bounded length, as every log line is", () => {
+  it("is one line of bounded length, like every log line", () => {
     const logger = recordingLogger();
     lineLogger(logger).warn(`one\ntwo\u2028three\r${"x".repeat(10_000)}`);
     expect(logger.lines[0]).toMatch(/^warn: one two three x+…$/);

@@ -43,7 +43,7 @@ const nothing = {
   energy: { level: 100, unitsToday: 0, callsToday: 0, kinds: [] },
 };
 
-it("statistics begin empty, and count what is of the scope asked for or of all", async () => {
+it("statistics begin empty, and count one scope or all", async () => {
   const memory = db.memory();
   expect(await memory.stats()).toEqual(nothing);
   const thread = newAddress();
@@ -81,8 +81,9 @@ it("operators M1: the backlog, the oldest due, the stuck and what was given up a
   expect(await memory.stats({ scope: other.scope })).toMatchObject({ backlog: 0, stuck: 0, givenUp: 1 });
 });
 
-it("the first-pass rate counts what met the writing constraints as it came", async () => {
+it("the first-pass rate counts candidates that satisfied the writing constraints unchanged", async () => {
   const hike = (text: string, fields = {}) => candidate(text, "I hike", fields);
+  const job = { category: "profile", key: "job" };
   const model = taskModel({
     fact_extraction: (_, call) =>
       facts(
@@ -94,13 +95,8 @@ it("the first-pass rate counts what met the writing constraints as it came", asy
               hike("The user hikes often.", { confidence: 0.1 }),
             ]
           : [
-              hike("The user works as a guide.", { category: "profile", key: "job", value: "guide" }),
-              hike("The user works as a baker.", {
-                category: "profile",
-                key: "job",
-                value: "baker",
-                confidence: 0.5,
-              }),
+              hike("The user works as a guide.", { ...job, value: "guide" }),
+              hike("The user works as a baker.", { ...job, value: "baker", confidence: 0.5 }),
             ]),
       ),
   });
@@ -121,7 +117,7 @@ it("the first-pass rate counts what met the writing constraints as it came", asy
   });
 });
 
-it("the recall share counts turns in which memory was searched by tool, of the last 30 days", async () => {
+it("the recall share counts turns of the last 30 days with a search by tool", async () => {
   let now = new Date("2030-01-01T00:00:00Z");
   const memory = db.memory({ clock: () => now });
   const thread = newAddress();
@@ -141,14 +137,12 @@ it("the recall share counts turns in which memory was searched by tool, of the l
   expect((await memory.stats({ scope: thread.scope })).recallToolShare).toBe(1);
 });
 
-it("statistics by day tell each day's turns, writes, memories and recalls, and of nobody else's", async () => {
+it("statistics by day have the writes, memories and recalls of the scope", async () => {
   let now = new Date(`${days[0]}T23:59:59.500Z`);
   const memory = db.memory({ clock: () => now });
   const tenantId = word();
-  const [ana, ben] = [
-    { tenantId, userId: word() },
-    { tenantId, userId: word() },
-  ];
+  const user = () => ({ tenantId, userId: word() });
+  const [ana, ben] = [user(), user()];
   const turn = async (scope: typeof ana, content: string) => {
     const address = { scope, threadId: `t of ${scope.userId}` };
     const recalled = await memory.recall({ ...address, query: content });
@@ -162,18 +156,15 @@ it("statistics by day tell each day's turns, writes, memories and recalls, and o
   await turn(ana, "Where is my boat?");
   await turn(ben, "Where is my boat?");
 
-  const { rows: told, ...all } = await memory.stats({ by: "day", days: 3, scope: ana });
-  expect(told.map(({ day }) => day)).toEqual(days);
-  expect(told.map(({ memories }) => memories)).toEqual([{ fact: 1 }, { fact: 1 }, { fact: 1, insight: 1 }]);
-  expect(told.map(({ recalls, recallsWithMemory }) => [recalls, recallsWithMemory])).toEqual([
-    [1, 0],
-    [0, 0],
-    [1, 1],
-  ]);
-  expect(told.map(({ writes: { create = 0 } }) => create)).toEqual([1, 0, 1]);
+  const { rows, ...all } = await memory.stats({ by: "day", days: 3, scope: ana });
+  expect(rows.map(({ day }) => day)).toEqual(days);
+  expect(rows.map(({ memories }) => memories)).toEqual([{ fact: 1 }, { fact: 1 }, { fact: 1, insight: 1 }]);
+  const recalls = rows.map(({ recalls, recallsWithMemory }) => `${recallsWithMemory} of ${recalls}`);
+  expect(recalls).toEqual(["0 of 1", "0 of 0", "1 of 1"]);
+  expect(rows.map(({ writes: { create = 0 } }) => create)).toEqual([1, 0, 1]);
   expect(all).toMatchObject({ recalls: 2, recallsWithMemory: 1, memories: { fact: 1, insight: 1 } });
-  expect(told[1]?.recallLatencyMs).toBeNull();
-  const { p50 = 0, p95 = 0 } = told[2]?.recallLatencyMs ?? {};
+  expect(rows[1]?.recallLatencyMs).toBeNull();
+  const { p50 = 0, p95 = 0 } = rows[2]?.recallLatencyMs ?? {};
   expect(p50).toBeGreaterThan(0);
   expect(p95).toBeGreaterThanOrEqual(p50);
 
@@ -181,13 +172,11 @@ it("statistics by day tell each day's turns, writes, memories and recalls, and o
   expect(ofTenant.rows).toMatchObject([{ day: days[2], recalls: 2, recallsWithMemory: 1 }]);
   expect((await memory.stats({ by: "day" })).rows).toHaveLength(30);
   for (const wrong of [{ days: 0 }, { days: 1.5 }, { days: 91 }, { day: 3 }, { scope: ana, tenantId }]) {
-    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    await expect(memory.stats({ by: "day", ...wrong } as never)).rejects.toMatchObject({ code: "INVALID_INPUT" });
   }
 });
 
-/** A conversation of a user with an app, which is shown what is recalled. */
+/** A turn of a new user with an app. */
 async function talk(memory: Memory, scope: AppScope) {
   const thread = { scope: { ...scope, userId: randomUUID() }, threadId: randomUUID() };
   const shown = shownBy(await memory.recall({ ...thread, query: "Hello" }));
@@ -196,7 +185,7 @@ async function talk(memory: Memory, scope: AppScope) {
 }
 
 describe("the statistics of apps", () => {
-  it("tell of each app and of all of a tenant: notes, their rate, and who was shown them", async () => {
+  it("count notes, their rate and the conversations that they were shown in, by app and tenant", async () => {
     let now = new Date("2030-01-01T00:00:00Z");
     const memory = db.memory({ clock: () => now });
     const tenantId = randomUUID();
@@ -253,7 +242,7 @@ describe("the statistics of apps", () => {
     expect(purged).toMatchObject({ memories: {}, notesCreated: 2 });
   });
 
-  it("count a compaction once, whatever it changed, an app and day", async () => {
+  it("count a compaction once, with any number of changes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
     const scopes = ["a", "b"].map((appId): AppScope => ({ tenantId, appId }));
@@ -270,7 +259,7 @@ describe("the statistics of apps", () => {
     expect(stats.compactionsPerDay).toBeCloseTo(2 / 4 / 2);
   });
 
-  it("tell what notes took of an app's energy", async () => {
+  it("count the energy that an app's notes took", async () => {
     const memory = db.memory({ model: noteModel(), config: { notes: { limit: 1 } } });
     const [talk, other] = [newTalk(), newTalk()];
     await talkAndEnd(memory, talk);
@@ -286,7 +275,7 @@ describe("the statistics of apps", () => {
     expect(await memory.stats({ by: "app", scope: appOf(other) })).toMatchObject({ energyUnits: 0 });
   });
 
-  it("are empty where there is nothing, and refuse what they cannot mean", async () => {
+  it("are empty without data, and refuse invalid selections", async () => {
     const memory = db.memory();
     expect(await memory.stats({ by: "app", tenantId: randomUUID() })).toMatchObject({
       appsWithNotesShare: null,

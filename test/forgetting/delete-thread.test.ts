@@ -17,20 +17,17 @@ beforeAll(async () => {
   await db.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).setup();
 });
 
-/** Two threads of one user: each tells a fact of its own, and has an episode and a summary. */
+/** Two threads of one user, each with a fact, an episode and a summary. */
 async function twoThreads(said: readonly [string, string]) {
   const model = taskModel({
     conversation_summary: (text: string) => ({
       structured: { reasoning: "", summary: `A talk about ${said.find((each) => text.includes(each))}.` },
     }),
     episode_summary: (text: string) => ({
-      structured: {
-        reasoning: "",
-        summary: `They talked about ${said.find((each) => text.includes(each))}.`,
-      },
+      structured: { reasoning: "", summary: `They talked about ${said.find((each) => text.includes(each))}.` },
     }),
     fact_extraction: (text: string) => {
-      const each = said.find((known) => text.split("<messages>")[1]?.includes(known)) ?? "nothing";
+      const each = said.find((word) => text.split("<messages>")[1]?.includes(word)) ?? "nothing";
       return facts(candidate(`The user likes ${each}.`, each, { category: "knowledge" }));
     },
   });
@@ -40,11 +37,8 @@ async function twoThreads(said: readonly [string, string]) {
   });
   const first = newAddress();
   const second = { ...newAddress(), scope: first.scope };
-  for (const [thread, text] of [
-    [first, said[0]],
-    [second, said[1]],
-  ] as const) {
-    for (let turn = 0; turn < 4; turn++) await say(memory, thread, `Turn ${turn} about ${text}.`);
+  for (const [n, thread] of [first, second].entries()) {
+    for (let turn = 0; turn < 4; turn++) await say(memory, thread, `Turn ${turn} about ${said[n]}.`);
     await memory.idle();
   }
   return { memory, first, second };
@@ -59,7 +53,7 @@ describe("threads.delete", () => {
     const { memory, first, second } = await twoThreads([sailing, chess]);
     const { total } = await memory.threads.delete({ ...first, dryRun: true });
     let stops = 0;
-    // Each call is stopped after a step more, until nothing is left to delete.
+    // Each call is stopped after a few rows.
     for (let before = total; before > 0; ) {
       const stop = new AbortController();
       const steps: number[] = [];
@@ -97,24 +91,18 @@ describe("threads.delete", () => {
       expect.arrayContaining(["message", "message_term", "summary", "thread", "memory", "event"]),
     );
     expect(await threadIds(memory, first.scope)).toEqual([second.threadId]);
-    // The fact, its terms, and the records of its writing; nothing of the talk, its summary and its episodes.
-    const [fact] = await memory.memories
-      .list({ scope: first.scope, kinds: ["fact"] })
-      .then((all) => all.filter(({ text }) => text.includes(sailing)));
+    // Only the fact, its terms and its history are left.
+    const [fact] = await memory.memories.list({ scope: first.scope, kinds: ["fact"], contains: sailing });
     expect(fact).toMatchObject({ text: `The user likes ${sailing}.`, source: null });
-    expect(Object.keys(await findEverywhere(db, sailing)).sort()).toEqual([
-      "change_log",
-      "history",
-      "memory",
-      "memory_term",
-    ]);
+    const left = Object.keys(await findEverywhere(db, sailing));
+    expect(left.sort()).toEqual(["change_log", "history", "memory", "memory_term"]);
     expect(await findEverywhere(db, chess)).toEqual(untouched);
     expect(await findEverywhere(db, first.threadId)).toEqual({});
     expect(await brokenInvariants(db)).toEqual([]);
     expect(await memory.transcript.search({ scope: first.scope, query: sailing })).toEqual([]);
   });
 
-  it("takes what was learned there along when it is told to, and the threads that were shown it are told", async () => {
+  it("deletes what was learned there on request, and reports that to other threads", async () => {
     const [sailing, chess] = [word(), word()];
     const { memory, first, second } = await twoThreads([sailing, chess]);
     const recalled = await memory.recall({ ...second, query: sailing });
@@ -143,7 +131,7 @@ describe("threads.delete", () => {
     expect(await brokenInvariants(db)).toEqual([]);
   });
 
-  it("is refused to everybody else, in the same words as where there is none", async () => {
+  it("is refused to everybody else, with the error for an unknown thread", async () => {
     const { memory, first } = await twoThreads([word(), word()]);
     const before = await countEverything(db);
     for (const scope of [{ userId: "mallory" }, { ...first.scope, tenantId: "other" }, { appId: "app" }]) {
@@ -157,7 +145,7 @@ describe("threads.delete", () => {
     expect(await countEverything(db)).toEqual(before);
   });
 
-  it("ends the work that is under way, and the thread can begin anew", async () => {
+  it("ends running work, and the thread can begin again", async () => {
     const gate = createGate();
     const model = taskModel({
       fact_extraction: async () => {

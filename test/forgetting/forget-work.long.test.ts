@@ -16,18 +16,14 @@ async function until(condition: () => boolean): Promise<void> {
   while (!condition()) await new Promise((resolve) => setTimeout(resolve, 5));
 }
 
-/** A model whose answers to `task` wait at the gate. */
-function heldModel(task: string, reply: object) {
+/** A model whose answers to `task` wait at a gate. */
+function gatedModel(task: string, reply: object) {
   const gate = createGate();
-  const held = async () => {
-    await gate.wait();
-    return reply as never;
-  };
-  return { gate, model: taskModel({ [task]: held }) };
+  return { gate, model: taskModel({ [task]: () => gate.wait().then(() => reply as never) }) };
 }
 
 /** Embeddings that wait at a gate, after some calls that pass. */
-function heldEmbeddings() {
+function gatedEmbeddings() {
   const gate = createGate({ open: true });
   const passing = { calls: 0 };
   const embeddings = new HashingEmbeddings({ dimensions: 16 });
@@ -48,7 +44,7 @@ describe("steps being written while their user is forgotten", () => {
     ["from messages of a thread not recorded yet", { recorded: false, given: true, reply: steps }],
     ["to no result", { recorded: true, given: false, reply: nothing }],
   ])("%s are not written", async (_, { recorded, given, reply }) => {
-    const { gate, model } = heldModel("procedure_steps", reply);
+    const { gate, model } = gatedModel("procedure_steps", reply);
     const memory = db.memory({ model });
     const thread = newAddress();
     if (recorded) await memory.record({ ...thread, messages });
@@ -60,8 +56,8 @@ describe("steps being written while their user is forgotten", () => {
     expect(await findEverywhere(db, thread.scope.userId)).toEqual({});
   });
 
-  it("are not written either when the thread is there anew, or only the user's part in an app went", async () => {
-    const { gate, model } = heldModel("procedure_steps", steps);
+  it("are not written when the thread was recorded again after the user was forgotten in an app", async () => {
+    const { gate, model } = gatedModel("procedure_steps", steps);
     const memory = db.memory({ model });
     const thread = newAddress();
     const scope = { ...thread.scope, appId: "shop" };
@@ -77,8 +73,8 @@ describe("steps being written while their user is forgotten", () => {
     expect(await memory.memories.list({ scope })).toHaveLength(1);
   });
 
-  it("are written where nobody was", async () => {
-    const { gate, model } = heldModel("procedure_steps", steps);
+  it("are written where nobody was forgotten", async () => {
+    const { gate, model } = gatedModel("procedure_steps", steps);
     gate.open();
     const memory = db.memory({ model });
     const thread = newAddress();
@@ -98,7 +94,7 @@ describe("background work under way while its user is forgotten writes nothing:"
     ["failed facts", "fact_extraction", new Error("overloaded")],
     ["an episode", "episode_summary", { structured: { reasoning: "", summary: "They talked." } }],
   ])("%s", async (_, task, reply) => {
-    const { gate, model } = heldModel(task, reply);
+    const { gate, model } = gatedModel(task, reply);
     const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
     const memory = db.memory({ model, config, jobs: "background" });
     const thread = newAddress();
@@ -141,7 +137,7 @@ describe("a person's change under way while its user is forgotten writes nothing
         memory.memories.update(pronouns!, { text: "The pronouns are they.", value: "they" }, { scope }),
     ],
   ])("%s", async (what, change) => {
-    const { gate, embeddings, passing } = heldEmbeddings();
+    const { gate, embeddings, passing } = gatedEmbeddings();
     const memory = db.memory({ embeddings });
     await memory.setup();
     const { scope } = newAddress();
@@ -167,7 +163,7 @@ describe("a person's change under way while its user is forgotten writes nothing
     const memory = db.memory();
     const { scope } = newAddress();
     await memory.memories.add({ text: "Likes old tea." }, { scope });
-    const { gate, embeddings } = heldEmbeddings();
+    const { gate, embeddings } = gatedEmbeddings();
     const embedding = db.memory({ embeddings });
     await embedding.setup();
     gate.close();

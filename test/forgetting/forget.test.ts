@@ -16,7 +16,7 @@ const db = useTestDatabase();
 const start = useChildScripts();
 const word = () => `sentinel${randomUUID().replaceAll("-", "")}`;
 const code = (code: string) => expect.objectContaining({ code });
-/** Tables without text of anybody's: their rows go with those they belong to. */
+/** Tables without text, whose rows belong to rows of others. */
 const wordless = ["memory_embedding", "memory_source", "note_source", "relation", "shown"];
 
 beforeAll(async () => {
@@ -32,13 +32,13 @@ describe("forget", () => {
     const ana = word();
     const scope = { tenantId: ana, userId: ana };
     const memory = await fillScope(db, scope, ana);
-    // Whoever adds a table that holds data of scopes adds it to fillScope: forgetting must reach it.
-    const held = Object.keys(await findEverywhere(db, ana));
-    expect([...held, ...wordless].sort()).toEqual(await personalTables(db));
+    // fillScope must fill each new table with data of scopes.
+    const filled = Object.keys(await findEverywhere(db, ana));
+    expect([...filled, ...wordless].sort()).toEqual(await personalTables(db));
 
     const preview = await memory.forget(scope, { dryRun: true });
     expect(preview.total).toBeGreaterThan(50);
-    expect(Object.keys(await findEverywhere(db, ana))).toEqual(held);
+    expect(Object.keys(await findEverywhere(db, ana))).toEqual(filled);
     const steps: { done: number; total: number }[] = [];
     const forgotten = await memory.forget(scope, { batchSize: 3, onProgress: (step) => steps.push(step) });
     expect(forgotten).toEqual({ ...preview, complete: true });
@@ -56,7 +56,7 @@ describe("forget", () => {
     expect((await countEverything(db)).event).toBe((before.event ?? 0) + 1);
   });
 
-  it("of a user within an app leaves what the user has elsewhere, and counts that fit it", async () => {
+  it("of a user within an app keeps what the user has elsewhere, with correct counts", async () => {
     const [user, app, other] = [word(), word(), word()];
     const inApp = { userId: user, appId: app };
     const config = { categories: { custom: [{ name: "in_app", level: "app" as const }] } };
@@ -64,11 +64,7 @@ describe("forget", () => {
     const scopes: Scope[] = [inApp, { userId: user, appId: other }, { userId: user }];
     for (const scope of scopes) {
       const name = scope.appId ?? "everywhere";
-      await memory.record({
-        scope,
-        threadId: `t ${name}`,
-        messages: [new HumanMessage(`hello from ${name}`)],
-      });
+      await memory.record({ scope, threadId: `t ${name}`, messages: [new HumanMessage(`hello from ${name}`)] });
       const drafts = [{ text: `Knows ${name} by heart.`, category: scope.appId === undefined ? undefined : "in_app" }];
       const [written] = await memory.memories.add(drafts, { scope });
       await memory.memories.update(written?.id ?? "", { importance: 5 }, { scope });
@@ -97,16 +93,12 @@ describe("forget", () => {
     ]);
   });
 
-  it("of an app takes the app's own notes and threads, and nothing of its users", async () => {
+  it("of an app removes its own notes and threads, and nothing of its users", async () => {
     const app = word();
     const memory = db.memory();
     const user = { userId: "ana", appId: app };
     await memory.memories.add({ text: `Users of ${app} like short answers.`, kind: "note" }, { scope: { appId: app } });
-    await memory.record({
-      scope: { appId: app },
-      threadId: word(),
-      messages: [new HumanMessage("of the app")],
-    });
+    await memory.record({ scope: { appId: app }, threadId: word(), messages: [new HumanMessage("of the app")] });
     await memory.record({ scope: user, threadId: word(), messages: [new HumanMessage("of a user")] });
     const { removed } = await memory.forget({ appId: app });
     expect(removed).toMatchObject({ memory: 1, thread: 1, owner: 1 });
@@ -140,7 +132,7 @@ describe("forget", () => {
     },
   );
 
-  it("takes the checkpoints of a thread, and not those of another tenant's with the same id", async () => {
+  it("removes the checkpoints of a thread, but not those of another tenant with the same id", async () => {
     const [a, b] = [word(), word()];
     const shared = word();
     const first = await fillScope(db, { tenantId: a, userId: a }, a, shared);
@@ -181,7 +173,7 @@ describe("forget", () => {
     expect(await findEverywhere(db, shared)).toEqual({});
   });
 
-  it("lets others write meanwhile: what they write afterwards stays, whole", async () => {
+  it("lets others write meanwhile, and keeps what is written afterwards", async () => {
     const user = word();
     const scope = { userId: user };
     const memory = db.memory();
@@ -200,33 +192,24 @@ describe("forget", () => {
     await Promise.all(writers);
     expect((await memory.forget(scope)).complete).toBe(true);
     expect(await findEverywhere(db, user)).toEqual({});
-    await writerOnce(user);
+    await memory.memories.add({ text: `Afterwards ${user} is back.` }, { scope });
     expect(await memory.memories.list({ scope })).toHaveLength(1);
-
-    async function writerOnce(id: string) {
-      await memory.memories.add({ text: `Afterwards ${id} is back.` }, { scope });
-    }
   });
 
-  it("stops between transactions when told to, and goes on when run again", async () => {
+  it("stops between transactions by a signal, and is finished by another call", async () => {
     const user = word();
     const memory = await fillScope(db, { userId: user }, user);
     const controller = new AbortController();
-    const stopped = memory.forget(
-      { userId: user },
-      {
-        batchSize: 1,
-        signal: controller.signal,
-        onProgress: ({ done }) => done > 3 && controller.abort(new Error("enough")),
-      },
-    );
+    const { signal } = controller;
+    const onProgress = ({ done }: { done: number }) => done > 3 && controller.abort(new Error("enough"));
+    const stopped = memory.forget({ userId: user }, { batchSize: 1, signal, onProgress });
     await expect(stopped).rejects.toThrow("enough");
     expect(await findEverywhere(db, user)).not.toEqual({});
     await memory.forget({ userId: user });
     expect(await findEverywhere(db, user)).toEqual({});
   });
 
-  it("refuses a scope without user and app, and a batch size that is none", async () => {
+  it("refuses a scope without user and app, and an invalid batch size", async () => {
     const memory = db.memory();
     await expect(memory.forget({ tenantId: "acme" })).rejects.toThrow(code("SCOPE_REQUIRED"));
     await expect(memory.forget({ userId: " " })).rejects.toThrow(code("SCOPE_REQUIRED"));

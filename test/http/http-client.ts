@@ -7,15 +7,14 @@ import type { Caller } from "../../src/operations/caller.js";
 import { operationList } from "../../src/operations/operations.js";
 import { silentLogger } from "../support/silent-logger.js";
 
-/** An answer as it came. */
 export interface Answer {
   readonly status: number;
   readonly headers: Headers;
-  // biome-ignore lint/suspicious/noExplicitAny: what it is, the route's own schema has checked.
+  // biome-ignore lint/suspicious/noExplicitAny: the schema of the operation checks it.
   readonly body: any;
 }
 
-/** Sends a request, and checks that a good answer is what the route says. */
+/** Sends a request, and checks a successful answer against the schema of its operation. */
 export type Call = (
   method: "GET" | "POST" | "PATCH" | "DELETE",
   path: string,
@@ -23,7 +22,7 @@ export type Call = (
   headers?: Readonly<Record<string, string>>,
 ) => Promise<Answer>;
 
-/** An app on `memory`, and how each of `callers` calls it. */
+/** An app on `memory`, with a client for each of `callers`. */
 export function httpClients<Name extends string>(
   memory: Memory,
   callers: Readonly<Record<Name, Caller>>,
@@ -62,11 +61,7 @@ async function checked(method: string, path: string, response: Response): Promis
   const body: unknown = JSON.parse(text);
   if (status >= 400) {
     expect(type).toBe("application/problem+json");
-    expect(body).toMatchObject({
-      status,
-      code: expect.stringMatching(/^[A-Z_]+$/),
-      detail: expect.any(String),
-    });
+    expect(body).toMatchObject({ status, code: expect.stringMatching(/^[A-Z_]+$/), detail: expect.any(String) });
   } else {
     const parsed = operationAt(method, path)?.answer.safeParse(body);
     expect(parsed?.error, `${method} ${path}`).toBeUndefined();

@@ -15,7 +15,7 @@ beforeAll(async () => {
 
 const origin = "http://127.0.0.1:8123";
 
-/** A server with a session, as `mnemograph inspect` has it. */
+/** A server with a session, like that of `mnemograph inspect`. */
 function inspected() {
   const session = createInspectorSession("joe");
   const { authenticate } = session;
@@ -59,7 +59,7 @@ describe("the inspector's page", () => {
     expect(page).not.toMatch(/https?:|style=|<script(?! type="module" src="inspector\.js")/);
   });
 
-  it("leads into its folder wherever it is mounted, and has no other files", async () => {
+  it("redirects into its folder wherever it is mounted, and has no other files", async () => {
     const { ask } = inspected();
     expect((await ask("/inspector")).headers.get("location")).toBe("inspector/");
     for (const name of ["package.json", "..%2f..%2fpackage.json", "inspector.js.map", "constructor"])
@@ -72,7 +72,7 @@ describe("the inspector's page", () => {
 });
 
 describe("the session of `mnemograph inspect`", () => {
-  it("exchanges its token once for a cookie that scripts cannot read, and knows nobody before", async () => {
+  it("exchanges its token once for an HttpOnly cookie, and refuses everybody before", async () => {
     const { session, ask, exchange, opened } = inspected();
     expect((await ask("/users")).status).toBe(401);
     expect((await exchange("a-guess")).status).toBe(401);
@@ -103,7 +103,7 @@ describe("the session of `mnemograph inspect`", () => {
     expect(sent).toBeLessThan(3);
   });
 
-  it("refuses what pages of other sites send, with the token or with the cookie", async () => {
+  it("refuses requests from pages of other sites, with the token or with the cookie", async () => {
     const { session, ask, exchange, opened } = inspected();
     const foreign: Record<string, string>[] = [
       ...["cross-site", "same-site"].map((site) => ({ "sec-fetch-site": site })),
@@ -112,15 +112,11 @@ describe("the session of `mnemograph inspect`", () => {
     for (const headers of foreign) expect((await exchange(session.token, headers)).status).toBe(403);
     const { cookie, authorization } = await opened({ origin, "sec-fetch-site": "same-origin" });
     for (const headers of foreign) {
-      const refused = await ask("/forget?userId=ana", {
-        method: "POST",
-        headers: { ...headers, cookie, authorization },
-      });
+      const sent = { method: "POST", headers: { ...headers, cookie, authorization } };
+      const refused = await ask("/forget?userId=ana", sent);
       expect([refused.status, ((await refused.json()) as { code: string }).code]).toEqual([403, "FORBIDDEN"]);
     }
-    const own = await ask("/users", {
-      headers: { cookie, authorization, origin, "sec-fetch-site": "same-origin" },
-    });
-    expect(own.status).toBe(200);
+    const own = { cookie, authorization, origin, "sec-fetch-site": "same-origin" };
+    expect((await ask("/users", { headers: own })).status).toBe(200);
   });
 });

@@ -8,7 +8,7 @@ import { fillSample, namedFor, requestOf, type Sample, sampleOf } from "../suppo
 import { useTestDatabase } from "../support/test-database.js";
 import { httpClients } from "./http-client.js";
 
-/** As much of a JSON schema as the app's own document uses. */
+/** The parts of JSON Schema that the app's document uses. */
 interface Schema {
   readonly $ref?: string;
   readonly anyOf?: readonly Schema[];
@@ -20,9 +20,6 @@ interface Schema {
 interface Documented {
   readonly parameters?: readonly { readonly name: string; readonly in: string }[];
   readonly requestBody?: { readonly content: { readonly "application/json"?: { readonly schema: Schema } } };
-}
-interface Document {
-  readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>>;
 }
 
 const odd: readonly unknown[] = [
@@ -36,7 +33,7 @@ const odd: readonly unknown[] = [
 const db = useTestDatabase();
 let memory: Memory;
 let api: ReturnType<typeof clients>;
-let document: Document;
+let document: { readonly paths: Readonly<Record<string, Readonly<Record<string, Documented>>>> };
 let ids: Awaited<ReturnType<typeof fillSample>>;
 const scope = { userId: "ana", appId: "shop" };
 const clients = () => httpClients(memory, { ana: { role: "user", scope }, operator: { role: "operator" } });
@@ -44,21 +41,18 @@ const clients = () => httpClients(memory, { ana: { role: "user", scope }, operat
 beforeAll(async () => {
   memory = db.memory({ model: new OfflineChatModel() });
   api = clients();
-  document = (await (await api.app.request("/openapi.json")).json()) as Document;
+  document = (await (await api.app.request("/openapi.json")).json()) as typeof document;
   ids = await fillSample(memory, scope);
 });
 
 function resolved(schema: Schema): Schema {
   const { $ref } = schema;
   if ($ref === undefined) return schema;
-  const found = $ref
-    .split("/")
-    .slice(1)
-    .reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document);
-  return resolved(found as Schema);
+  const keys = $ref.split("/").slice(1);
+  return resolved(keys.reduce<unknown>((at, key) => (at as Record<string, unknown>)[key], document) as Schema);
 }
 
-/** Where in a value of the schema something stands. */
+/** The paths within a value of the schema. */
 function placesIn(given: Schema, place: readonly string[] = []): (readonly string[])[] {
   if (place.length > 4) return [];
   const schema = resolved(given);
@@ -78,7 +72,7 @@ function withValue(at: unknown, [key, ...rest]: readonly string[], value: unknow
   return { ...object, [key]: withValue((object as Record<string, unknown>)[key], rest, value) };
 }
 
-/** Requests of one operation that are odd in one place each. */
+/** Requests of one operation with one odd value each. */
 function* oddRequests(
   who: string,
   operation: Operation,
@@ -106,29 +100,26 @@ function* oddRequests(
   for (const [label, body] of bodies) yield { ...good, label: `${path} ${label}`, body };
 }
 
-/** A value as an address can have it. */
+/** A value as text for a URL. */
 function textOf(value: unknown): string {
   const text = typeof value === "object" ? JSON.stringify(value) : String(value);
   return text.replace(/[\ud800-\udfff]/g, "?");
 }
 
 describe("odd requests", () => {
-  it.each(["ana", "operator"] as const)(
-    "of %s are answered or refused, and none fails, in any field of any route",
-    async (who) => {
-      const failed = new Set<string>();
-      let requests = 0;
-      for (const [name, operation] of operationList) {
-        const documented = document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
-        const sample = sampleOf(name, ids);
-        for (const { label, method, path, body } of oddRequests(who, operation, documented, sample)) {
-          requests++;
-          const { status } = await api[who](method, path, body);
-          if (status >= 500) failed.add(`${method} ${label} ${status}`);
-        }
+  it.each(["ana", "operator"] as const)("of %s never fail, in any field of any route", async (who) => {
+    const failed = new Set<string>();
+    let requests = 0;
+    for (const [name, operation] of operationList) {
+      const documented = document.paths[operation.path.replace(/:(\w+)/g, "{$1}")]?.[operation.method] ?? {};
+      const sample = sampleOf(name, ids);
+      for (const { label, method, path, body } of oddRequests(who, operation, documented, sample)) {
+        requests++;
+        const { status } = await api[who](method, path, body);
+        if (status >= 500) failed.add(`${method} ${label} ${status}`);
       }
-      expect([...failed]).toEqual([]);
-      expect(requests).toBeGreaterThan(3_000);
-    },
-  );
+    }
+    expect([...failed]).toEqual([]);
+    expect(requests).toBeGreaterThan(3_000);
+  });
 });

@@ -36,19 +36,16 @@ describe.each(operationList)("%s", (name, operation) => {
   it("answers an operator as it is described", async () => {
     const own = { userId: randomUUID(), appId: randomUUID() };
     const sample = sampleOf(name, await fillSample(memory, own));
-    // Import names whose it becomes in the file.
+    // The file of an import names the scope.
     const { method, path, body } = requestOf(operation, sample, name === "import" ? {} : namedFor(operation, own));
     const answer = await api.operator(method, path, body);
     expect(answer, JSON.stringify(answer.body)).toMatchObject({ status: sample.status ?? 200 });
   });
 
-  it("is there for nobody without a token that is known", async () => {
+  it("answers 401 without a known token", async () => {
     for (const authorization of [null, "Bearer token-of-nobody-000000000", "Basic dG9rZW4=", "Bearer "]) {
-      const { path, method } = operation;
-      const response = await api.app.request(path, {
-        method: method.toUpperCase(),
-        headers: authorization === null ? {} : { authorization },
-      });
+      const headers: Record<string, string> = authorization === null ? {} : { authorization };
+      const response = await api.app.request(operation.path, { method: operation.method.toUpperCase(), headers });
       expect(response.status).toBe(401);
       expect(response.headers.get("www-authenticate")).toBe("Bearer");
       expect(await response.json()).toMatchObject({ code: "UNAUTHENTICATED" });
@@ -56,7 +53,7 @@ describe.each(operationList)("%s", (name, operation) => {
   });
 
   if (isForOperators)
-    it("is not there for users, nor what is everybody's for a tenant's operator", async () => {
+    it("answers 404 to users, and to a tenant's operator if it reaches everything", async () => {
       const { method, path, body } = requestOf(operation, sampleOf(name, ids));
       expect((await api.ana(method, path, body)).status).toBe(404);
       if (operation.reach === "everything") expect((await api.acme(method, path)).status).toBe(404);
@@ -64,7 +61,7 @@ describe.each(operationList)("%s", (name, operation) => {
 
   const [, idOf = ""] = /:(id|threadId)\b/.exec(operation.path) ?? [];
   if (idOf && !isForOperators)
-    it("tells nobody of another's, whatever id of it is named", async () => {
+    it("answers 404 or an empty list for an id of another user", async () => {
       const { input } = sampleOf(name, ids);
       const ask = async (id: string) => {
         const { method, path, body } = requestOf(operation, { input: { ...input, [idOf]: id } });
@@ -79,7 +76,7 @@ describe.each(operationList)("%s", (name, operation) => {
 });
 
 describe("the API", () => {
-  it("takes a conversation from recall to its end, in the words of chat APIs", async () => {
+  it("takes a conversation from recall to its end, with messages as in chat APIs", async () => {
     const recalled = await api.ana("POST", "/recall", { threadId: "t1", query: "Hello." });
     const messages = [
       { role: "user", content: "My boat is called Wind.", id: "u1" },
@@ -101,7 +98,7 @@ describe("the API", () => {
     expect((await api.ana("DELETE", "/threads/t1")).body.complete).toBe(true);
   });
 
-  it("operators M5: loses no change to whoever follows its cursor, then its revision", async () => {
+  it("operators M5: loses no change to a client that follows its cursor, then its revision", async () => {
     const reader = httpClients(memory, { ann: { role: "user", scope: { userId: randomUUID() } } }).ann;
     const memories = Array.from({ length: 5 }, (_, index) => ({ text: `Ann has ${index} boats.` }));
     await reader("POST", "/memories", { memories });
@@ -126,17 +123,13 @@ describe("the API", () => {
     const memories = [{ text: "…" }, { text: "The user climbs." }];
     const { outcomes } = (await api.zoe("POST", "/memories", { memories })).body;
     expect(outcomes).toMatchObject([
-      {
-        outcome: "rejected",
-        problems: ["empty"],
-        message: expect.stringContaining("no words"),
-      },
+      { outcome: "rejected", problems: ["empty"], message: expect.stringContaining("no words") },
       { outcome: "created", problems: [] },
     ]);
     await api.zoe("POST", "/forget");
   });
 
-  it("gives all of a scope away, forgets it, and takes it in from an operator", async () => {
+  it("exports a scope, forgets it, and imports it for an operator", async () => {
     const memories = [{ text: "Zoe climbs." }, { text: "Zoe has two sons." }];
     await api.zoe("POST", "/memories", { memories });
     const exported = await api.zoe("GET", "/export");
@@ -166,7 +159,7 @@ describe("the API", () => {
     expect(events.map(({ step, agentId }) => `${step} ${agentId}`)).toContain("tool planner");
   });
 
-  it("answers who only asks whether it is there", async () => {
+  it("answers health and readiness probes", async () => {
     expect(await (await api.app.request("/healthz")).json()).toEqual({ status: "ok" });
     expect(await (await api.app.request("/readyz")).json()).toEqual({ status: "ok" });
     const closed = db.memory();
@@ -179,23 +172,20 @@ describe("the API", () => {
   });
 });
 
-describe("its description", () => {
-  it("is OpenAPI 3.1 as the specification has it, with every operation", async () => {
+describe("its OpenAPI document", () => {
+  it("is valid OpenAPI 3.1 with every operation", async () => {
     const text = await (await api.app.request("/openapi.json")).text();
-    const document: {
-      paths: Record<string, Record<string, { operationId?: string }>>;
-      components: { schemas: object };
-    } = JSON.parse(text);
+    const { paths, components } = JSON.parse(text);
     const { valid, errors } = await new Validator().validate(JSON.parse(text));
     expect([errors ?? [], valid]).toEqual([[], true]);
-    const documented = Object.values(document.paths).flatMap((path) => Object.values(path));
+    const documented = Object.values<Record<string, { operationId?: string }>>(paths).flatMap(Object.values);
     const names = documented.flatMap(({ operationId }) => operationId ?? []);
     expect(names.sort()).toEqual(Object.keys(operations).sort());
     expect(text).not.toContain("#/$defs");
     const referred = [...text.matchAll(/"#\/components\/schemas\/(\w+)"/g)].map(([, name]) => name);
-    expect(Object.keys(document.components.schemas)).toEqual(expect.arrayContaining(referred));
+    expect(Object.keys(components.schemas)).toEqual(expect.arrayContaining(referred));
     for (const [name, { path }] of operationList) {
-      const parameters = JSON.stringify(document.paths[path.replace(/:(\w+)/g, "{$1}")]);
+      const parameters = JSON.stringify(paths[path.replace(/:(\w+)/g, "{$1}")]);
       for (const [, param] of path.matchAll(/:(\w+)/g))
         expect(parameters, name).toContain(`"name":"${param}","in":"path"`);
     }
@@ -215,13 +205,13 @@ describe("its description", () => {
       ).toBe(true);
   });
 
-  it("has every path on its page", () => {
+  it("has its paths in docs/http.md", () => {
     const page = readFileSync(new URL("../../docs/http.md", import.meta.url), "utf8");
     const heads = operationList.map(([, { path }]) => /^\/[^/]+/.exec(path)?.[0] ?? path);
     expect([...new Set(heads)].filter((head) => !new RegExp(`[\` ]${head}\\b`).test(page))).toEqual([]);
   });
 
-  it("is a typed client of Hono's", async () => {
+  it("has the types of a Hono client", async () => {
     const client = hc<MemoryApp>("http://memory.test", {
       fetch: (input: string | URL | Request, init?: RequestInit) => api.app.request(input as string, init),
       headers: { authorization: `Bearer ${api.token("zoe")}` },

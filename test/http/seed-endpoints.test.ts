@@ -40,9 +40,8 @@ describe("an app's memories", () => {
       createdAt: expect.stringMatching(/^\d{4}-\d\d-\d\dT[\d:.]+Z$/),
       updatedAt: expect.stringMatching(/Z$/),
     });
-    expect((await api.operator("DELETE", `/apps/calendar/memories/${id}?reason=outdated`)).body).toEqual({
-      success: true,
-    });
+    const removed = await api.operator("DELETE", `/apps/calendar/memories/${id}?reason=outdated`);
+    expect(removed.body).toEqual({ success: true });
     const [deleted] = (await api.operator("GET", `/memory/${id}/history?appId=calendar`)).body.events;
     expect(deleted).toMatchObject({ event: "DELETE", actor: "admin", new: { reason: "outdated" } });
     expect((await api.operator("DELETE", "/apps/calendar/memories")).body).toEqual({
@@ -65,7 +64,7 @@ describe("an app's memories", () => {
     expect(second.headers.get("link")).toBeNull();
   });
 
-  it("are not there for another app, a user of the app, or another tenant's operator", async () => {
+  it("answer 404 to another app, a user of the app, and another tenant's operator", async () => {
     const id = await addNote("calendar", "Invitations are accepted by default.");
     expect((await api.calendar("GET", "/apps/calendar/memories")).body.memories).toHaveLength(1);
     for (const [call, path] of [
@@ -77,12 +76,9 @@ describe("an app's memories", () => {
       expect(await call("DELETE", path)).toMatchObject({ status: 404 });
       expect(await call("DELETE", `${path}/${id}`)).toMatchObject({ status: 404 });
     }
-    // The app of that name of the operator's own tenant is another one.
+    // The operator's own tenant has another app of that name.
     expect((await api.acme("GET", "/apps/calendar/memories")).body).toEqual({ memories: [] });
-    expect((await api.acme("DELETE", "/apps/calendar/memories")).body).toEqual({
-      success: true,
-      deletedCount: 0,
-    });
+    expect((await api.acme("DELETE", "/apps/calendar/memories")).body).toEqual({ success: true, deletedCount: 0 });
     expect(await api.acme("GET", "/apps/calendar/memories?tenantId=other")).toMatchObject({ status: 404 });
     expect(await api.mail("DELETE", `/apps/mail/memories/${id}`)).toMatchObject({ status: 404 });
     expect(await memory.notes.count({ scope: { appId: "calendar" } })).toBe(1);
@@ -90,10 +86,8 @@ describe("an app's memories", () => {
 
   it("are searched, counted, written as a part of a prompt, and exported", async () => {
     await addNote("shop", "Refunds take five days, which buyers ask about.");
-    const found = await api.operator("POST", "/query?appId=shop", {
-      query: "How long do refunds take?",
-      kinds: ["note"],
-    });
+    const asked = { query: "How long do refunds take?", kinds: ["note"] };
+    const found = await api.operator("POST", "/query?appId=shop", asked);
     expect(found.body.hits[0].memory.text).toContain("five days");
     expect((await api.operator("GET", "/apps/shop/memories/count")).body).toEqual({ count: 1 });
     expect((await api.operator("GET", "/apps/shop/memories/context")).body.context).toContain("Refunds take");
@@ -116,7 +110,7 @@ describe("an app's memories", () => {
 });
 
 describe("a memory's history", () => {
-  it("tells who changed what, newest first, and nothing of what is not there", async () => {
+  it("lists who changed what, and answers 404 for an unknown memory", async () => {
     const added = await api.ana("POST", "/memories", { memories: [{ text: "Ana keeps bees." }] });
     const { id } = added.body.outcomes[0];
     const { body } = await api.ana("GET", `/memory/${id}/history`);

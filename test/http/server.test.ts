@@ -1,20 +1,22 @@
-import { type AddressInfo, connect } from "node:net";
+import { connect } from "node:net";
 import { createAdaptorServer } from "@hono/node-server";
 import { Hono } from "hono";
 import pg from "pg";
 import { afterAll, beforeAll, expect, inject, it, vi } from "vitest";
 import { createMemoryApp } from "../../src/http/memory-app.js";
 import type { Memory } from "../../src/memory.js";
+import { listen } from "../support/free-port.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 let memory: Memory;
 let pool: pg.Pool | undefined;
+let port = 0;
 let base = "";
 let server: ReturnType<typeof createAdaptorServer>;
 
-/** Two connections on a server: what leaks one is noticed soon. */
+// Two connections on a server reveal a leak soon.
 beforeAll(async () => {
   const url = inject("databaseUrl");
   if (url !== null) pool = new pg.Pool({ connectionString: url, max: 2 });
@@ -22,11 +24,10 @@ beforeAll(async () => {
   const app = createMemoryApp(memory, { logger: silentLogger, timeoutMs: 5_000 });
   const outer = new Hono().get("/", (context) => context.text("mine")).route("/memory-api", app);
   server = createAdaptorServer({ fetch: outer.fetch });
-  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-  base = `http://127.0.0.1:${(server.address() as AddressInfo).port}/memory-api`;
-  const drafts = Array.from({ length: 400 }, (_, index) => ({
-    text: `Plant ${index} needs ${"water ".repeat(30)}.`.slice(0, 270),
-  }));
+  port = await listen(server);
+  base = `http://127.0.0.1:${port}/memory-api`;
+  const texts = Array.from({ length: 400 }, (_, index) => `Plant ${index} needs ${"water ".repeat(30)}.`);
+  const drafts = texts.map((text) => ({ text: text.slice(0, 270) }));
   await memory.memories.add(drafts, { scope: { userId: "big" } });
 });
 afterAll(async () => {
@@ -35,13 +36,12 @@ afterAll(async () => {
   await pool?.end();
 });
 
-it("is whole where it is mounted in another app", async () => {
+it("the API works when it is mounted in another app", async () => {
   const forget = await fetch(`${base}/forget?userId=nobody`, { method: "POST" });
   expect(await forget.json()).toMatchObject({ total: 0, complete: true });
   expect((await (await fetch(`${base}/openapi.json`)).json()) as object).toMatchObject({ openapi: "3.1.0" });
 });
 
-/** Node's own timers stay real. */
 it.each([
   ["import", "first line", "Content-Type: application/x-ndjson\r\nContent-Length: 900\r\n"],
   ["import", "400\r\nfirst line", "Transfer-Encoding: chunked\r\n"],
@@ -49,10 +49,10 @@ it.each([
 ])("attacks S7: ends a body that sends nothing for 30 s: %s of %j", async (route, body, headers) => {
   const patient = createMemoryApp(memory, { logger: silentLogger, timeoutMs: 120_000 });
   const slow = createAdaptorServer({ fetch: patient.fetch });
-  await new Promise<void>((resolve) => slow.listen(0, "127.0.0.1", resolve));
+  const slowPort = await listen(slow);
   vi.useFakeTimers({ toFake: ["setTimeout", "clearTimeout"] });
   try {
-    const socket = connect((slow.address() as AddressInfo).port, "127.0.0.1");
+    const socket = connect(slowPort, "127.0.0.1");
     let answer = "";
     socket.on("data", (piece) => (answer += piece));
     socket.write(`POST /${route}?userId=slow HTTP/1.1\r\nHost: 127.0.0.1\r\n${headers}\r\n${body}`);
@@ -71,16 +71,14 @@ it.each([
   }
 });
 
-it("leaks no connection to callers that go away or do not read", async () => {
-  const { port } = server.address() as AddressInfo;
+it("the API leaks no connection to callers that go away or do not read", async () => {
   const send = (text: string) => {
-    const socket = connect(port, "127.0.0.1")
-      .on("error", () => {})
-      .pause();
+    const socket = connect(port, "127.0.0.1");
+    socket.on("error", () => {}).pause();
     socket.write(text);
     return socket;
   };
-  // They ask for everything, and read nothing of it.
+  // They ask for everything, and read nothing.
   const sockets = Array.from({ length: 12 }, () =>
     send("GET /memory-api/export?userId=big HTTP/1.1\r\nHost: 127.0.0.1\r\n\r\n"),
   );

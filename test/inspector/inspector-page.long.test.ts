@@ -47,7 +47,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     page.setDefaultTimeout(30_000);
     page.on("pageerror", (error) => wrong.push(String(error)));
     page.on("console", (message) => {
-      // A call that this server does not have is told in a sentence.
+      // The page explains calls that this server lacks.
       if (message.type() === "error" && !message.text().includes("404")) wrong.push(message.text());
     });
   });
@@ -86,9 +86,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     await page.getByRole("link", { name: "ana" }).click();
     await page.getByRole("link", { name: "sailing", exact: true }).click();
     await page.getByText("There is room for three on Vento.").waitFor();
-    const round = page.locator("article", {
-      has: page.locator(".message", { hasText: "What could I give him?" }),
-    });
+    const round = page.locator("article", { has: page.locator(".message", { hasText: "What could I give him?" }) });
     await round.getByText("Memory that the model was shown").waitFor();
     expect(await round.locator("pre").textContent()).toContain("Is allergic to nuts.");
     await round.getByText(/^prompt \d[\d,]* tokens, [\d,]+ shared/).waitFor();
@@ -253,7 +251,7 @@ describe.skipIf(!hasChromium)("the inspector's page", () => {
     expect(await memory.memories.list({ scope, states: ["active", "soft_deleted"] })).toEqual([]);
   });
 
-  it("tells a stranger how to come in, and whoever looks at nobody to choose", async () => {
+  it("tells a stranger how to sign in, and asks for a user or an app", async () => {
     await open("memories");
     await page.getByText("choose a user or an app").waitFor();
     const stranger = await browser.newContext();

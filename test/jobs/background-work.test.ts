@@ -11,7 +11,8 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const threeRounds = ["1", "2", "3"].flatMap(round);
 
-function held() {
+/** A model that answers once its gate is open. */
+function gated() {
   const gate = createGate();
   const replies = { structured: { reasoning: "…", summary: "made" } };
   return { gate, model: new ScriptedChatModel({ gate, replies: [replies], repeatLast: true }) };
@@ -21,13 +22,9 @@ describe("work in the background", () => {
   it("holds no connection while the model thinks: with only one, everything else goes on", async () => {
     const connectionString = inject("databaseUrl");
     const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
-    const { gate, model } = held();
-    const memory = summaryMemory(db, {
-      database: pool,
-      model,
-      jobs: "background",
-      config: { jobs: { concurrency: 8 } },
-    });
+    const { gate, model } = gated();
+    const config = { jobs: { concurrency: 8 } };
+    const memory = summaryMemory(db, { database: pool, model, jobs: "background", config });
     const threads = Array.from({ length: 5 }, (_, index) => ({ scope, threadId: `thinking ${index}` }));
     for (const thread of threads) await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(() => gate.waiting).toBe(5);
@@ -47,40 +44,35 @@ describe("work in the background", () => {
   });
 
   it("is waited for by idle and by close, which then lets nothing more start", async () => {
-    const { gate, model } = held();
+    const { gate, model } = gated();
     const memory = summaryMemory(db, { model, jobs: "background" });
     const thread = { scope, threadId: "closing" };
     await memory.idle();
     await memory.remember({ ...thread, messages: threeRounds });
     await expect.poll(() => gate.waiting).toBe(1);
 
-    let idle = false;
-    const idling = memory.idle().then(() => {
-      idle = true;
-    });
-    let closed = false;
-    const closing = memory.close().then(() => {
-      closed = true;
-    });
+    const ended: string[] = [];
+    const idling = memory.idle().then(() => ended.push("idle"));
+    const closing = memory.close().then(() => ended.push("close"));
     await db.memory().recall(thread);
-    expect([idle, closed]).toEqual([false, false]);
+    expect(ended).toEqual([]);
     gate.open();
     await Promise.all([idling, closing]);
     expect((await db.memory().recall(thread)).summary?.text).toBe("made");
     await expect(memory.recall(thread)).rejects.toThrow(expect.objectContaining({ code: "CLOSED" }));
   });
 
-  it("of a first turn takes up what a dead process left behind", async () => {
+  it("resumes what a dead process left behind, at the first turn", async () => {
     let now = Date.parse("2030-01-01T00:00:00Z");
     const clock = () => new Date(now);
-    const dead = held();
+    const dead = gated();
     const killed = summaryMemory(db, { model: dead.model, jobs: "background", clock });
     const thread = { scope, threadId: "left behind" };
     await killed.remember({ ...thread, messages: threeRounds });
     await expect.poll(() => dead.gate.waiting).toBe(1);
 
     now += 3_600_000;
-    const alive = held();
+    const alive = gated();
     alive.gate.open();
     const memory = summaryMemory(db, { model: alive.model, jobs: "background", clock });
     await memory.remember({ scope, threadId: "somebody else's", messages: round("1") });
@@ -90,10 +82,10 @@ describe("work in the background", () => {
     await killed.idle();
   });
 
-  it("sweeps again and again", async () => {
+  it("sweeps repeatedly", async () => {
     let now = Date.parse("2031-01-01T00:00:00Z");
     const clock = () => new Date(now);
-    const { gate, model } = held();
+    const { gate, model } = gated();
     gate.open();
     const config = { jobs: { sweepIntervalMs: 20 } };
     const memory = summaryMemory(db, { model, jobs: "background", clock, config });
@@ -110,19 +102,12 @@ describe("work in the background", () => {
 });
 
 describe("two memories of one process", () => {
-  it("do not meet: each has its own work, logger, clock and end", async () => {
-    const [one, other] = [held(), held()];
+  it("are independent: each has its own work, logger, clock and end", async () => {
+    const [one, other] = [gated(), gated()];
     const [oneLog, otherLog] = [recordingLogger(), recordingLogger()];
-    const database = db.pool;
-    const { schema } = db;
-    const first = createMemory({ database, schema, model: one.model, logger: oneLog, config: summariesOnly });
-    const second = createMemory({
-      database,
-      schema,
-      model: other.model,
-      logger: otherLog,
-      config: summariesOnly,
-    });
+    const shared = { database: db.pool, schema: db.schema, config: summariesOnly };
+    const first = createMemory({ ...shared, model: one.model, logger: oneLog });
+    const second = createMemory({ ...shared, model: other.model, logger: otherLog });
     await first.remember({ scope, threadId: "first's", messages: threeRounds });
     await expect.poll(() => one.gate.waiting).toBe(1);
     await second.idle();
@@ -141,23 +126,21 @@ describe("two memories of one process", () => {
   });
 });
 
-describe("the summarization graph by hand", () => {
+describe("the summarization graph, invoked by the program", () => {
   it("summarises a thread now, and says when there is nothing to do", async () => {
-    const { gate, model } = held();
+    const { gate, model } = gated();
     gate.open();
     const memory = summaryMemory(db, { model });
     const thread = { scope, threadId: "by hand" };
     const graph = memory.graphs().summarization;
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
-    expect(await memory.threads.list({ scope, limit: 1000 })).not.toContainEqual(
-      expect.objectContaining({ threadId: "by hand" }),
-    );
+    const listed = await memory.threads.list({ scope, limit: 1000 });
+    expect(listed.map(({ threadId }) => threadId)).not.toContain("by hand");
     await memory.record({ ...thread, messages: threeRounds });
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "completed", summary: "made" });
     expect(await graph.invoke({ ...thread })).toMatchObject({ status: "skipped" });
-    expect(await graph.invoke({ claim: { id: 2 ** 40, ref: 1, lease: 1, attempt: 1, doneUntil: 0 } })).toMatchObject({
-      status: "lost",
-    });
+    const claim = { id: 2 ** 40, ref: 1, lease: 1, attempt: 1, doneUntil: 0 };
+    expect(await graph.invoke({ claim })).toMatchObject({ status: "lost" });
     await memory.close();
   });
 

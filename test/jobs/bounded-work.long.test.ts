@@ -13,7 +13,7 @@ import { type Address, eventsOf, newAddress, say, taskOf, textsOf } from "../sup
 const db = useTestDatabase();
 const bounds = { inputBudgetTokens: 1_000, mostPieces: 3 };
 
-/** A megabyte whose words are numbered, so that each can be told from the others. */
+/** A megabyte of numbered words. */
 const long = (name: string) => Array.from({ length: 90_000 }, (_, index) => `${name}${index}`).join(" ");
 const omitted = /\[… [\d,]+ characters left out …\]/;
 const shortened = "create skipped middle_left_out";
@@ -28,15 +28,12 @@ async function gapOf(memory: Memory, thread: Address): Promise<(string | undefin
 }
 
 describe("a message of a megabyte", () => {
-  it("is summarised in as many calls as are allowed, head and tail kept, and an event tells", async () => {
+  it("is summarised in as many calls as are allowed, head and tail kept, with an event", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();
     const paste = new HumanMessage({ id: "paste", content: long("w") });
-    await memory.remember({
-      ...thread,
-      messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")],
-    });
+    await memory.remember({ ...thread, messages: [...round("1"), paste, ...round("2").slice(1), ...round("3")] });
     expect(model.calls.length).toBeLessThanOrEqual(3);
     const seen = model.calls.map((call) => summaryPrompt(call).text).join("\n");
     for (const part of [/>w0 w1 w2 /, / w89998 w89999</, omitted]) expect(seen).toMatch(part);
@@ -62,14 +59,11 @@ describe("a message of a megabyte", () => {
     expect(await eventsOf(db, thread, "extract")).toContain(shortened);
   });
 
-  it("is within a procedure and an episode as far as they may be", async () => {
+  it("is shown to a procedure and an episode, head and tail, within the allowed calls", async () => {
     const model = taskModel({
       procedure_steps: () => ({ structured: { reasoning: "", title: "Paste", steps: ["Paste it."] } }),
     });
-    const config = {
-      memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 },
-      upkeep: bounds,
-    };
+    const config = { memories: { episodes: true, episodeEveryTurns: 4, episodeKeepShare: 0.25 }, upkeep: bounds };
     const memory = db.memory({ model, config });
     const thread = newAddress();
     for (const name of ["a", "b", "c", "d"]) await say(memory, thread, `first-${name} ${long(name)} last-${name}`);
@@ -89,7 +83,7 @@ describe("a message of a megabyte", () => {
 });
 
 describe("many messages", () => {
-  it("have their facts extracted in further pieces of work, none left out", async () => {
+  it("have their facts extracted in further pieces of work, none omitted", async () => {
     const model = taskModel({});
     const thread = newAddress();
     const texts = Array.from({ length: 10 }, (_, index) => `start${index} ${"word ".repeat(700)}end${index}`);
@@ -104,31 +98,22 @@ describe("many messages", () => {
     expect(await eventsOf(db, thread, "extract")).not.toContain(shortened);
   });
 
-  /** Rounds of some 1,000 tokens each. */
+  /** Turns of some 1,000 tokens each. */
   const longTurn = (name: string): BaseMessage[] => [
     new HumanMessage({ id: `${name}-q`, content: `start-${name} ${"word ".repeat(900)}` }),
     new AIMessage({ id: `${name}-a`, content: `end-${name}` }),
   ];
 
-  it("are left to the next summaries, turn by round, and stay before the agent till then", async () => {
+  it("are left to the next summaries, turn by turn, and are shown to the agent until then", async () => {
     const model = summarizing();
-    const memory = summaryMemory(db, {
-      model,
-      config: { upkeep: bounds, summaries: { windowMessages: 14 } },
-    });
+    const memory = summaryMemory(db, { model, config: { upkeep: bounds, summaries: { windowMessages: 14 } } });
     const thread = newAddress();
     const names = ["a", "b", "c", "d", "e", "f"];
     await memory.remember({ ...thread, messages: names.flatMap(longTurn) });
-    const [[, start, end, , status] = []] = (await summaryTable(memory, thread)) as [
-      number,
-      number,
-      number,
-      null,
-      string,
-    ][];
+    const [[, start, end, , status] = []] = await summaryTable(memory, thread);
     expect([start, status]).toEqual([0, "completed"]);
     expect(end).toBeLessThan(11);
-    // What it does not cover, the agent is shown: from the start of a turn.
+    // The agent is shown the rest, from the start of a turn.
     const gap = await gapOf(memory, thread);
     expect(gap).toHaveLength(11 - (end ?? 0));
     expect(gap[0]).toMatch(/-q$/);
@@ -143,7 +128,7 @@ describe("many messages", () => {
     expect(covered).toEqual(Array.from({ length: 24 }, (_, seq) => seq));
   });
 
-  it("of one turn are never parted, however long it is", async () => {
+  it("of one turn are never split, however long it is", async () => {
     const model = summarizing();
     const memory = summaryMemory(db, { model, config: { upkeep: bounds } });
     const thread = newAddress();

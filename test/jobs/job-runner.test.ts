@@ -21,7 +21,7 @@ function runnerOf(how: "background" | "inline", run: (ref: number) => Promise<vo
 }
 
 describe("jobs in the background", () => {
-  it("are done after the call, so many at once as they may", async () => {
+  it("run after the call, at most `concurrency` at the same time", async () => {
     const gate = createGate();
     let [most, done] = [0, 0];
     const { runner, start } = runnerOf("background", async () => {
@@ -37,7 +37,7 @@ describe("jobs in the background", () => {
     expect([most, done]).toEqual([3, 10]);
   });
 
-  it("of kinds that are not done here are left to others", async () => {
+  it("of kinds without a definition are left to other processes", async () => {
     const { runner } = runnerOf("background", async () => {});
     await runner.start({ kind: "facts", ref: 1 });
     await runner.idle();
@@ -45,7 +45,7 @@ describe("jobs in the background", () => {
 });
 
 describe.each(["background", "inline"] as const)("%s jobs", (how) => {
-  it("log an error and go on, and know nothing of the run that they were started in", async () => {
+  it("log an error and go on, outside the run that started them", async () => {
     const run = new AsyncLocalStorage<string>();
     const seen: (string | undefined)[] = [];
     const { logger, runner, start } = runnerOf(how, async (ref) => {
@@ -68,11 +68,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
   const remember = async (memory: Memory, tenantId: string, threads: number) => {
     for (let thread = 1; thread <= threads; thread++) {
       const messages = [{ role: "user", content: `I own a dog of ${tenantId}.` }];
-      await memory.remember({
-        scope: { tenantId, userId: "u" },
-        threadId: `${tenantId} ${thread}`,
-        messages,
-      });
+      await memory.remember({ scope: { tenantId, userId: "u" }, threadId: `${tenantId} ${thread}`, messages });
     }
   };
   const memoryWith = (jobs: "background" | "inline") => {
@@ -84,7 +80,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
     return { gate, order, memory: db.memory({ model, jobs, config }) };
   };
 
-  it("is among the first of those that wait, and each tenant's stay in order", async () => {
+  it("is among the first that wait, in order within each tenant", async () => {
     const { gate, order, memory } = memoryWith("background");
     await remember(memory, "flood", 60);
     await remember(memory, "small", 2);
@@ -96,7 +92,7 @@ describe("attacks S9: a tenant's job after 60 of another", () => {
     expect(order()).toHaveLength(62);
   });
 
-  it("is among the 20 that a look at the tables finds", async () => {
+  it("is among the 20 that a sweep of the tables finds", async () => {
     const { gate, order, memory } = memoryWith("inline");
     gate.open();
     await remember(memory, "flood", 60);

@@ -14,45 +14,35 @@ const db = useTestDatabase();
 const start = useChildScripts();
 const leaseMs = 1_000;
 
-/** A talk of a tenant of its own, so that what is due of others does not count. */
+/** A conversation of a new tenant. */
 const freshTalk = () => newTalk(randomUUID(), `tenant ${randomUUID()}`);
 
-/** `options` with leases of a second and a clock that moves by hand. */
+/** `options` with leases of a second and a manual clock. */
 function leased({ config, ...options }: TestOptions, clock: () => Date): TestOptions {
   return { ...options, clock, config: { ...(config as object), upkeep: { leaseMs } } };
 }
 
-describe("work whose worker stands still in the middle", () => {
+describe("work whose worker hangs", () => {
   it.for(workCases)(
-    "operators M2: says who has it and until when, and is another's once its lease ran out, and done once: $kind",
+    "operators M2: lists its worker and lease, and another worker does it once after the lease ended: $kind",
     async (each: WorkCase) => {
       let now = new Date();
       const clock = () => now;
       const talk = freshTalk();
       const { tenantId } = talk.scope;
       const gate = createGate();
-      const standing = db.memory({
-        ...leased(
-          optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked))),
-          clock,
-        ),
-        jobs: "background",
-      });
-      const begun = each.begin(standing, talk);
+      const options = optionsOf(each, async (...asked) => gate.wait().then(() => each.reply(...asked)));
+      const hung = db.memory({ ...leased(options, clock), jobs: "background" });
+      const begun = each.begin(hung, talk);
       await expect.poll(() => gate.waiting).toBe(1);
 
       const other = db.memory(leased(optionsOf(each, each.reply), clock));
       const upkeep = () => other.upkeep({ kinds: [each.kind] });
       now = new Date(now.getTime() + leaseMs - 1);
       await upkeep();
+      const worker = { state: "running", attempts: 1, worker: `${hostname()}:${process.pid}` };
       expect(await other.jobs.list({ tenantId, kind: each.kind })).toMatchObject([
-        {
-          state: "running",
-          attempts: 1,
-          worker: `${hostname()}:${process.pid}`,
-          since: expect.any(Date),
-          leaseUntil: new Date(now.getTime() + 1),
-        },
+        { ...worker, since: expect.any(Date), leaseUntil: new Date(now.getTime() + 1) },
       ]);
       expect(await each.effects(other, talk)).not.toEqual(each.done);
       now = new Date(now.getTime() + 2);
@@ -60,16 +50,16 @@ describe("work whose worker stands still in the middle", () => {
       expect(await each.effects(other, talk)).toEqual(each.done);
 
       gate.open();
-      await Promise.all([begun, standing.idle()]);
+      await Promise.all([begun, hung.idle()]);
       expect(await each.effects(other, talk)).toEqual(each.done);
       expect(await upkeep()).toBe(0);
       expect(await other.jobs.list({ tenantId, kind: each.kind })).toEqual([]);
       expect(await brokenInvariants(db)).toEqual([]);
-      await standing.close();
+      await hung.close();
     },
   );
 
-  it.for(workCases)("is given up when workers die of it again and again: $kind", async (each: WorkCase) => {
+  it.for(workCases)("is given up when workers repeatedly die of it: $kind", async (each: WorkCase) => {
     let now = new Date();
     const talk = freshTalk();
     const { tenantId } = talk.scope;
@@ -102,7 +92,7 @@ describe("work whose worker stands still in the middle", () => {
 
 describe.skipIf(!onServer())("work whose process was killed in the middle (server only)", () => {
   it.for(workCases)(
-    "operators M2: names its worker, is found again, and done once: $kind",
+    "operators M2: lists its worker, is found again, and done once: $kind",
     { timeout: limitsMs.long },
     async (each) => {
       const talk = freshTalk();
@@ -116,11 +106,7 @@ describe.skipIf(!onServer())("work whose process was killed in the middle (serve
       await killed.kill();
       const memory = db.memory(optionsOf(each, each.reply));
       expect(await each.effects(memory, talk)).not.toEqual(each.done);
-      const left = {
-        worker: `${hostname()}:${killed.pid}`,
-        since: expect.any(Date),
-        leaseUntil: expect.any(Date),
-      };
+      const left = { worker: `${hostname()}:${killed.pid}`, since: expect.any(Date), leaseUntil: expect.any(Date) };
       expect(await memory.jobs.list({ tenantId: scope.tenantId, kind: each.kind })).toMatchObject([left]);
       await expect
         .poll(() => memory.upkeep({ kinds: [each.kind] }), { timeout: limitsMs.step, interval: 100 })

@@ -17,7 +17,7 @@ const harmless = "The user planned a trip to Rome.";
 
 type Talk = ReturnType<typeof newTalk>;
 
-/** What is made of a conversation, how it answers, and what of it is kept. */
+/** Each kind of background work: its answer, and its memories. */
 const makers: readonly {
   readonly task: string;
   readonly config: TestConfig;
@@ -57,7 +57,7 @@ async function textsOf(memory: Memory, scope: object, kind: "episode" | "note" |
   return (await memory.memories.list({ scope, kinds: [kind] })).map(({ text }) => text);
 }
 
-/** A conversation in which `told` was learned and forgotten, by the user's words or by code; then `maker` is due. */
+/** A conversation in which `told` was learned and forgotten, by the user or by code; then `maker` is due. */
 async function forgotten(
   { task, config, answer, end }: (typeof makers)[number],
   answers: (call: number) => string,
@@ -81,30 +81,31 @@ async function forgotten(
   const scope = { userId: talk.scope.userId };
   await say(memory, talk, told, "I am sorry to hear of your epilepsy.");
   const source = { threadId: talk.threadId, seqs: [0], quote: told };
-  const [known] = await memory.memories.add({ text: fact, category: "knowledge", source }, { scope, consent: "given" });
+  const [stored] = await memory.memories.add(
+    { text: fact, category: "knowledge", source },
+    { scope, consent: "given" },
+  );
   await say(memory, talk, plan, echo);
-  if (byCode) await memory.memories.remove(known?.id ?? "", { scope });
+  if (byCode) await memory.memories.remove(stored?.id ?? "", { scope });
   await say(memory, talk, byCode ? "In May, that is." : request);
-  expect((await memory.memories.get(known?.id ?? "", { scope }))?.state).toBe("soft_deleted");
+  expect((await memory.memories.get(stored?.id ?? "", { scope }))?.state).toBe("soft_deleted");
   await say(memory, talk, "Which month is best?");
   await end?.(memory, talk);
   return { memory, talk, prompts: model.prompts(task) };
 }
 
-describe("what the user had forgotten", () => {
-  it.each(
-    makers.flatMap((maker) => [
-      { ...maker, byCode: false },
-      { ...maker, byCode: true },
-    ]),
-  )("users H1: is no material of $task, nor in its answer (by code: $byCode)", async ({ byCode, ...maker }) => {
-    const leak = (call: number) => (call === 0 ? "The user has had epilepsy since 2019." : harmless);
-    const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
-    expect(prompts).toHaveLength(2);
-    expect(prompts.join()).not.toContain("epilepsy");
-    expect(prompts[0]).toContain("Rome");
-    expect(await maker.kept(memory, talk)).toEqual([harmless]);
-  });
+describe("a forgotten memory", () => {
+  it.each(makers.flatMap((maker) => [false, true].map((byCode) => ({ ...maker, byCode }))))(
+    "users H1: is neither in the prompt of $task nor in its answer (by code: $byCode)",
+    async ({ byCode, ...maker }) => {
+      const leak = (call: number) => (call === 0 ? "The user has had epilepsy since 2019." : harmless);
+      const { memory, talk, prompts } = await forgotten(maker, leak, { byCode });
+      expect(prompts).toHaveLength(2);
+      expect(prompts.join()).not.toContain("epilepsy");
+      expect(prompts[0]).toContain("Rome");
+      expect(await maker.kept(memory, talk)).toEqual([harmless]);
+    },
+  );
 
   it.each(makers.filter(({ task }) => task !== "user_insights"))(
     "users H1: is named to $task where other messages say it, and an answer that repeats it is refused",
@@ -118,17 +119,15 @@ describe("what the user had forgotten", () => {
     },
   );
 
-  it("users H1: keeps nothing else out: words that others say, or the user says again", async () => {
+  it("users H1: excludes nothing else: words of others, or new words of the user", async () => {
     const [maker] = makers;
     const again = "The user read in 2019 that haste was diagnosed as the disease of Rome.";
-    const { memory, talk } = await forgotten(maker!, () => again, {
-      echo: "In 2019 haste was diagnosed there.",
-    });
+    const { memory, talk } = await forgotten(maker!, () => again, { echo: "In 2019 haste was diagnosed there." });
     expect(await maker!.kept(memory, talk)).toEqual([again]);
   });
 });
 
-describe("a summary, while facts may have a request to forget to read", () => {
+describe("a summary, while extraction may find a request to forget", () => {
   const busy = (fact_extraction: () => Promise<ScriptedReply>, more: TestConfig = {}) => {
     const model = taskModel({ fact_extraction });
     const config = { memories: { extract: true }, summaries: { everyMessages: 2 }, ...more };

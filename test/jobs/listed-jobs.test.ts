@@ -5,8 +5,8 @@ import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 
-describe("background work that is not done", () => {
-  it("is listed by pages, tried again, and there no more when it is done", async () => {
+describe("unfinished background work", () => {
+  it("is listed by pages, retried, and not listed when it is done", async () => {
     const memory = db.memory({
       model: new OfflineChatModel({ structured: instantAnswers }),
       config: dueJobsConfig,
@@ -14,10 +14,8 @@ describe("background work that is not done", () => {
     expect(await memory.jobs.list()).toEqual([]);
     await makeDueJobs(db, 3);
     const all = await memory.jobs.list();
-    expect(all.map(({ kind, state }) => `${kind} ${state}`).sort()).toEqual([
-      ...["episodes waiting", "episodes waiting", "episodes waiting"],
-      ...["facts waiting", "facts waiting", "facts waiting"],
-    ]);
+    const waiting = ["episodes", "facts"].flatMap((kind) => Array(3).fill(`${kind} waiting`));
+    expect(all.map(({ kind, state }) => `${kind} ${state}`).sort()).toEqual(waiting);
     const [first] = await memory.jobs.list({ limit: 1 });
     expect(first).toEqual(all[0]);
     expect(await memory.jobs.list({ after: all[4]?.id ?? "" })).toEqual(all.slice(5));
@@ -33,9 +31,7 @@ describe("background work that is not done", () => {
     expect(failed).toHaveLength(3);
     expect(failed[0]).toMatchObject({ kind: "facts", error: "no answer", attempts: 2 });
     const id = failed[0]?.id ?? "";
-    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({
-      code: "NOT_FOUND",
-    });
+    await expect(memory.jobs.retry(id, { tenantId: "tenant 6" })).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry("facts 1")).rejects.toMatchObject({ code: "NOT_FOUND" });
     await expect(memory.jobs.retry({ kind: "no such kind" as never })).rejects.toMatchObject({
       code: "INVALID_INPUT",
@@ -48,19 +44,15 @@ describe("background work that is not done", () => {
     expect(await memory.memories.list({ scope: scope ?? {} })).toHaveLength(1);
   });
 
-  it("is tried again where it was given up, from where it began, once", async () => {
+  it("that was given up is retried once, from its start", async () => {
     let broken = true;
     const answer = instantAnswers.fact_extraction;
-    const memory = db.memory({
-      model: new OfflineChatModel({
-        structured: { ...instantAnswers, fact_extraction: () => (broken ? {} : answer()) },
-      }),
-      config: {
-        ...dueJobsConfig,
-        memories: { extract: true, episodes: false },
-        upkeep: { maxAttempts: 1, retryDelayMs: 0 },
-      },
+    const model = new OfflineChatModel({
+      structured: { ...instantAnswers, fact_extraction: () => (broken ? {} : answer()) },
     });
+    const memories = { extract: true, episodes: false };
+    const upkeep = { maxAttempts: 1, retryDelayMs: 0 };
+    const memory = db.memory({ model, config: { ...dueJobsConfig, memories, upkeep } });
     const scope = { userId: "given up" };
     const content = "My name is Ana and I live in Lisbon.";
     await memory.remember({ scope, threadId: "letter", messages: [{ role: "user", content }] });

@@ -15,9 +15,7 @@ describe.runIf(onServer())("attacks S10: a message of a megabyte", () => {
     ["ligatures, after as many ideographs", million("\ufdfa")],
     ["one letter", million("a")],
   ])("of %s is recorded and worked on without a block that others feel", async (name, text) => {
-    const model = taskModel({
-      fact_extraction: () => facts(candidate("The user keeps bees.", "I keep bees")),
-    });
+    const model = taskModel({ fact_extraction: () => facts(candidate("The user keeps bees.", "I keep bees")) });
     const config = {
       summaries: { everyMessages: 2, afterSeq: 5 },
       memories: { extract: true, episodes: true, episodeEveryTurns: 4 },

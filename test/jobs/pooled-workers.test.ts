@@ -43,7 +43,7 @@ const config: TestConfig = {
   database: { prepare: false },
 };
 
-/** A model that answers at once, and counts what it was asked for. */
+/** A model that counts its calls. */
 function counting() {
   const asked = { facts: 0, summaries: 0 };
   const model = new OfflineChatModel({
@@ -67,7 +67,7 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
   it.for([
     { name: "pg-boss with a pool of its own", isolation: undefined, ownPool: true },
     { name: "tenants isolated", isolation: "rls", ownPool: false },
-  ] as const)("do what is due once, none lost: $name", async ({ name, isolation, ownPool }) => {
+  ] as const)("do due work once, none lost: $name", async ({ name, isolation, ownPool }) => {
     const place = isolation ? isolated : db;
     const url = bouncer.url(isolation && new URL(isolated.connectionString("owner")).username);
     const queue = `${place.schema}_${queueSchemas.length}`;
@@ -97,7 +97,7 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
     const says = [new HumanMessage("My name is Ana and I live in Lisbon."), ...times(5).flatMap((n) => round(`${n}`))];
     const record = (some: typeof threads) =>
       Promise.all(some.map((thread) => web.remember({ ...thread, messages: says })));
-    // Some of it waits before there are workers, some comes while they work.
+    // Half of it is queued before there are workers, half while they work.
     await record(threads.slice(0, 8));
     await web.idle();
     const workers = await Promise.all([open(), open()].map((memory) => memory.work()));
@@ -116,7 +116,7 @@ describe.skipIf(!runs)("queue workers through PgBouncer (server only)", () => {
       ]);
       expect(await web.summaries.list(thread)).toMatchObject([{ status: "completed" }]);
     }
-    // Neither were queues gone, so that workers did without them, nor could jobs not be queued.
+    // Every job was queued.
     expect(logger.lines.filter((line) => /^(warn|error)/.test(line))).toEqual([]);
   });
 });

@@ -31,7 +31,7 @@ afterAll(async () => {
   for (const schema of queueSchemas) await db.pool.query(`drop schema if exists "${schema}" cascade`);
 });
 
-/** Runs a statement on tables that workers use meanwhile: of a deadlock it may be the one that has to give way. */
+/** Runs a statement on tables in use; retries it after a deadlock. */
 const whileInUse = (text: string) =>
   retrying(() => db.pool.query(text), {
     most: 20,
@@ -40,7 +40,7 @@ const whileInUse = (text: string) =>
   });
 
 describe.runIf(!onServer())("queues without a server", () => {
-  it("are refused where no other process could reach them", async () => {
+  it("are refused on the embedded database", async () => {
     const memory = db.memory({ jobs: { pgBoss: {} } });
     await expect(memory.work()).rejects.toMatchObject({
       code: "INVALID_INPUT",
@@ -53,14 +53,11 @@ describe.runIf(!onServer())("queues without a server", () => {
 
 describe.runIf(onServer())("queued jobs", () => {
   const scope = { userId: "ana" };
-  const quick: TestConfig = {
-    ...dueJobsConfig,
-    jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 },
-  };
+  const quick: TestConfig = { ...dueJobsConfig, jobs: { sweepIntervalMs: 500, pollIntervalMs: 100 } };
   const memoryWith = (options: TestOptions): Memory =>
     db.memory({ model: new OfflineChatModel({ structured: instantAnswers }), config: quick, ...options });
 
-  it("are put into pg-boss by one process and done by another, with addresses and no words in them", async () => {
+  it("are queued in pg-boss by one process and done by another, with ids and no text in them", async () => {
     const queue = queueSchemaOf("given");
     const boss = new PgBoss({ connectionString: server, schema: queue });
     boss.on("error", () => {});
@@ -69,13 +66,9 @@ describe.runIf(onServer())("queued jobs", () => {
     await web.remember({ scope, threadId: "queued", messages: round("I live in Lisbon") });
     await web.idle();
     const { rows } = await db.pool.query(`select name, data, singleton_key from "${queue}".job`);
-    expect(rows).toEqual([
-      {
-        name: `${db.schema}-facts`,
-        data: { kind: "facts", ref: expect.any(Number) },
-        singleton_key: expect.stringMatching(/^\d+$/),
-      },
-    ]);
+    const data = { kind: "facts", ref: expect.any(Number) };
+    const job = { name: `${db.schema}-facts`, data, singleton_key: expect.stringMatching(/^\d+$/) };
+    expect(rows).toEqual([job]);
     expect(await web.memories.list({ scope })).toEqual([]);
 
     const other = memoryWith({ jobs: { pgBoss: { schema: queue } } });
@@ -88,7 +81,7 @@ describe.runIf(onServer())("queued jobs", () => {
     await boss.stop({ graceful: false });
   });
 
-  it("need no model where they are put in; who works without one does none that needs it", async () => {
+  it("need no model to be queued; a worker without one skips kinds that need it", async () => {
     const queue = queueSchemaOf("modelless");
     const jobs = { pgBoss: { schema: queue } };
     const web = db.memory({ config: quick, jobs });
@@ -149,16 +142,14 @@ describe.runIf(onServer())("queued jobs", () => {
       await remember("small", 0);
       await web.idle();
       if (found) await db.pool.query(`truncate "${queue}".job`);
-      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({
-        kinds: ["facts"],
-      });
+      const worker = await memoryWith({ model, jobs, config: { ...few, memories } }).work({ kinds: ["facts"] });
       await expect.poll(() => order.includes("small"), wait).toBe(true);
       await worker.stop();
       expect(order.indexOf("small")).toBeLessThan(8);
     }
   });
 
-  it("are not lost when pg-boss is emptied, or dropped, in mid-run", async () => {
+  it("are not lost when the schema of pg-boss is emptied or dropped", async () => {
     const queue = queueSchemaOf("emptied");
     const place = { pool: db.pool, schema: db.schema };
     await makeDueJobs(place, 60);
@@ -167,25 +158,20 @@ describe.runIf(onServer())("queued jobs", () => {
     await whileInUse(`truncate "${queue}".job, "${queue}".queue cascade`);
     await workers[1]?.line(/^done [1-9]/);
     await whileInUse(`drop schema "${queue}" cascade`);
-    await expect.poll(() => openOf(), wait).toBe(0);
-    async function openOf() {
+    const openJobs = async () => {
       const { rows } = await db.pool.query(
         `select count(*)::int as open from "${db.schema}".work k join "${db.schema}".thread t on t.id = k.thread_ref
          where t.user_id like 'user %' and (k.retry_at is not null or k.lease_until is not null)`,
       );
       return rows[0].open;
-    }
+    };
+    await expect.poll(openJobs, wait).toBe(0);
     const { rows } = await db.pool.query(
       `select m.kind, count(*)::int as count, count(distinct m.owner_ref)::int as owners
        from "${db.schema}".memory m join "${db.schema}".owner o on o.id = m.owner_ref
        where o.user_id like 'user %' group by m.kind order by m.kind`,
     );
-    expect(rows).toEqual(
-      [
-        { kind: "fact", count: 60, owners: 60 },
-        { kind: "episode", count: 60, owners: 60 },
-      ].sort((one, two) => one.kind.localeCompare(two.kind)),
-    );
+    expect(rows).toEqual(["episode", "fact"].map((kind) => ({ kind, count: 60, owners: 60 })));
   });
 });
 
@@ -224,13 +210,8 @@ describe.runIf(onServer())("three workers, one of which is killed and one stoppe
       await expect
         .poll(async () => (await readEffects(place)).open, { timeout: limitsMs.test, interval: 1_000 })
         .toBe(0);
-      expect(await readEffects(place)).toEqual({
-        open: 0,
-        facts: threads,
-        episodes: threads,
-        lost: 0,
-        duplicates: 0,
-      });
+      const effects = { open: 0, facts: threads, episodes: threads, lost: 0, duplicates: 0 };
+      expect(await readEffects(place)).toEqual(effects);
       process.kill(lasting?.pid ?? 0, "SIGTERM");
       expect(await lasting?.exitCode).toBe(0);
     },

@@ -13,12 +13,11 @@ import { optionsOf, type WorkCase, workCases } from "../support/work-cases.js";
 const db = useTestDatabase();
 const isolated = useIsolatedDatabase(db);
 
-/** Where the job is given up, and tried again. */
 interface Place {
   readonly schema: string;
-  /** Who does the work that is given up, and work of all tenants. */
+  /** The memory that gives the work up. */
   open(options: TestOptions): Memory;
-  /** Who tries it again. */
+  /** The memory that retries it. */
   again(options: TestOptions): Memory;
 }
 
@@ -33,10 +32,10 @@ const place: Place = {
   again: db.memory,
 };
 
-/** Has the work of `each` come about and be given up. */
+/** Starts the work of `each`, which is given up. */
 async function giveUp(each: WorkCase, memory: Memory, talk: AppAddress, { schema }: Place): Promise<void> {
   if (each.kind !== "compaction") return void (await each.begin(memory, talk));
-  // A model that fails has the oldest note go: only the database gives such work up.
+  // Without a model's answer compaction removes the oldest note: only a database error fails it.
   await db.pool.query(`
     create function "${schema}".refuse() returns trigger language plpgsql as
       $$ begin raise exception 'out of order'; end $$;
@@ -49,18 +48,16 @@ async function giveUp(each: WorkCase, memory: Memory, talk: AppAddress, { schema
   }
 }
 
-/** Options with which `each` is given up at once while `isBroken`. */
+/** Options with which `each` is given up while `isBroken`. */
 function brittle(each: WorkCase, isBroken: () => boolean): TestOptions {
   const { config, ...options } = optionsOf(each, (...asked) =>
     isBroken() ? { structured: {} } : each.reply(...asked),
   );
-  return {
-    ...options,
-    config: { ...(config as TestConfig), upkeep: { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 } },
-  };
+  const upkeep = { maxAttempts: 1, maxFailures: 1, retryDelayMs: 0 };
+  return { ...options, config: { ...(config as TestConfig), upkeep } };
 }
 
-/** Gives work up, has it tried again by `retry`, and looks at what came of it. */
+/** Gives work up, retries it by `retry`, and checks its effects. */
 async function runs(
   each: WorkCase,
   place: Place,
@@ -86,7 +83,6 @@ async function runs(
   expect(await effects(memory, talk)).toEqual(done);
   expect(await memory.jobs.list({ tenantId })).toEqual([]);
   await expect(again.jobs.retry(id, { tenantId })).rejects.toMatchObject({ code: "NOT_FOUND" });
-  // It is done, and not done twice.
   await memory.upkeep();
   expect(await effects(memory, talk)).toEqual(done);
 }
@@ -94,7 +90,7 @@ async function runs(
 const byId = async (memory: Memory, id: string, tenantId: string) =>
   expect(await memory.jobs.retry(id, { tenantId })).toEqual({ retried: 1 });
 
-describe("work that was given up is done when it is tried again", () => {
+describe("work that was given up is done when it is retried", () => {
   it.for(cases)("$kind, by its id", (each) => runs(each, place, byId));
   it.for(cases)("$kind, with all of its kind", (each) =>
     runs(each, place, async (memory, _, tenantId) =>
@@ -134,43 +130,49 @@ describe("work that was given up is not done when later work of its thread is", 
   });
 });
 
-describe.runIf(onServer())("by workers, where the process that is asked only queues (server only)", () => {
-  const queue = `queue_${randomUUID().slice(0, 8)}`;
-  afterAll(() => db.pool.query(`drop schema if exists "${queue}" cascade`));
+describe.runIf(onServer())(
+  "work that was given up is done by workers when a process that only queues retries it (server only)",
+  () => {
+    const queue = `queue_${randomUUID().slice(0, 8)}`;
+    afterAll(() => db.pool.query(`drop schema if exists "${queue}" cascade`));
 
-  it.for(cases)("$kind", async (each) => {
-    let worker: JobWorker | undefined;
-    let atWork = async () => {};
-    const queued: Place = {
-      schema: db.schema,
-      open: db.memory,
-      again({ model, config, ...options }) {
-        const jobs = { pgBoss: { schema: queue } };
-        const quick = { sweepIntervalMs: 60_000, pollIntervalMs: 100 };
-        const working = { ...(config as TestConfig), jobs: quick };
-        const web = db.memory({ ...options, jobs, config: working });
-        atWork = async () => {
-          worker = await db.memory({ ...options, model, jobs, config: working } as TestOptions).work();
-        };
-        return web;
-      },
-    };
-    await runs(each, queued, async (web, id, tenantId) => {
-      await atWork();
-      await byId(web, id, tenantId);
-      await expect.poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 }).toEqual([]);
+    it.for(cases)("$kind", async (each) => {
+      let worker: JobWorker | undefined;
+      let atWork = async () => {};
+      const queued: Place = {
+        schema: db.schema,
+        open: db.memory,
+        again({ model, config, ...options }) {
+          const jobs = { pgBoss: { schema: queue } };
+          const quick = { sweepIntervalMs: 60_000, pollIntervalMs: 100 };
+          const working = { ...(config as TestConfig), jobs: quick };
+          const web = db.memory({ ...options, jobs, config: working });
+          atWork = async () => {
+            worker = await db.memory({ ...options, model, jobs, config: working } as TestOptions).work();
+          };
+          return web;
+        },
+      };
+      await runs(each, queued, async (web, id, tenantId) => {
+        await atWork();
+        await byId(web, id, tenantId);
+        await expect.poll(() => web.jobs.list({ tenantId }), { timeout: limitsMs.step, interval: 100 }).toEqual([]);
+      });
+      expect(worker?.status()).toMatchObject({ failed: 0 });
+      await worker?.stop();
     });
-    expect(worker?.status()).toMatchObject({ failed: 0 });
-    await worker?.stop();
-  });
-});
+  },
+);
 
-describe.runIf(onServer())("under row-level security too (server only)", () => {
-  const placeOf = (role: "owner" | "app"): Place => ({
-    schema: isolated.schema,
-    open: (options) => isolated.memory({ role: "owner", ...options }),
-    again: (options) => isolated.memory({ role, ...options }),
-  });
-  it.for(cases)("$kind, by the role that sees all tenants", (each) => runs(each, placeOf("owner"), byId));
-  it.for(cases)("$kind, by one that sees its own", (each) => runs(each, placeOf("app"), byId));
-});
+describe.runIf(onServer())(
+  "work that was given up is done when it is retried under row-level security (server only)",
+  () => {
+    const placeOf = (role: "owner" | "app"): Place => ({
+      schema: isolated.schema,
+      open: (options) => isolated.memory({ role: "owner", ...options }),
+      again: (options) => isolated.memory({ role, ...options }),
+    });
+    it.for(cases)("$kind, by the role that sees all tenants", (each) => runs(each, placeOf("owner"), byId));
+    it.for(cases)("$kind, by one that sees its own", (each) => runs(each, placeOf("app"), byId));
+  },
+);

@@ -4,12 +4,13 @@ import { MessagesAnnotation, START, StateGraph } from "@langchain/langgraph";
 import { describe, expect, it } from "vitest";
 import { memoryQueryTool, withMemory } from "../../src/index.js";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { linesOf, ofType } from "../support/export-lines.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
 const config = { memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 } };
 
-/** A chat that remembers, and what asks it in a run. */
+/** A chat with memory. */
 function chat(agent?: string) {
   const memory = db.memory({ model: new OfflineChatModel(), config });
   const inner = new StateGraph(MessagesAnnotation)
@@ -18,15 +19,14 @@ function chat(agent?: string) {
     .compile();
   const graph = withMemory(inner, memory, { agent }).compile({ checkpointer: memory.checkpointer() });
   const [userId, threadId] = [randomUUID(), randomUUID()];
-  const say = (text: string, run: object) =>
-    graph.invoke(
-      { messages: [new HumanMessage(text)] },
-      { configurable: { thread_id: threadId, user_id: userId, ...run } },
-    );
+  const say = (text: string, run: object) => {
+    const configurable = { thread_id: threadId, user_id: userId, ...run };
+    return graph.invoke({ messages: [new HumanMessage(text)] }, { configurable });
+  };
   return { memory, say, scope: { userId }, threadId };
 }
 
-describe("what is learned in a run", () => {
+describe("a memory learned in a run", () => {
   it("carries the agent and the run, and is found by them", async () => {
     const { memory, say, scope, threadId } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
@@ -44,7 +44,7 @@ describe("what is learned in a run", () => {
     expect(await found({ run_id: "run-1" })).toEqual(["run-1"]);
     expect((await found({ agent_id: "travel", category: "interests" })).length).toBeLessThanOrEqual(2);
     expect(await found({ agent_id: "stylist" })).toEqual([]);
-    // An episode of several runs is none's, but the agent's all the same.
+    // An episode of several runs has no run, but an agent.
     const [episode] = await memory.memories.list({ scope, kinds: ["episode"] });
     expect(episode).toMatchObject({ agentId: "travel", runId: null });
   });
@@ -60,7 +60,7 @@ describe("what is learned in a run", () => {
     ]);
   });
 
-  it("can be asked for by its thread, agent and run in the events", async () => {
+  it("is found in the events by its thread, agent and run", async () => {
     const { memory, say, scope, threadId } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
     await say("I love sailing boats.", { run_id: "run-2" });
@@ -80,7 +80,7 @@ describe("what is learned in a run", () => {
     expect(counts.map(({ op }) => op)).toEqual(expect.arrayContaining(["create", "search", "merge"]));
   });
 
-  it("belongs to the conversation that a program names for a change of its own", async () => {
+  it("belongs to the conversation that the program names for its change", async () => {
     const memory = db.memory();
     const access = { scope: { userId: randomUUID() }, threadId: "talk" };
     const [{ id } = { id: null }] = await memory.memories.add({ text: "The user climbs." }, access);
@@ -90,18 +90,15 @@ describe("what is learned in a run", () => {
     expect(events.map(({ op }) => op).sort()).toEqual(["create", "search", "update"]);
   });
 
-  it("goes with an export", async () => {
+  it("keeps its labels in an export and import", async () => {
     const { memory, say, scope } = chat("travel");
     await say("I love sailing boats.", { run_id: "run-1" });
-    const lines = [];
-    for await (const line of memory.export(scope)) lines.push(line);
+    const lines = await linesOf(memory, scope);
     const copy = { userId: randomUUID() };
     await memory.forget(scope);
     await memory.import(lines, { scope: copy });
-    const again = [];
-    for await (const line of memory.export(copy)) again.push(line);
-    const said = again.flatMap((line) => (line.type === "message" ? [[line.agentId, line.runId]] : []));
-    expect(said).toEqual([
+    const messages = ofType(await linesOf(memory, copy), "message");
+    expect(messages.map(({ agentId, runId }) => [agentId, runId])).toEqual([
       ["travel", "run-1"],
       ["travel", "run-1"],
     ]);

@@ -1,8 +1,7 @@
-import { once } from "node:events";
 import { createServer } from "node:http";
-import type { AddressInfo } from "node:net";
 import { afterEach, describe, expect, it, vi } from "vitest";
 import { OfflineChatModel } from "../../src/testing/index.js";
+import { listen } from "../support/free-port.js";
 import { round } from "../support/spoken.js";
 import { summaryMemory } from "../support/summary-memory.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -13,8 +12,8 @@ const scope = { userId: "ana" };
 
 afterEach(() => vi.unstubAllEnvs());
 
-/** What a server of LangSmith would be sent. */
-async function listen() {
+/** A server in the place of LangSmith. */
+async function startLangSmith() {
   const bodies: string[] = [];
   const server = createServer((request, response) => {
     const chunks: Buffer[] = [];
@@ -23,18 +22,14 @@ async function listen() {
       bodies.push(Buffer.concat(chunks).toString("latin1"));
       response.setHeader("content-type", "application/json").end("{}");
     });
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
-  return {
-    bodies,
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    close: () => new Promise((resolve) => server.close(resolve)),
-  };
+  });
+  const url = `http://127.0.0.1:${await listen(server)}`;
+  return { bodies, url, close: () => new Promise((resolve) => server.close(resolve)) };
 }
 
 describe("background work", () => {
   it("is one run of its graph to LangSmith, with the model's call in it, where runs are traced", async () => {
-    const langsmith = await listen();
+    const langsmith = await startLangSmith();
     vi.stubEnv("LANGSMITH_TRACING", "true");
     vi.stubEnv("LANGSMITH_ENDPOINT", langsmith.url);
     vi.stubEnv("LANGSMITH_API_KEY", "a key");

@@ -18,15 +18,15 @@ interface Listed {
 export function statementProblems(folder: string, isWhole: boolean): string[] {
   const files = readdirSync(folder).map((name) => readFileSync(join(folder, name), "utf8").split("\n"));
   const known: readonly Listed[] = [...listed.exceptions, ...listed.falseAlarms];
-  const met = new Set<Listed>();
+  const matched = new Set<Listed>();
   const broken = [...new Set(files.flat())].flatMap((statement) =>
     brokenRules(statement).flatMap((rule) => {
       const found = known.filter((each) => each.rule === rule && statement.includes(each.statement));
-      for (const each of found) met.add(each);
+      for (const each of found) matched.add(each);
       return found.length > 0 ? [] : [`test/lint/statement-rules.ts: ${rule} is broken by ${statement}`];
     }),
   );
-  const gone = isWhole ? known.filter((each) => !met.has(each)) : [];
+  const gone = isWhole ? known.filter((each) => !matched.has(each)) : [];
   return [
     ...broken,
     ...gone.map(({ rule, statement }) => `listed-statements.json: nothing breaks ${rule} by ${statement}`),

@@ -45,7 +45,7 @@ function overHttp(caller: "ana" | "bob" | "operator", query = ""): Promise<Clien
   return connect(transport as Transport);
 }
 
-/** A client of a server of one's own. */
+/** A client of a new server with `options`. */
 async function within(memory: Memory, options: McpServerOptions): Promise<Client> {
   const [ours, theirs] = InMemoryTransport.createLinkedPair();
   await createMcpServer(memory, options).connect(theirs);
@@ -58,7 +58,7 @@ async function call(client: Client, name: string, args: Record<string, unknown>)
   return { isError, text, json: isError ? null : JSON.parse(text) };
 }
 
-/** What a client finds, whichever way it came. */
+/** Uses each tool and resource once. */
 async function useOf(client: Client) {
   const { tools } = await client.listTools();
   expect(tools.map(({ name }) => name).sort()).toEqual([
@@ -103,18 +103,10 @@ it("attacks S2: writes no note of an app, and nothing in the place of what an op
     ["memory_add", { ...evil, kind: "note" }],
     ["memory_forget_item", { id: note?.id }],
   ] as const)
-    answers.push(
-      await call(client, name, args).then(
-        ({ isError }) => isError,
-        () => true,
-      ),
-    );
+    answers.push((await call(client, name, args).catch(() => ({ isError: true }))).isError);
   expect(answers).toEqual(["kept", true, true]);
   for (const { id } of [own!, note!])
-    expect(await memory.memories.get(id as string, { scope })).toMatchObject({
-      value: "0800 1",
-      state: "active",
-    });
+    expect(await memory.memories.get(id as string, { scope })).toMatchObject({ value: "0800 1", state: "active" });
 });
 
 it("keeps an agent to the categories of its allowlist, whatever it calls", async () => {

@@ -6,7 +6,7 @@ import pg from "pg";
 import { afterAll, describe, expect, inject, it } from "vitest";
 import { closeAfterCalls } from "../../src/calls-under-way.js";
 import { createMemory } from "../../src/create-memory.js";
-import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
+import { createGate, HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
 import { copyEmbedded } from "../support/copy-embedded.js";
 import { useFreshSchemas } from "../support/fresh-schema.js";
 import { silentLogger } from "../support/silent-logger.js";
@@ -24,13 +24,9 @@ afterAll(async () => {
 const scope = { userId: "ana" };
 /** More than a pool made here has connections. */
 const many = Array.from({ length: 30 }, (_, n) => `thread ${n}`);
-const say = (threadId: string) => ({
-  scope,
-  threadId,
-  messages: [{ role: "user", content: "I love jazz." }],
-});
+const say = (threadId: string) => ({ scope, threadId, messages: [{ role: "user", content: "I love jazz." }] });
 
-/** A memory on a pool that its close ends, in a schema of its own or in the test database's. */
+/** A memory on a pool of its own, in a schema of its own. */
 async function memoryOfOwn() {
   const dataDir = join(folder, randomUUID());
   if (!onServer()) copyEmbedded(dataDir);
@@ -70,7 +66,7 @@ describe("close", () => {
     expect(new Set(["answered", "CLOSED", ...(await Promise.all(calls))])).toEqual(new Set(["answered", "CLOSED"]));
   });
 
-  it.skipIf(!onServer())("leaves nobody in the queue of a pool of the caller's (server only)", async () => {
+  it.skipIf(!onServer())("leaves no call waiting for a pool of the caller's (server only)", async () => {
     const pool = new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 2 });
     const memory = db.memory({ database: pool });
     const calls = many.map((threadId) => memory.remember(say(threadId)));
@@ -83,33 +79,26 @@ describe("close", () => {
     const { memory: on } = await freshSchema();
     const embeddings = new HashingEmbeddings({ dimensions: 16 });
     const embed = embeddings.embedDocuments.bind(embeddings);
-    let release = () => {};
-    const asked = new Promise<void>((told) => {
-      embeddings.embedDocuments = async (texts) => {
-        told();
-        await new Promise<void>((resolve) => {
-          release = resolve;
-        });
-        return embed(texts);
-      };
-    });
+    const gate = createGate();
+    embeddings.embedDocuments = async (texts) => {
+      await gate.wait();
+      return embed(texts);
+    };
     const memory = on({ embeddings });
     const add = memory.memories.add({ text: "Likes plums." }, { scope });
-    await asked;
+    await expect.poll(() => gate.waiting).toBe(1);
     const closed = memory.close();
     await Promise.race([closed, new Promise(setImmediate)]);
-    release();
+    gate.open();
     expect((await add)[0]?.outcome).toBe("created");
     await closed;
   });
 
-  it("waits for no call longer than it has time, and passes on what calls throw", async () => {
+  it("waits for calls no longer than its deadline, and passes on their errors", async () => {
     const memory = db.memory();
     const never = { ...memory, idle: () => new Promise(() => {}) as never };
     const closing = closeAfterCalls(never, 10);
-    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({
-      code: "SCOPE_REQUIRED",
-    });
+    await expect(closing.recall({ scope: {}, threadId: "t" })).rejects.toMatchObject({ code: "SCOPE_REQUIRED" });
     void closing.idle();
     await closing.close();
     await expect(memory.recall({ scope, threadId: "t" })).rejects.toMatchObject({ code: "CLOSED" });

@@ -19,7 +19,7 @@ function programOf(consumer: string, missing: RegExp): { program: ts.Program; fi
 }
 
 describe("a program that uses the package", () => {
-  it("is told by the compiler what is no database, without the declarations of pg", () => {
+  it("gets a compile error for an invalid database, without the declarations of pg", () => {
     const consumer = `
       import { createMemory } from "../src/index.js";
       declare const pool: { connect(): Promise<object>; query(text: string): Promise<object>; end(): Promise<void>; totalCount: number };
@@ -35,7 +35,7 @@ describe("a program that uses the package", () => {
     expect(lines).toEqual([7, 8, 9]);
   });
 
-  it("finds every declaration that ours speak of among the package's dependencies and required peers", () => {
+  it("finds every imported declaration among the dependencies and required peers", () => {
     const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
     const required = Object.keys(manifest.peerDependencies).filter(
       (name) => !manifest.peerDependenciesMeta[name]?.optional,
@@ -56,7 +56,7 @@ describe("a program that uses the package", () => {
     visit("src/testing/index.d.ts");
     const lacking = [...used].filter(([name]) => !installed.has(name));
     expect(lacking).toEqual([]);
-    // Of a package in plain JavaScript the declarations are another package.
+    // pg is plain JavaScript; its declarations are a package of their own.
     if (used.has("pg")) expect(installed).toContain("@types/pg");
   });
 });

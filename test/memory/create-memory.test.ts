@@ -11,13 +11,9 @@ const start = useChildScripts();
 const database = "postgresql://ana@127.0.0.1/db";
 
 describe("the config", () => {
-  it("has with the preset every-round a window of 14 messages and a first summary after seq 5", () => {
-    expect(resolveConfig({ preset: "every-round" }).summaries).toMatchObject({
-      windowMessages: 14,
-      afterSeq: 5,
-      timeoutMs: 30_000,
-      maxAttempts: 5,
-    });
+  it("has a window of 14 messages and a first summary after seq 5 with the preset every-round", () => {
+    const summaries = { windowMessages: 14, afterSeq: 5, timeoutMs: 30_000, maxAttempts: 5 };
+    expect(resolveConfig({ preset: "every-round" }).summaries).toMatchObject(summaries);
   });
 
   it.each<[unknown, RegExp]>([
@@ -27,14 +23,14 @@ describe("the config", () => {
     [{ upkeep: { timeoutMs: "30s" } }, /timeoutMs/],
     [{ upkeep: { inputBudgetTokens: 10 } }, /inputBudgetTokens/],
     [{ upkeep: { leaseMs: 1 } }, /leaseMs/],
-  ])("is refused at once, naming what is wrong: %j", (config, message) => {
+  ])("is refused with the wrong key: %j", (config, message) => {
     const create = () => createMemory({ database, config: config as never });
     expect(create).toThrow(expect.objectContaining({ code: "INVALID_INPUT" }));
     expect(create).toThrow(message);
   });
 });
 
-describe("a database that is given, but undefined", () => {
+describe("a database that is given as undefined", () => {
   afterEach(() => vi.unstubAllEnvs());
   const linesOf = (options: MemoryOptions) => {
     const logger = recordingLogger();
@@ -44,12 +40,9 @@ describe("a database that is given, but undefined", () => {
 
   it("users M1: is refused in production, and warned of at each start elsewhere", () => {
     vi.stubEnv("NODE_ENV", "production");
-    expect(() => createMemory({ database: undefined })).toThrow(
-      expect.objectContaining({
-        code: "INVALID_INPUT",
-        message: expect.stringMatching(/`database` is given, but undefined.*environment variable.*dataDir/),
-      }),
-    );
+    const message = expect.stringMatching(/`database` is given, but undefined.*environment variable.*dataDir/);
+    const refused = expect.objectContaining({ code: "INVALID_INPUT", message });
+    expect(() => createMemory({ database: undefined })).toThrow(refused);
     vi.stubEnv("NODE_ENV", "development");
     for (let run = 1; run <= 2; run++)
       expect(linesOf({ database: undefined })).toEqual([
@@ -58,10 +51,13 @@ describe("a database that is given, but undefined", () => {
     expect(linesOf({ database: undefined })[0]).toContain(resolve(".mnemograph"));
   });
 
-  it.each(["production", "development"])("users M1: is not one that is left out, or a folder, in %s", (env) => {
-    vi.stubEnv("NODE_ENV", env);
-    expect([...linesOf({}), ...linesOf({ database: { dataDir: "here" } })]).toEqual([]);
-  });
+  it.each(["production", "development"])(
+    "users M1: is told from an omitted database and from a folder, in %s",
+    (env) => {
+      vi.stubEnv("NODE_ENV", env);
+      expect([...linesOf({}), ...linesOf({ database: { dataDir: "here" } })]).toEqual([]);
+    },
+  );
 });
 
 describe("MemoryError", () => {

@@ -4,7 +4,7 @@ import ts from "typescript";
 import { describe, expect, it } from "vitest";
 import { options, root } from "../support/compiler.js";
 
-/** What examples take for granted. */
+/** Declarations that the examples use. */
 const prelude = `
 import { MemorySaver, StateGraph, MessagesAnnotation } from "@langchain/langgraph";
 import { serve } from "@hono/node-server";
@@ -23,7 +23,6 @@ declare const agent: import("../../src/langgraph/wrap/with-memory.js").CreatedAg
 void [serve, StdioServerTransport, hc, bearerTokens, createMemoryApp, jwtScopes, createMcpServer, token, null as Client | null, MemorySaver, StateGraph, MessagesAnnotation, createMemory, createAgent, createMemorySupervisor, memoryManageTool, endConversationTool, memoryQueryTool, transcriptSearchTool, withMemory, memory, agent, model];
 `;
 
-/** Every example of a docstring: where it stands, and its code. */
 const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "utf8" })
   .filter((file) => file.endsWith(".ts"))
   .flatMap((file) => {
@@ -33,13 +32,13 @@ const examples = readdirSync(join(root, "src"), { recursive: true, encoding: "ut
   });
 
 describe("examples of docstrings", () => {
-  it("stand with the main calls", () => {
+  it("document the main calls", () => {
     expect(examples.map(({ file }) => file)).toEqual(expect.arrayContaining(["create-memory.ts", "memory.ts"]));
     expect(examples.length).toBeGreaterThanOrEqual(8);
   });
 
   it("compile", () => {
-    // Each in a block of its own, so that two may use the same names.
+    // Each in its own block, so that two can use the same names.
     const body = examples.map(({ file, code }) => `// ${file}\nasync () => {\n${code}\n};`).join("\n");
     const path = join(root, "test/memory/doc-examples.generated.ts");
     const host = ts.createCompilerHost({ ...options, noUnusedLocals: false });

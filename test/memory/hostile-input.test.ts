@@ -1,7 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { afterEach, beforeAll, describe, expect, it, vi } from "vitest";
-import type { Memory } from "../../src/index.js";
+import type { Memory, Scope } from "../../src/index.js";
 import { internalApi } from "../../src/internal-api.js";
 import { defineWork, type Within } from "../../src/jobs/define-work.js";
 import { createRunner } from "../../src/jobs/runner.js";
@@ -16,22 +16,16 @@ import { type Arguments, callOf, errorOf, sampleCalls, sampleId, sampleScope } f
 const db = useTestDatabase();
 const user = () => ({ scope: { userId: randomUUID() } });
 
-/** Values that numbers, dates, lists and texts of the public API are not. */
+/** Invalid numbers, dates, lists and texts. */
 const numbers = [Number.NaN, Number.POSITIVE_INFINITY, -1, 2 ** 53, 1e300, "7", {}];
 const integers = [...numbers, 1.5, null];
 const counts = [...integers, 0];
-const dates = [
-  new Date(Number.NaN),
-  new Date("+010000-01-01T00:00:00Z"),
-  new Date("-000001-01-01T00:00:00Z"),
-  new Date(8.64e15),
-  "9999-99-99",
-  7,
-];
+const invalidDates = [Number.NaN, "+010000-01-01T00:00:00Z", "-000001-01-01T00:00:00Z", 8.64e15];
+const dates = [...invalidDates.map((date) => new Date(date)), "9999-99-99", 7];
 const texts = ["a\u0000b", "\uD800", "b\uDC00", 7, {}];
 const lists = ["active", [7], ["constructor"], ["__proto__"], [["active"]], {}];
 
-/** What is put where in a sample call: "0.limit" is the key `limit` of the first argument. */
+/** A call, a place in its arguments ("0.limit": the key `limit` of the first), and values for it. */
 type Placed = readonly [path: string, place: string, values: readonly unknown[]];
 
 const limited = ["memories", "consents", "events", "threads", "notes", "users", "apps", "jobs", "summaries"];
@@ -127,19 +121,19 @@ const answered: Placed[] = [
   ["record", "0.shown.memoryIds", [["constructor"], ["__proto__"], ["no uuid"], ["a\u0000"]]],
 ];
 
-/** A listing of what waits for people, whoever's it is. */
+/** A listing of quarantined memories of all scopes. */
 function ofEverybody(listing: object) {
   return { states: ["quarantined"], ...listing };
 }
 
-/** `args` with `value` at a place, which need not be there. */
+/** `args` with `value` at a place, which may be missing in it. */
 function placed(args: unknown, [key = "", ...rest]: readonly string[], value: unknown): unknown {
   const inner = (args as Record<string, unknown> | undefined)?.[key];
   const changed = rest.length === 0 ? value : placed(inner, rest, value);
   return Array.isArray(args) ? args.with(Number(key), changed) : { ...(args as object), [key]: changed };
 }
 
-describe("what the public API is given by mistake", () => {
+describe("an argument of the public API", () => {
   let memory: Memory;
   let id: string;
   beforeAll(async () => {
@@ -150,13 +144,13 @@ describe("what the public API is given by mistake", () => {
     await memory.record({ scope: sampleScope, threadId: "t", messages });
   });
 
-  /** What the call throws with the value in that place, about a memory that is there. */
+  /** The error of the call with the value in that place. */
   const errorWith = (path: string, place: string, value: unknown) => {
     const args = sampleCalls[path]!.map((arg) => (arg === sampleId ? id : arg));
     return errorOf(() => callOf(memory, path)(...(placed(args, place.split("."), value) as Arguments)));
   };
 
-  it.each(refused)("%s refuses what %s cannot be, before the database does", async (path, place, values) => {
+  it.each(refused)("%s refuses an invalid %s before the database does", async (path, place, values) => {
     for (const value of values) {
       const error = await errorWith(path, place, value);
       expect(error, `${path} ${place} ${JSON.stringify(value)}`).toMatchObject({ code: "INVALID_INPUT" });
@@ -167,7 +161,7 @@ describe("what the public API is given by mistake", () => {
     for (const value of values) expect(await errorWith(path, place, value)).toBeNull();
   });
 
-  it("is kept where it is odd, but can be: dates at the ends of the calendar", async () => {
+  it("may be a date at either end of the calendar", async () => {
     for (const day of ["0001-01-02T00:00:00Z", "9999-12-30T23:59:59.999Z"]) {
       const own = user();
       const validFrom = new Date(day);
@@ -179,10 +173,10 @@ describe("what the public API is given by mistake", () => {
   });
 });
 
-describe("words that name what every object has", () => {
+describe("names of properties of every object", () => {
   const words = ["constructor", "__proto__", "toString", "hasOwnProperty", "valueOf", "prototype"];
 
-  it.each(words)("are words: %s", async (word) => {
+  it.each(words)("are plain text: %s", async (word) => {
     const memory = db.memory();
     const of = user();
     const draft = { text: `${word} is set to 1.`, category: "profile", key: word, value: "1" };
@@ -191,14 +185,11 @@ describe("words that name what every object has", () => {
     const [added] = await memory.memories.add({ ...draft, ...named }, of);
     expect(added).toMatchObject({ outcome: "replaced" });
     expect(await memory.memories.get(added!.id!, of)).toMatchObject({ value: "1", ...named });
-    await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    const invalid = { code: "INVALID_INPUT" };
+    await expect(memory.memories.add({ ...draft, category: word }, of)).rejects.toMatchObject(invalid);
     const found = await memory.query({ ...of, query: word, filters: { role: word, actor_id: word } });
     expect(found).toHaveLength(1);
-    await expect(memory.query({ ...of, query: word, categories: [word] })).rejects.toMatchObject({
-      code: "INVALID_INPUT",
-    });
+    await expect(memory.query({ ...of, query: word, categories: [word] })).rejects.toMatchObject(invalid);
     await memory.recall({ ...of, threadId: word, agent: word, query: word });
     const message = new HumanMessage(word);
     vi.spyOn(message, "getType").mockReturnValue(word as never);
@@ -211,7 +202,7 @@ describe("words that name what every object has", () => {
     expect(rows).toEqual([{ role: "other" }]);
   });
 
-  it("are no steps of events: what cannot be kept of an event is logged, and goes no further", async () => {
+  it("are no steps of events: an invalid event is logged and not stored", async () => {
     const error = vi.fn();
     const memory = db.memory({ logger: { ...silentLogger, error } });
     const event = { ...user(), op: "search", status: "ok" } as const;
@@ -224,13 +215,13 @@ describe("words that name what every object has", () => {
   });
 });
 
-describe("memories that a turn or a tool was shown", () => {
+describe("memories shown to a turn or a tool", () => {
   const usedBy = async (id: string) => {
     const { rows } = await db.pool.query(`select access_count from "${db.schema}".memory where id = $1`, [id]);
     return rows[0].access_count as number;
   };
 
-  it("count as used where they are seen, and nobody else's", async () => {
+  it("count as used, except those of other scopes", async () => {
     const memory = db.memory();
     const tenantId = randomUUID();
     const config = { categories: { custom: [{ name: "local", level: "app" as const }] } };
@@ -240,11 +231,8 @@ describe("memories that a turn or a tool was shown", () => {
       const [added] = await local.memories.add({ text: `of ${JSON.stringify(scope)}`, ...draft }, { scope });
       return added!.id!;
     };
-    const own = [
-      await add({ tenantId, userId: "ana" }),
-      await add(ana, { category: "local" }),
-      await add({ tenantId, appId: "notes" }),
-    ];
+    const user = { tenantId, userId: "ana" };
+    const own = [await add(user), await add(ana, { category: "local" }), await add({ tenantId, appId: "notes" })];
     const foreign = [
       await add({ tenantId, userId: "ben" }),
       await add({ userId: "ana" }),
@@ -252,27 +240,23 @@ describe("memories that a turn or a tool was shown", () => {
       await add({ ...ana, appId: "mail" }, { category: "local" }),
     ];
     const shownIds = [...own, ...foreign, "no uuid"];
-    await internalApi(memory).emit({ scope: ana, step: "tool", op: "search", status: "ok", shownIds });
+    const emit = (scope: Scope) =>
+      internalApi(memory).emit({ scope, step: "tool", op: "search", status: "ok", shownIds });
+    await emit(ana);
     const shown = { revision: 0, memoryIds: shownIds };
     await memory.record({ scope: ana, threadId: "t", messages: [new HumanMessage("hi")], shown });
     expect(await Promise.all(own.map(usedBy))).toEqual([2, 2, 2]);
     expect(await Promise.all(foreign.map(usedBy))).toEqual([0, 0, 0, 0]);
-    await internalApi(memory).emit({
-      scope: { tenantId, userId: "ana" },
-      step: "tool",
-      op: "search",
-      status: "ok",
-      shownIds,
-    });
+    await emit(user);
     expect(await Promise.all(own.map(usedBy))).toEqual([3, 3, 2]);
     expect(await usedBy(foreign[3]!)).toBe(1);
   });
 });
 
-describe("waits longer than timers wait", () => {
+describe("waits beyond the range of timers", () => {
   afterEach(() => vi.useRealTimers());
 
-  it("are refused as settings, and cut where a timer is set", async () => {
+  it("are refused as settings, and capped where a timer is set", async () => {
     for (const config of [
       { upkeep: { timeoutMs: 2 ** 31 } },
       { lifecycle: { purgeAfterMs: Number.MAX_SAFE_INTEGER } },
@@ -301,7 +285,7 @@ describe("waits longer than timers wait", () => {
   });
 });
 
-it("a server without a connection to spare is one that is not available, and is asked again", () => {
+it("a server without free connections counts as unavailable, and is retried", () => {
   const full = Object.assign(new Error("sorry, too many clients already"), { code: "53300" });
   expect(isConnectionError(full)).toBe(true);
   expect(toMemoryError(full, "mnemograph")).toMatchObject({

@@ -18,7 +18,7 @@ const statements = [
 const drinks = ["tea", "coffee"];
 const cities = ["Rome", "Oslo"];
 
-/** What one user does; several take turns in any order. */
+/** The commands of one user; several users take turns in any order. */
 const commands = {
   state: fc.nat(statements.length - 1),
   drink: fc.nat(drinks.length - 1),
@@ -32,7 +32,7 @@ const commands = {
 type Name = keyof typeof commands;
 
 const turn = fc.record({
-  // Mostly one user, so that what is done has something to act on.
+  // Mostly one user, so that commands have something to act on.
   user: fc.constantFrom(0, 0, 0, 0, 1, 2),
   command: fc.oneof(
     ...Object.entries(commands).map(([name, which]) => ({
@@ -54,7 +54,7 @@ interface ModelRequest {
   status: "pending" | "approved" | "refused" | "superseded";
 }
 
-/** One user as plain lists: what the tables must come to. */
+/** The expected rows of one user, as plain lists. */
 interface ModelUser {
   readonly scope: Scope;
   memories: ModelMemory[];
@@ -68,8 +68,8 @@ const saying = ({ memories }: ModelUser, text: string) =>
 const pending = ({ requests }: ModelUser) => requests.find(({ status }) => status === "pending");
 
 function write(user: ModelUser, id: string, text: string, key: string | null): void {
-  const held = key === null ? undefined : active(user, key);
-  if (held) held.state = "superseded";
+  const previous = key === null ? undefined : active(user, key);
+  if (previous) previous.state = "superseded";
   user.memories.push({ id, key, text, state: "active" });
 }
 
@@ -99,22 +99,22 @@ const decide =
 const plays: Record<Name, Play> = {
   async state(memory, user, which) {
     const text = statements[which] as string;
-    const known = saying(user, text);
+    const existing = saying(user, text);
     const [written] = await memory.memories.add([{ text }], { scope: user.scope });
-    expect([written?.outcome, written?.id]).toEqual(known ? ["merged", known.id] : ["created", expect.any(String)]);
-    if (!known) write(user, written?.id as string, text, null);
+    const expected = existing ? ["merged", existing.id] : ["created", expect.any(String)];
+    expect([written?.outcome, written?.id]).toEqual(expected);
+    if (!existing) write(user, written?.id as string, text, null);
   },
 
   async drink(memory, user, which) {
     const value = drinks[which] as string;
     const text = `The user drinks ${value}.`;
-    const held = active(user, "drink");
-    const [written] = await memory.memories.add([{ text, category: "preferences", key: "drink", value }], {
-      scope: user.scope,
-    });
-    const changed = held ? "replaced" : "created";
-    expect(written?.outcome).toBe(held?.text === text ? "merged" : changed);
-    if (held?.text !== text) write(user, written?.id as string, text, "drink");
+    const previous = active(user, "drink");
+    const draft = { text, category: "preferences", key: "drink", value };
+    const [written] = await memory.memories.add([draft], { scope: user.scope });
+    const changed = previous ? "replaced" : "created";
+    expect(written?.outcome).toBe(previous?.text === text ? "merged" : changed);
+    if (previous?.text !== text) write(user, written?.id as string, text, "drink");
   },
 
   async city(memory, user, which) {
@@ -122,13 +122,11 @@ const plays: Record<Name, Play> = {
     const text = `The user lives in ${value}.`;
     const known = active(user, "city")?.text === text;
     const refused = user.requests.some((request) => request.value === value && request.status === "refused");
-    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], {
-      scope: user.scope,
-    });
+    const [written] = await memory.memories.add([{ text, category: "profile", key: "city", value }], user);
     const asked = refused ? "refused" : "proposed";
     expect(written?.outcome).toBe(known ? "merged" : asked);
     const waiting = pending(user);
-    // What is known was said again: another value that waits is out of date.
+    // The existing value was repeated: a pending request for another is out of date.
     if (known && waiting) waiting.status = "superseded";
     if (known || refused) return;
     if (waiting?.value === value) {
@@ -154,13 +152,8 @@ const plays: Record<Name, Play> = {
     const item = user.memories.at(-1 - nth);
     if (!item) return;
     const code = await codeOf(memory.memories.restore(item.id, { scope: user.scope, consent: "given" }));
-    const taken = [
-      ...(item.key !== null && active(user, item.key) ? ["CONFLICT"] : []),
-      ...(saying(user, item.text) ? ["CONFLICT"] : []),
-    ];
-    if (item.state !== "soft_deleted") expect(code).toBe("WRONG_STATE");
-    else if (taken.length > 0) expect(taken).toContain(code);
-    else expect(code).toBe("ok");
+    const isTaken = (item.key !== null && active(user, item.key)) || saying(user, item.text);
+    expect(code).toBe(item.state !== "soft_deleted" ? "WRONG_STATE" : isTaken ? "CONFLICT" : "ok");
     if (code === "ok") item.state = "active";
   },
 
@@ -182,21 +175,17 @@ async function expectTables(memory: Memory, user: ModelUser): Promise<void> {
   expect(waiting.map(({ id }) => id)).toEqual(pending(user) ? [pending(user)?.id] : []);
 }
 
-/** Finds what is active, and nothing else; no text of the user's is without one of the words. */
+/** A search for words of every text finds the active memories and no others. */
 async function expectSearch(memory: Memory, user: ModelUser): Promise<void> {
-  const found = await memory.query({
-    scope: user.scope,
-    query: "bees kitchen train user drinks lives",
-    topK: 20,
-    threshold: 0,
-  });
+  const query = "bees kitchen train user drinks lives";
+  const found = await memory.query({ scope: user.scope, query, topK: 20, threshold: 0 });
   expect(found.map((hit) => hit.memory.id).sort()).toEqual(
     user.memories.flatMap(({ id, state }) => (state === "active" ? [id] : [])).sort(),
   );
 }
 
 describe("1,000 interleavings of writing, consent, removal, restoring and forgetting", () => {
-  it("come to what a plain list comes to", async () => {
+  it("lead to the same memories as a plain list", async () => {
     const memory = db.memory();
     await fc.assert(
       fc.asyncProperty(fc.array(turn, { minLength: 5, maxLength: 14 }), fc.nat(2), async (turns, asks) => {
@@ -211,7 +200,7 @@ describe("1,000 interleavings of writing, consent, removal, restoring and forget
           await plays[play](memory, users[user] as ModelUser, which);
         }
         for (const user of users) await expectTables(memory, user);
-        // One of the three: a search costs as much as all the rest of a look, and the index is looked at below.
+        // For one of the three users, since a search is slow; the index is checked below.
         await expectSearch(memory, users[asks] as ModelUser);
       }),
       { numRuns: 1_000 },

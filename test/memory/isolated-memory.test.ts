@@ -7,34 +7,34 @@ import { useTestDatabase } from "../support/test-database.js";
 const db = useTestDatabase();
 const scope: Scope = { tenantId: "acme", userId: "ana" };
 
-/** A memory whose calls say whose rows they see. */
-function telling(): Memory {
-  const telling = (api: object): object =>
+/** A memory whose calls return the tenancy that they run in. */
+function reporting(): Memory {
+  const reporting = (api: object): object =>
     Object.fromEntries(
       Object.entries(api).map(([name, member]: [string, unknown]) => {
         if (typeof member === "function") return [name, currentTenancy];
-        return [name, name === "policy" ? member : telling(member as object)];
+        return [name, name === "policy" ? member : reporting(member as object)];
       }),
     );
-  return isolatedMemory(telling(db.memory()) as Memory);
+  return isolatedMemory(reporting(db.memory()) as Memory);
 }
 
 describe("an isolated memory", () => {
-  it("shows a call the rows of the tenant of its scope, wherever that stands", () => {
-    const memory = telling();
-    const told = [
+  it("shows a call the rows of the tenant of its scope, wherever the call takes it", () => {
+    const memory = reporting();
+    const tenancies = [
       memory.recall({ scope, threadId: "t" }),
       memory.memories.get("id", { scope }),
       memory.memories.update("id", { pinned: true }, { scope }),
       memory.forget(scope),
       memory.summaries.list({ scope, threadId: "t" }),
     ];
-    expect(told).toEqual(told.map(() => "t:acme"));
+    expect(tenancies).toEqual(tenancies.map(() => "t:acme"));
     expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).toBe("t:");
   });
 
-  it("shows all tenants' rows to calls alone that can do without a scope", () => {
-    const memory = telling();
+  it("shows all tenants' rows only to calls whose scope is optional", () => {
+    const memory = reporting();
     expect(memory.upkeep()).toBe("*");
     const lacking = [
       memory.recall({ threadId: "t" } as never),
@@ -45,14 +45,14 @@ describe("an isolated memory", () => {
     expect(memory.idle()).toBeUndefined();
   });
 
-  it("has no place for what is not in its table", () => {
+  it("refuses a member that is not in its table", () => {
     const later = { ...db.memory(), lookup: () => {} };
     expect(() => isolatedMemory(later)).toThrow(/`lookup` has no entry in the table of tenants/);
     const inner = { ...db.memory(), changes: { since: () => {}, constructor: () => {} } };
     expect(() => isolatedMemory(inner as never)).toThrow(/`constructor` has no entry/);
   });
 
-  it("asks for every member, and for nothing that its arguments cannot say", () => {
+  it("requires a tenancy for every member, among those that its arguments allow", () => {
     interface Api {
       byScope(scope: Scope): void;
       within(id: string, access: { readonly scope: Scope }): void;

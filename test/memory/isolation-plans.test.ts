@@ -10,7 +10,7 @@ const db = useTestDatabase();
 const others = 20_000;
 const many = others / 20;
 
-/** Owners, threads and events of users of ten tenants, none of them with an app, and of apps without a user. */
+/** Owners, threads and events of users and apps of ten tenants. */
 const fill = (schema: string) => `
   set session_replication_role = replica;
   insert into "${schema}".owner (tenant_id, user_id, app_id)
@@ -29,7 +29,7 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
   const isolated = useIsolatedDatabase(db);
   const scope = { tenantId: "tenant 1", userId: "ana" };
   const thread = { scope, threadId: "of ana" };
-  /** Of a single session that keeps its plans, as pools of the library's own do. */
+  /** One session that caches its plans, as the pools of the library do. */
   let pool: pg.Pool;
   let memory: Memory;
 
@@ -72,7 +72,7 @@ describe.skipIf(!onServer())(`isolated tenants, among ${others} owners (server o
     "an app's threads": () => memory.threads.list({ scope: { tenantId: "tenant 1", appId: "app 1" } }),
   };
 
-  it.each(Object.entries(calls))("find what is theirs by an index: %s", async (_, call) => {
+  it.each(Object.entries(calls))("find their rows by an index: %s", async (_, call) => {
     expect(await readOften({ pool, schema: isolated.schema }, many, call)).toEqual({});
   });
 });

@@ -10,9 +10,9 @@ import { migrationFiles } from "../../src/postgres/migration-files.js";
 import { shippedSchema } from "../../src/postgres/migration-set.js";
 import { openDatabase } from "../../src/postgres/open-database.js";
 import { HashingEmbeddings, OfflineChatModel } from "../../src/testing/index.js";
-import type { ExportLine } from "../../src/transfer/export-line.js";
 import { answering, chatAgent, lines, say } from "../langgraph/conversation.js";
 import { useCommandLine } from "../support/command-line.js";
+import { linesOf, withoutHeader } from "../support/export-lines.js";
 import { fillScope } from "../support/fill-scope.js";
 import { findEverywhere, personalTables } from "../support/find-everywhere.js";
 import { useIsolatedDatabase } from "../support/isolated-database.js";
@@ -24,7 +24,7 @@ const code = (code: string) => expect.objectContaining({ code });
 const word = () => `tenant${randomUUID().replaceAll("-", "")}`;
 
 describe("isolation on the embedded database", () => {
-  it("is refused: its only role is exempt from it", async () => {
+  it("is refused, because the only role is exempt from it", async () => {
     if (onServer()) return;
     const memory = db.memory({ isolation: "rls" });
     await expect(memory.recall({ scope: { userId: "ana" }, threadId: "t" })).rejects.toThrow(code("PERMISSION_DENIED"));
@@ -35,8 +35,10 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
   const isolated = useIsolatedDatabase(db);
   const { runOn: run } = useCommandLine(db);
   const embeddings = new HashingEmbeddings({ dimensions: 16 });
-  /** LangGraph's tables know no tenant. */
+  /** LangGraph's tables have no tenant. */
   const isIsolated = (table: string) => !table.startsWith("checkpoint");
+  const terms = ["message_term", "memory_term"];
+  const deletable = [...terms, "memory_source", "relation", "memory_embedding", "history", "event"];
 
   it("covers every table that holds rows of tenants, those of later migrations too", async () => {
     const tables = async () => {
@@ -45,10 +47,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
          where c.relnamespace = $1::regnamespace and c.relkind = 'r'`,
         [isolated.schema],
       );
-      return rows
-        .filter(({ forced }) => forced)
-        .map(({ name }) => name)
-        .sort();
+      return rows.flatMap(({ name, forced }) => (forced ? name : [])).sort();
     };
     const expected = (await personalTables(isolated)).filter(isIsolated);
     expect(await tables()).toEqual(expected);
@@ -63,7 +62,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await db.pool.query(`update "${schema}".meta set version = 4`);
   });
 
-  it("keeps the state of a graph's runs that name nobody", async () => {
+  it("keeps the state of runs without a user", async () => {
     const checkpointer = isolated.memory().checkpointer();
     const graph = new StateGraph(MessagesAnnotation)
       .addNode("answer", () => ({ messages: [new AIMessage("Hello.")] }))
@@ -103,17 +102,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
       await expect(foreign).rejects.toThrow(/row-level security/);
       await client.query("rollback to before");
       await client.query(`update "${schema}".memory set content = 'overwritten'`);
-      for (const table of [
-        "message_term",
-        "memory_term",
-        "memory_source",
-        "relation",
-        "memory_embedding",
-        "history",
-        "event",
-      ]) {
-        await client.query(`delete from "${schema}"."${table}"`);
-      }
+      for (const table of deletable) await client.query(`delete from "${schema}"."${table}"`);
       await client.query("commit; begin");
     });
     expect(await findEverywhere(isolated, b)).toEqual(theirs);
@@ -123,7 +112,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(rows).toEqual([{ tenant_id: a }]);
   });
 
-  it("keeps the items of LangGraph's stores to their tenants, and refuses a store of nobody's", async () => {
+  it("keeps the items of LangGraph's stores to their tenants, and refuses a store without a scope", async () => {
     const memory = isolated.memory();
     const [a, b] = [word(), word()];
     const store = memory.store({ scope: ([tenantId = "", userId = ""]) => ({ tenantId, userId }) });
@@ -141,7 +130,7 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     expect(() => memory.store()).toThrow(code("SCOPE_REQUIRED"));
   });
 
-  it("refuses statements that name no tenant, and work across tenants by who does not own the tables", async () => {
+  it("refuses statements without a tenant, and work across tenants unless the role owns the tables", async () => {
     const scope = { tenantId: word(), userId: "ana" };
     const memory = isolated.memory();
     await memory.memories.add({ text: "Likes tea very much." }, { scope });
@@ -154,38 +143,25 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await expect(all).rejects.toThrow(/only the role that owns/);
     const unaware = isolated.memory({ isolation: undefined } as never);
     await expect(unaware.memories.list({ scope })).rejects.toThrow(code("PERMISSION_DENIED"));
-    for (const across of [
-      () => memory.stats(),
-      () => memory.upkeep(),
-      () => memory.checkpoints.prune({ keepLast: 1 }),
-    ]) {
+    const { prune } = memory.checkpoints;
+    for (const across of [memory.stats, memory.upkeep, () => prune({ keepLast: 1 })])
       await expect(across()).rejects.toThrow(code("PERMISSION_DENIED"));
-    }
     const exempt = db.memory({ isolation: "rls", schema });
     await expect(exempt.memories.list({ scope })).rejects.toThrow(/exempt from row-level security/);
-    const open = createMemory({
-      database: isolated.connectionString("app"),
-      schema: db.schema,
-      isolation: "rls",
-      logger: silentLogger,
-    });
+    const database = isolated.connectionString("app");
+    const open = createMemory({ database, schema: db.schema, isolation: "rls", logger: silentLogger });
     await expect(open.memories.list({ scope })).rejects.toThrow(code("SETUP_REQUIRED"));
     await open.close();
     // "No tenant" is a tenant like another, and a tenant may be called anything.
     const odd = [undefined, "*", "t:", "'; drop table x; --", scope.tenantId];
-    for (const tenantId of odd) {
-      const own = { ...(tenantId !== undefined && { tenantId }), userId: "odd" };
-      await memory.memories.add({ text: `Belongs to tenant ${tenantId}.` }, { scope: own });
-    }
-    for (const tenantId of odd) {
-      const own = { ...(tenantId !== undefined && { tenantId }), userId: "odd" };
-      expect((await memory.memories.list({ scope: own })).map(({ text }) => text)).toEqual([
-        `Belongs to tenant ${tenantId}.`,
-      ]);
-    }
+    const own = odd.map((tenantId) => ({ ...(tenantId !== undefined && { tenantId }), userId: "odd" }));
+    const texts = odd.map((tenantId) => `Belongs to tenant ${tenantId}.`);
+    for (const [n, scope] of own.entries()) await memory.memories.add({ text: texts[n]! }, { scope });
+    for (const [n, scope] of own.entries())
+      expect((await memory.memories.list({ scope })).map(({ text }) => text)).toEqual([texts[n]]);
   });
 
-  it("leaves the whole library at work, for two tenants at once on one pool", async () => {
+  it("supports every call, for two tenants at the same time on one pool", async () => {
     const memory = isolated.memory({
       model: new OfflineChatModel(),
       embeddings,
@@ -194,21 +170,21 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     const tenants = [word(), word()];
     await Promise.all(tenants.map((tenantId) => liveIn(memory, tenantId)));
 
-    // What spans tenants is done by the owner of the tables.
+    // Only the owner of the tables works across tenants.
     const owner = isolated.memory({ role: "owner", embeddings, model: new OfflineChatModel() });
     expect((await owner.stats()).written).toBeGreaterThan(0);
     expect(await owner.upkeep()).toBeGreaterThanOrEqual(0);
     expect(await owner.reembed()).toMatchObject({ remaining: 0 });
     const [a, b] = tenants as [string, string];
     expect(await memory.forget({ tenantId: a, userId: a })).toMatchObject({ complete: true });
-    // What the tenant has left of its energy is nobody's, and goes when it is full again.
+    // A tenant's energy belongs to no user.
     const { energy: _, ...traces } = await findEverywhere(isolated, a);
-    // What was forgotten leaves an event without content in its tenant.
+    // The tenant keeps an event without content.
     expect(traces).toEqual({ event: 1 });
     expect(Object.keys(await findEverywhere(isolated, b))).toContain("memory");
   });
 
-  it("gives each tenant's owner of a thread id checkpoints of their own, and nobody else any", async () => {
+  it("keeps checkpoints of one thread id apart by tenant, and refuses others", async () => {
     const memory = isolated.memory();
     const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     const thread_id = randomUUID();
@@ -220,19 +196,14 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
       const { values } = await graph.getState(run);
       expect(lines(values.messages)).toEqual([`human: secret ${index}`, `ai: answer ${index + 1}`]);
     }
-    const strangers = [
-      { configurable: { thread_id, user_id: "eve", tenant_id: "acme" } },
-      { configurable: { thread_id } },
-    ];
-    for (const stranger of strangers) {
-      await expect(graph.getState(stranger)).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
-    }
+    for (const stranger of [{ thread_id, user_id: "eve", tenant_id: "acme" }, { thread_id }])
+      await expect(graph.getState({ configurable: stranger })).rejects.toMatchObject({ code: "THREAD_FORBIDDEN" });
     const second = runs[1]!;
     await memory.forget({ tenantId: "acme", userId: "ana" });
     expect((await graph.getState(second)).values.messages).toHaveLength(2);
   });
 
-  it("lets the owner's process do the background work that others left", async () => {
+  it("lets the owner's process do background work of others", async () => {
     const scope = { tenantId: word(), userId: "ana" };
     const silent = isolated.memory({
       config: { summaries: { afterSeq: 3 } },
@@ -241,14 +212,12 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     });
     const thread = { scope, threadId: scope.tenantId };
     for (const round of [1, 2, 3]) {
-      await silent.remember({
-        ...thread,
-        messages: [new HumanMessage(`My favourite tea is number ${round}.`), new AIMessage("Noted.")],
-      });
+      const messages = [new HumanMessage(`My favourite tea is number ${round}.`), new AIMessage("Noted.")];
+      await silent.remember({ ...thread, messages });
     }
     await silent.idle();
     expect((await silent.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
-    // As if the process that was to extract facts had died.
+    // As if the process that extracts facts had died.
     await db.pool.query(
       `update "${isolated.schema}".work set done_until = -1, retry_at = now() - interval '1 hour', lease_until = null`,
     );
@@ -263,32 +232,24 @@ describe.skipIf(!onServer())("isolation by row-level security (server only)", ()
     await memory.record({ scope, threadId: "t", messages: [new HumanMessage("I like tea.")] });
     await memory.memories.add([{ text: "Likes tea." }, { text: "Likes teas of Assam." }], { scope });
     await memory.store({ scope }).put(["n"], "k", { text: "tea" });
-    const exported: ExportLine[] = [];
-    for await (const line of memory.export(scope)) exported.push(line);
+    const exported = await linesOf(memory, scope);
     await memory.forget(scope);
     expect((await memory.import(exported)).total).toBe(exported.length - 2);
-    const again: ExportLine[] = [];
-    for await (const line of memory.export(scope)) again.push(line);
-    expect(again.slice(1)).toEqual(exported.slice(1));
+    expect(withoutHeader(await linesOf(memory, scope))).toEqual(withoutHeader(exported));
     expect(await memory.import(exported)).toMatchObject({ total: 0 });
   });
 
-  it("is noticed by the command line", async () => {
+  it("is supported by the command line", async () => {
     const tenantId = word();
     await isolated.memory().memories.add({ text: `Likes tea in ${tenantId}.` }, { scope: { tenantId, userId: "ana" } });
     const search = ["search", "tea", "--user", "ana", "--schema", isolated.schema];
     const app = ["--database", isolated.connectionString("app")];
-    expect(await run([...search, "--tenant", tenantId, ...app])).toMatchObject({
-      code: 0,
-      err: "",
-      out: expect.stringContaining(tenantId),
-    });
+    const found = { code: 0, err: "", out: expect.stringContaining(tenantId) };
+    expect(await run([...search, "--tenant", tenantId, ...app])).toMatchObject(found);
     expect(await run([...search, "--tenant", "other", ...app])).toMatchObject({ out: "Nothing fits." });
     const status = ["status", "--json", "--schema", isolated.schema];
-    expect(await run([...status, ...app])).toMatchObject({
-      code: 1,
-      err: expect.stringMatching(/Only the role that owns/),
-    });
+    const refused = { code: 1, err: expect.stringMatching(/Only the role that owns/) };
+    expect(await run([...status, ...app])).toMatchObject(refused);
     const owner = await run([...status, "--database", isolated.connectionString("owner")]);
     expect(JSON.parse(owner.out).memories).not.toEqual([]);
   });
@@ -305,14 +266,9 @@ async function liveIn(memory: Memory, tenantId: string) {
     expect(recorded).toBe(2);
   }
   const access = { scope };
-  const [first] = await memory.memories.add(
-    { text: `Lives with ${tenantId}.`, category: "knowledge", key: "home", value: "a" },
-    access,
-  );
-  await memory.memories.add(
-    { text: `Moved away from ${tenantId}.`, category: "knowledge", key: "home", value: "b" },
-    access,
-  );
+  const home = { category: "knowledge", key: "home" };
+  const [first] = await memory.memories.add({ ...home, text: `Lives with ${tenantId}.`, value: "a" }, access);
+  await memory.memories.add({ ...home, text: `Moved away from ${tenantId}.`, value: "b" }, access);
   const [other] = await memory.memories.add({ text: `Also drinks coffee with ${tenantId}.` }, access);
   await memory.memories.update(other?.id ?? "", { importance: 5 }, access);
   await memory.memories.remove(other?.id ?? "", access);
@@ -323,12 +279,9 @@ async function liveIn(memory: Memory, tenantId: string) {
   expect(await memory.transcript.search({ scope, query: "round 2" })).not.toHaveLength(0);
   expect(await memory.threads.list({ scope })).toMatchObject([{ messages: 8 }]);
   expect((await memory.summaries.list(thread)).map(({ status }) => status)).toContain("completed");
-  const lines: ExportLine[] = [];
-  for await (const line of memory.export(scope)) lines.push(line);
-  expect(lines.length).toBeGreaterThan(20);
-  const copy = { ...scope, userId: `copy of ${tenantId}` };
-  await expect(memory.import(lines, { scope: { ...copy, tenantId: `${tenantId} 2` } })).rejects.toThrow(
-    code("ID_TAKEN"),
-  );
-  await expect(memory.import(lines)).rejects.toThrow(code("WRONG_STATE"));
+  const exported = await linesOf(memory, scope);
+  expect(exported.length).toBeGreaterThan(20);
+  const copy = { tenantId: `${tenantId} 2`, userId: `copy of ${tenantId}` };
+  await expect(memory.import(exported, { scope: copy })).rejects.toThrow(code("ID_TAKEN"));
+  await expect(memory.import(exported)).rejects.toThrow(code("WRONG_STATE"));
 }

@@ -6,7 +6,7 @@ import { resolveConfig } from "../../src/options.js";
 
 const source = join(import.meta.dirname, "../../src");
 
-/** Each group of settings, and where they are described. */
+/** Each group of settings, with the file and the name of its schema. */
 const groups = {
   database: ["postgres/open-database.ts", "databaseOptionsSchema"],
   context: ["conversation/context-options.ts", "contextOptionsSchema"],
@@ -25,7 +25,7 @@ const groups = {
   "notes.apps.*": ["notes/notes-options.ts", "appOptionsSchema"],
 } as const;
 
-/** The docs of each setting of the schemas of some files, as an editor shows them. */
+/** The docstrings of the settings of a schema, by setting. */
 function docsOf([file, schema]: readonly [file: string, schema: string]): Map<string, string> {
   const text = readFileSync(join(source, file), "utf8");
   const parsed = ts.createSourceFile(file, text, ts.ScriptTarget.Latest, true);
@@ -33,13 +33,8 @@ function docsOf([file, schema]: readonly [file: string, schema: string]): Map<st
   const visit = (node: ts.Node, within: boolean): void => {
     const inside = within || (ts.isVariableDeclaration(node) && node.name.getText() === schema);
     if (inside && ts.isPropertyAssignment(node)) {
-      docs.set(
-        node.name.getText(),
-        ts
-          .getJSDocCommentsAndTags(node)
-          .map((doc) => doc.getText())
-          .join(" "),
-      );
+      const comments = ts.getJSDocCommentsAndTags(node).map((doc) => doc.getText());
+      docs.set(node.name.getText(), comments.join(" "));
     }
     ts.forEachChild(node, (child) => visit(child, inside));
   };
@@ -47,10 +42,10 @@ function docsOf([file, schema]: readonly [file: string, schema: string]): Map<st
   return docs;
 }
 
-describe("each setting says on hover", () => {
-  it.each(Object.entries(groups))("what it is and its default: %s", (group, place) => {
+describe("the docstring of each setting", () => {
+  it.each(Object.entries(groups))("has a description and the default: %s", (group, place) => {
     let values = resolveConfig({}) as unknown as Record<string, unknown>;
-    // What is set for single ids (`*`) has no value without one.
+    // A group by id (`*`) has no defaults.
     for (const name of group.split(".")) values = (values[name] ?? {}) as Record<string, unknown>;
     const docs = docsOf(place);
     expect(docs.size).toBeGreaterThan(0);

@@ -3,8 +3,8 @@ import * as http from "../../src/http/index.js";
 import * as mcp from "../../src/mcp/index.js";
 import * as testing from "../../src/testing/index.js";
 
-// A name that goes away breaks somebody; a name that comes is to be kept for good. Either is a decision. The names of the
-// entry point are in strict-input.test.ts, each with what it takes.
+// A removed name breaks users, and a new one must stay: both are decisions. The names of the entry point are in
+// strict-input.test.ts.
 it.each([
   ["http", http, ["bearerTokens", "createMemoryApp", "jwtScopes"]],
   ["mcp", mcp, ["createMcpServer", "mcpHandler"]],

@@ -5,7 +5,6 @@ import type { Memory } from "../../src/index.js";
 export type Arguments = readonly unknown[];
 export type Call = (...args: Arguments) => unknown;
 
-/** Whom the samples are about. */
 export const sampleScope = { userId: "ana" };
 export const sampleId = randomUUID();
 const scope = sampleScope;
@@ -15,7 +14,7 @@ const threadId = "t";
 const said = { scope, threadId, messages: [new HumanMessage("hello")] };
 const draft = { text: "The user drinks tea.", source: { threadId, seqs: [0] }, turns: { start: 1, end: 2 } };
 
-/** What each call of a memory that takes something is given; objects in it are options, filters, scopes or drafts. */
+/** Valid arguments of each call of a memory that takes arguments. */
 export const sampleCalls: Readonly<Record<string, Arguments>> = {
   record: [{ ...said, shown: { revision: 0, memoryIds: [] } }],
   remember: [{ ...said, shown: { revision: 0, memoryIds: [] } }],
@@ -77,11 +76,11 @@ export function callsOf(api: object, path = ""): [path: string, call: Call][] {
 
 export const callOf = (memory: Memory, path: string) => new Map(callsOf(memory)).get(path) as Call;
 
-/** Runs a call to its end. Returns what it throws, at once or later, or null. */
+/** Runs a call to its end. Returns its error or null. */
 export async function errorOf(call: () => unknown): Promise<unknown> {
   try {
     const result = await call();
-    // A generator begins when it is asked.
+    // A generator starts with the first read.
     if (typeof result === "object" && result !== null && Symbol.asyncIterator in result)
       for await (const _ of result as AsyncIterable<unknown>);
     return null;

@@ -8,7 +8,7 @@ import { say } from "../support/thread-facts.js";
 const db = useTestDatabase();
 const page = readFileSync(new URL("../../docs/sql.md", import.meta.url), "utf8");
 
-/** The statement of the page whose introduction has `words`, on the test's schema. */
+/** The statement of the page with `words` in its introduction, for the test's schema. */
 function statementFor(words: string): string {
   const [, statement] = new RegExp(`${words}(?:[^:]|:(?!\\n))*:\\n\\n\`\`\`sql\\n([^\`]+);\\n\`\`\``).exec(page) ?? [];
   if (statement === undefined) throw new Error(`docs/sql.md has no statement for ${words}.`);
@@ -17,13 +17,9 @@ function statementFor(words: string): string {
 
 const ask = async (words: string) => (await db.pool.query(statementFor(words))).rows;
 
-it("the statements of docs/sql.md say what the API says", async () => {
-  const model = new ScriptedChatModel({
-    replies: Array.from({ length: 40 }, (_, index) => ({
-      structured: { reasoning: "", summary: `Summary ${index}.` },
-    })),
-  });
-  const memory = summaryMemory(db, { model });
+it("the statements of docs/sql.md return what the API returns", async () => {
+  const replies = (_: unknown, index: number) => ({ structured: { reasoning: "", summary: `Summary ${index}.` } });
+  const memory = summaryMemory(db, { model: new ScriptedChatModel({ replies }) });
   const scope = { userId: "ana" };
   for (let round = 0; round < 10; round++) {
     await say(memory, { scope, threadId: "conv_123" }, `Round ${round}.`);
@@ -57,11 +53,8 @@ it("the statements of docs/sql.md say what the API says", async () => {
   const hangs = { scope, threadId: "hangs" };
   // Begun five minutes ago, by its clock.
   const clock = () => new Date(Date.now() - 300_000);
-  const hanging = summaryMemory(db, {
-    model: new ScriptedChatModel({ gate, replies: ["late"] }),
-    jobs: "background",
-    clock,
-  });
+  const model = new ScriptedChatModel({ gate, replies: ["late"] });
+  const hanging = summaryMemory(db, { model, jobs: "background", clock });
   for (const said of ["One.", "Two.", "Three."]) await say(hanging, hangs, said);
   await expect.poll(() => gate.waiting).toBe(1);
   expect(await ask("Work that hangs")).toMatchObject([{ thread_id: "hangs", age: { minutes: 5 } }]);

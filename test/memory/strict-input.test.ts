@@ -10,14 +10,13 @@ const db = useTestDatabase();
 const scope = sampleScope;
 const calls = Object.entries(sampleCalls);
 
-/** Calls that take nothing that could be misspelt. */
-const withoutArguments = [
-  ...["setup", "graphs", "idle", "close", "checkpointer", "databaseStatus", "energyConsumedSinceLastPoll"],
-];
+/** Calls without named arguments. */
+const polls = ["databaseStatus", "energyConsumedSinceLastPoll"];
+const withoutArguments = ["setup", "graphs", "idle", "close", "checkpointer", ...polls];
 
 const model = new ScriptedChatModel({ replies: [] });
 
-/** What the exported functions take. */
+/** Valid arguments of the exported functions. */
 const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   createMemory: (memory) => [
     {
@@ -39,22 +38,16 @@ const exported: Readonly<Record<string, (memory: Memory) => Arguments>> = {
   rememberNode: (memory) => [memory, { session: "bounded" }],
   withMemory: (memory) => [memory.graphs().summarization, memory, { session: "bounded" }],
 };
-/** No options; `memoryQueryTool` is told apart by tests of its own. */
+/** Exports without options; `memoryQueryTool` has tests of its own. */
 const withoutOptions = [
-  "fieldsFirst",
-  "MemoryError",
-  "memoryAnnotation",
-  "memoryFields",
-  "memoryStateFields",
-  "memoryQueryTool",
-  "modelView",
-  "shownBy",
+  ...["fieldsFirst", "MemoryError", "memoryAnnotation", "memoryFields"],
+  ...["memoryStateFields", "memoryQueryTool", "modelView", "shownBy"],
 ];
 
 const isPlainObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && Object.getPrototypeOf(value) === Object.prototype;
 
-/** `value` once for each object in it, with a key there that nobody knows. Scopes have a code of their own. */
+/** `value` once for each object in it, with an unknown key added there. */
 function misspelt(value: unknown): unknown[] {
   if (Array.isArray(value)) {
     return value.flatMap((item, index) => misspelt(item).map((wrong) => value.with(index, wrong)));
@@ -74,7 +67,7 @@ function expectRefused(error: unknown, key?: string) {
   if (key !== undefined) expect((error as MemoryError).message).toContain(`unknown key "${key}"`);
 }
 
-/** Where the call needs `key`: an error in the words of who calls. */
+/** The error for a missing `key`, if any, names the key. */
 function expectNamed(error: unknown, key: string) {
   if (error === null) return;
   expect(error).toBeInstanceOf(MemoryError);
@@ -85,19 +78,19 @@ function expectNamed(error: unknown, key: string) {
 }
 
 describe("every call of a memory", () => {
-  it("is known to this test", () => {
+  it("is covered by this test", () => {
     const paths = callsOf(db.memory()).map(([path]) => path);
     expect(paths.sort()).toEqual([...withoutArguments, ...Object.keys(sampleCalls)].sort());
     expect([...Object.keys(exported), ...withoutOptions].sort()).toEqual(Object.keys(main).sort());
   });
 
-  it.each(calls)("%s names a key that it does not know, wherever it stands", async (path, args) => {
+  it.each(calls)("%s names an unknown key, wherever it is", async (path, args) => {
     const memory = db.memory({ embeddings: undefined as never, model });
     const call = callOf(memory, path);
     for (const wrong of mistakes(args)) expectRefused(await errorOf(() => call(...wrong)), "zzunknown");
   });
 
-  it.each(calls)("%s takes no null or text for its options, and nothing that is missing", async (path, args) => {
+  it.each(calls)("%s refuses null, text and missing options", async (path, args) => {
     const memory = db.memory({ model });
     const call = callOf(memory, path);
     const positions = args.flatMap((arg, index) => (isPlainObject(arg) ? [index] : []));
@@ -111,7 +104,7 @@ describe("every call of a memory", () => {
     if (error !== null) expect(error).toBeInstanceOf(MemoryError);
   });
 
-  it.each(calls)("%s says of each key that is missing what it needs", async (path, args) => {
+  it.each(calls)("%s names each missing key that it needs", async (path, args) => {
     const memory = db.memory({ model });
     const call = callOf(memory, path);
     for (const [index, options] of args.entries()) {
@@ -129,12 +122,12 @@ describe("every call of a memory", () => {
     ["memories.add", [{ text: "x", expiresAt: "tomorrow" }, { scope }], "must be a Date, or a text in ISO 8601"],
     ["memories.add", ["The user rows.", { scope }], "pass { text, … }"],
     ["remember", ["hello"], "must be an object, with keys of these: scope,"],
-  ])("%s says what is to be passed instead: %j", async (path, args, message) => {
+  ])("%s says what to pass instead: %j", async (path, args, message) => {
     const call = callOf(db.memory({ model }), path);
     await expect(Promise.resolve().then(() => call(...args))).rejects.toThrow(message);
   });
 
-  it("says which key was probably meant", async () => {
+  it("suggests the key that was probably meant", async () => {
     const memory = db.memory();
     const listing = { scope, kind: ["fact"] };
     await expect(memory.memories.list(listing)).rejects.toThrow('unknown key "kind" (did you mean "kinds"?)');
@@ -148,17 +141,14 @@ describe("every call of a memory", () => {
 });
 
 describe("every exported function", () => {
-  it.each(Object.keys(exported))(
-    "%s names an option that it does not know, and takes nothing in its place",
-    async (name) => {
-      const memory = db.memory({ model });
-      const call = (main as unknown as Record<string, Call>)[name] as Call;
-      const args = (exported[name] as (memory: Memory) => Arguments)(memory);
-      const wrong = mistakes(args);
-      expect(wrong.length).toBeGreaterThan(0);
-      for (const each of wrong) expectRefused(await errorOf(() => call(...each)), "zzunknown");
-      expectRefused(await errorOf(() => call(...args.slice(0, -1), null)));
-      if (name !== "createMemory") expectRefused(await errorOf(() => call()));
-    },
-  );
+  it.each(Object.keys(exported))("%s names an unknown option, and refuses null for its options", async (name) => {
+    const memory = db.memory({ model });
+    const call = (main as unknown as Record<string, Call>)[name] as Call;
+    const args = (exported[name] as (memory: Memory) => Arguments)(memory);
+    const wrong = mistakes(args);
+    expect(wrong.length).toBeGreaterThan(0);
+    for (const each of wrong) expectRefused(await errorOf(() => call(...each)), "zzunknown");
+    expectRefused(await errorOf(() => call(...args.slice(0, -1), null)));
+    if (name !== "createMemory") expectRefused(await errorOf(() => call()));
+  });
 });

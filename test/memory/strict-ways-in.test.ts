@@ -2,13 +2,7 @@ import { randomUUID } from "node:crypto";
 import { describe, expect, it } from "vitest";
 import { jwtScopes } from "../../src/http/jwt-scopes.js";
 import { createMemoryApp } from "../../src/http/memory-app.js";
-import {
-  consentTool,
-  endConversationTool,
-  memoryManageTool,
-  procedureTool,
-  transcriptSearchTool,
-} from "../../src/index.js";
+import * as tools from "../../src/index.js";
 import { mcpHandler } from "../../src/mcp/mcp-handler.js";
 import { createMcpServer } from "../../src/mcp/memory-server.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -17,14 +11,14 @@ const db = useTestDatabase();
 const scope = { userId: "ana" };
 const secret = "a".repeat(32);
 
-describe("what is misspelt is not ignored", () => {
+describe("a misspelt key is refused", () => {
   it.each([
-    ["memory_manage", memoryManageTool, { action: "add", text: "The user eats figs.", kategory: "profile" }],
-    ["consent", consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
-    ["procedure", procedureTool, { title: "Tea", steps: "boil" }],
-    ["transcript", transcriptSearchTool, { query: "figs", kategory: "profile" }],
-    ["end of a conversation", endConversationTool, { reason: "done", resaon: "x" }],
-  ])("by the tool %s, which tells the model", async (_, make, args) => {
+    ["memory_manage", tools.memoryManageTool, { action: "add", text: "The user eats figs.", kategory: "profile" }],
+    ["consent", tools.consentTool, { proposal: "1", decision: "refuse", quote: "no", resaon: "x" }],
+    ["procedure", tools.procedureTool, { title: "Tea", steps: "boil" }],
+    ["transcript", tools.transcriptSearchTool, { query: "figs", kategory: "profile" }],
+    ["end of a conversation", tools.endConversationTool, { reason: "done", resaon: "x" }],
+  ])("by the tool %s, with an error for the model", async (_, make, args) => {
     const memory = db.memory();
     const run = { configurable: { user_id: randomUUID(), thread_id: randomUUID() } };
     const answer: string = await make(memory).invoke(args as never, run);
@@ -33,7 +27,7 @@ describe("what is misspelt is not ignored", () => {
     expect(await memory.memories.list({ scope: { userId } })).toEqual([]);
   });
 
-  it("by LangGraph's store, whose filter would widen", async () => {
+  it("by LangGraph's store", async () => {
     const store = db.memory().store({ scope });
     await store.put(["figs"], "k", { text: "figs" });
     await expect(store.search(["figs"], { fliter: { text: "x" } } as never)).rejects.toThrow(
@@ -44,7 +38,7 @@ describe("what is misspelt is not ignored", () => {
     expect(await store.listNamespaces({ prefix: ["figs"], suffix: ["figs"], maxDepth: 1 })).toEqual([["figs"]]);
   });
 
-  it("by the servers, where an allowlist, a limit or a claim would not be looked at", () => {
+  it("by the servers", () => {
     const memory = db.memory();
     const wrong: [() => unknown, string][] = [
       [() => createMcpServer(memory, { scope, agnet: "planner" } as never), 'did you mean "agent"?'],

@@ -5,7 +5,7 @@ import { type Arguments, callOf, errorOf, sampleCalls, sampleScope } from "./sam
 
 const database = useTestDatabase();
 
-/** `args` with another scope in the place of the sample's; null for a call that is given none. */
+/** `args` with `scope` instead of the sample's; null for a call without a scope. */
 function withScope(args: Arguments, scope: object): Arguments | null {
   const changed = args.map((arg) => {
     if (arg === sampleScope) return scope;
@@ -17,8 +17,8 @@ function withScope(args: Arguments, scope: object): Arguments | null {
 
 const calls = Object.entries(sampleCalls).filter(([, args]) => withScope(args, {}) !== null);
 
-describe("a scope with the key of an id and no id", () => {
-  it.each(calls)("is refused by %s, and is not everybody's in the app", async (path, args) => {
+describe("a scope with a blank userId", () => {
+  it.each(calls)("is refused by %s, rather than read as the whole app", async (path, args) => {
     const memory = database.memory();
     const appId = "notes";
     const messages = [new HumanMessage("x")];

@@ -96,9 +96,7 @@ async function outputOf(file: string, cwd: string, embedded = false): Promise<un
   const schema = `bundled_${schemas.length}_${process.pid}`;
   if (url !== null) schemas.push(schema);
   const database = url ?? { dataDir: join(cwd, "data") };
-  const { stdout } = await run(process.execPath, [...briefly, file, JSON.stringify([database, schema])], {
-    cwd,
-  });
+  const { stdout } = await run(process.execPath, [...briefly, file, JSON.stringify([database, schema])], { cwd });
   return JSON.parse(stdout);
 }
 

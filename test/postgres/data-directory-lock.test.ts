@@ -11,6 +11,7 @@ let next = 0;
 const folder = () => join(root, `data ${next++}`);
 const lockFile = (dataDir: string) => join(dataDir, "mnemograph.lock");
 const deadPid = 2 ** 30;
+const dead = { pid: deadPid, host: hostname(), startedAt: "1" };
 
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 
@@ -19,16 +20,17 @@ function leaveLock(dataDir: string, content: unknown): void {
   writeFileSync(lockFile(dataDir), typeof content === "string" ? content : JSON.stringify(content));
 }
 
+const alive = { pid: process.ppid, host: hostname(), startedAt: null };
 const locked = expect.objectContaining({ code: "DATA_DIRECTORY_LOCKED" });
 
 describe("lockDataDirectory", () => {
-  it("makes the folder, and leaves no file behind when it is given back", () => {
+  it("creates the folder, and leaves no file after unlocking", () => {
     const dataDir = join(folder(), "a", "b");
     lockDataDirectory(dataDir)();
     expect(readdirSync(dataDir)).toEqual([]);
   });
 
-  it("is held once, and free again after it was given back", () => {
+  it("locks once, until it is unlocked", () => {
     const dataDir = folder();
     const unlock = lockDataDirectory(dataDir);
     expect(() => lockDataDirectory(dataDir)).toThrow(locked);
@@ -37,7 +39,7 @@ describe("lockDataDirectory", () => {
     lockDataDirectory(dataDir)();
   });
 
-  it("knows a folder by any path that leads to it", () => {
+  it("recognises a folder by any path to it", () => {
     const dataDir = folder();
     const unlock = lockDataDirectory(dataDir);
     const link = folder();
@@ -47,11 +49,11 @@ describe("lockDataDirectory", () => {
   });
 
   it.each([
-    ["a process that was killed", { pid: deadPid, host: hostname(), startedAt: "1" }],
+    ["a process that was killed", dead],
     ["an earlier process with this one's id", { pid: process.pid, host: hostname(), startedAt: "1" }],
     ["a power failure while it was written", '{"pid": 1'],
     ["a power failure before it was written", ""],
-  ])("takes over what %s left", (_, content) => {
+  ])("takes over the lock that %s left", (_, content) => {
     const dataDir = folder();
     leaveLock(dataDir, content);
     const unlock = lockDataDirectory(dataDir);
@@ -61,12 +63,10 @@ describe("lockDataDirectory", () => {
     expect(existsSync(lockFile(dataDir))).toBe(false);
   });
 
-  it("takes over what processes killed during a take-over left", () => {
+  it("takes over the locks of processes killed during a take-over", () => {
     const dataDir = folder();
-    const dead = JSON.stringify({ pid: deadPid, host: hostname(), startedAt: "1" });
     leaveLock(dataDir, dead);
-    writeFileSync(`${lockFile(dataDir)}.next`, dead);
-    writeFileSync(`${lockFile(dataDir)}.next.next`, dead);
+    for (const suffix of [".next", ".next.next"]) writeFileSync(lockFile(dataDir) + suffix, JSON.stringify(dead));
     const unlock = lockDataDirectory(dataDir);
     expect(readdirSync(dataDir)).toEqual(["mnemograph.lock"]);
     unlock();
@@ -74,21 +74,17 @@ describe("lockDataDirectory", () => {
 
   it("respects a process that is taking over right now", () => {
     const dataDir = folder();
-    leaveLock(dataDir, { pid: deadPid, host: hostname(), startedAt: "1" });
-    writeFileSync(
-      `${lockFile(dataDir)}.next`,
-      JSON.stringify({ pid: process.ppid, host: hostname(), startedAt: null }),
-    );
+    leaveLock(dataDir, dead);
+    writeFileSync(`${lockFile(dataDir)}.next`, JSON.stringify(alive));
     expect(() => lockDataDirectory(dataDir)).toThrow(locked);
   });
 
-  it("does not judge processes of other machines, and says how to go on", () => {
+  it("respects locks of other machines, and says how to remove them", () => {
     const dataDir = folder();
-    leaveLock(dataDir, { pid: deadPid, host: "elsewhere", startedAt: "1" });
+    leaveLock(dataDir, { ...dead, host: "elsewhere" });
     expect(() => lockDataDirectory(dataDir)).toThrow(locked);
-    expect(() => lockDataDirectory(dataDir)).toThrow(
-      new RegExp(`process ${deadPid} on elsewhere.*delete .*mnemograph.lock`),
-    );
+    const message = new RegExp(`process ${deadPid} on elsewhere.*delete .*mnemograph.lock`);
+    expect(() => lockDataDirectory(dataDir)).toThrow(message);
   });
 
   it("refuses a file, and a path through one", () => {
@@ -103,7 +99,7 @@ describe("lockDataDirectory", () => {
   it("does not remove the lock of a process that took the folder after its own was deleted", () => {
     const dataDir = folder();
     const unlock = lockDataDirectory(dataDir);
-    leaveLock(dataDir, { pid: process.ppid, host: hostname(), startedAt: null });
+    leaveLock(dataDir, alive);
     unlock();
     expect(existsSync(lockFile(dataDir))).toBe(true);
   });

@@ -10,13 +10,13 @@ import { onServer } from "../support/test-database.js";
 const root = mkdtempSync(join(tmpdir(), "mnemograph-private-"));
 afterAll(() => rmSync(root, { recursive: true, force: true }));
 const modeOf = (path: string) => (statSync(path).mode & 0o777).toString(8);
-/** What others than the owner may do with anything in `folder`. */
+/** Paths in `folder` that others than the owner can access. */
 const openTo = (folder: string) =>
   readdirSync(folder, { recursive: true })
     .map((name) => join(folder, String(name)))
     .filter((path) => statSync(path).mode & 0o077);
 
-/** `work` in a process that gives new files every permission. */
+/** Runs `work` with a umask of 0. */
 async function withoutUmask(work: () => unknown) {
   const before = process.umask(0);
   try {
@@ -27,7 +27,7 @@ async function withoutUmask(work: () => unknown) {
 }
 
 describe("the folder of an embedded database", () => {
-  it("is made closed to others, and closed again where it was made here", async () => {
+  it("is created with mode 700, and reset to it on each opening", async () => {
     const dataDir = join(root, "parent", "made");
     await withoutUmask(() => openDataDirectory(dataDir)());
     expect(modeOf(dataDir)).toBe("700");
@@ -37,7 +37,7 @@ describe("the folder of an embedded database", () => {
     expect(modeOf(dataDir)).toBe("700");
   });
 
-  it("keeps its permissions where somebody else made it", () => {
+  it("keeps its permissions if somebody else created it", () => {
     const dataDir = join(root, "theirs");
     mkdirSync(dataDir);
     chmodSync(dataDir, 0o755);

@@ -17,14 +17,14 @@ afterAll(async () => {
   for (const close of closing) await close();
 });
 
-/** A connection string by which the sessions of a memory are known. */
+/** A connection string with an application name. */
 function named(name: string): string {
   const url = new URL(inject("databaseUrl") ?? "");
   url.searchParams.set("application_name", `${name}_${db.schema}`);
   return url.href;
 }
 
-/** Statements that run, or wait, in the sessions of `name`. */
+/** Counts the statements that run or wait in the sessions of `name`. */
 async function running(name: string): Promise<number> {
   const { rows } = await db.pool.query(
     "select count(*)::int as count from pg_stat_activity where application_name = $1 and state <> 'idle'",
@@ -33,7 +33,7 @@ async function running(name: string): Promise<number> {
   return rows[0].count;
 }
 
-/** A memory on a pool of its own ("string"), or on one of the caller's, which has no deadline itself. */
+/** A memory on its own pool ("string"), or on a pool of the caller without a deadline. */
 const pools = {
   string: (name: string, options: TestOptions) => {
     const memory = createTestMemory({ database: named(name), schema: db.schema, jobs: "inline", ...options });
@@ -53,7 +53,7 @@ async function lastOf(lines: AsyncIterable<unknown>): Promise<unknown> {
   return last;
 }
 
-/** What `work` gives while another session holds `table`. */
+/** Runs `work` while another session locks `table`. */
 async function whileLocked<Result>(table: string, work: () => Promise<Result>): Promise<Result> {
   const holder = new pg.Client(inject("databaseUrl") ?? "");
   await holder.connect();
@@ -69,7 +69,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
   const name = `deadline ${kind}`;
   const logger = recordingLogger();
   const threadId = kind;
-  /** Statements that were given up run on where nothing tells the server to stop them. */
+  /** Without a statement timeout, the server goes on with abandoned statements. */
   const leftRunning = kind === "string" ? 0 : expect.any(Number);
   let memory: Memory;
 
@@ -100,12 +100,8 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     expect(recalled.gap.map(({ text }) => text)).toEqual(["hello"]);
     expect(logger.lines).toEqual([expect.stringMatching(/^warn: recall .* within 1200 ms/)]);
     expect(logger.lines.join()).not.toContain("garden");
-    expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject({
-      op: "search",
-      status: "error",
-      detail: "timeout",
-      threadId,
-    });
+    const event = { op: "search", status: "error", detail: "timeout", threadId };
+    expect((await memory.events.list({ scope, step: "recall" }))[0]).toMatchObject(event);
     expect((await ask()).memories.relevant.map(({ memory: { text } }) => text)).toEqual(["Went to a garden in Rome."]);
   });
 
@@ -113,11 +109,9 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     const model = answering();
     const graph = withMemory(chatAgent(model), memory).compile();
     const thread = newThread();
-    // No word is looked up for a user without memories; this one is shown to nobody unasked.
-    await memory.memories.add(
-      { kind: "procedure", text: "1. Ask." },
-      { scope: { userId: thread.configurable.user_id } },
-    );
+    // Without any memory no word is looked up; a procedure is never shown unasked.
+    const owner = { scope: { userId: thread.configurable.user_id } };
+    await memory.memories.add({ kind: "procedure", text: "1. Ask." }, owner);
     await say(graph, "question 1", thread);
     const events = await whileLocked("memory_term", () =>
       streamed(graph, { messages: [new HumanMessage("question 2")] }, { ...thread, streamMode: "custom" }),
@@ -143,14 +137,14 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
     ["export", () => lastOf(memory.export(scope))],
     ["forget", () => memory.forget(scope, { dryRun: true })],
     ["setup", () => memory.setup()],
-  ])("%s waits for longer than that", async (call, work) => {
+  ])("%s has no deadline", async (call, work) => {
     const table = call === "setup" ? "meta" : "memory";
     let done: Promise<unknown> = Promise.resolve();
     await whileLocked(table, async () => {
       done = work();
       await expect.poll(() => running(name)).toBe(1);
       await new Promise((resolve) => setTimeout(resolve, 2_000));
-      // A migration gives a lock up after 2 s, and asks for it again.
+      // A migration abandons a lock after 2 s, and tries again.
       await expect.poll(() => running(name)).toBe(1);
     });
     await done;
@@ -158,7 +152,7 @@ describe.skipIf(!onServer()).each(Object.entries(pools))("on a %s (server only)"
 });
 
 describe.skipIf(!onServer())("a server that falls silent (server only)", () => {
-  it("is given up a little after the deadline, and found again when it speaks", async () => {
+  it("is abandoned soon after the deadline, and used again when it answers", async () => {
     const proxy = await silentProxy(named("silent"));
     const config = { database: { statementTimeoutMs: 1_000 } };
     const memory = createTestMemory({ database: proxy.url, schema: db.schema, config });
@@ -187,7 +181,7 @@ describe.skipIf(!onServer())("sessions of an own pool (server only)", () => {
     return rows[0].timeout;
   };
 
-  it("stop what takes too long themselves, the checkpointer's statements too", async () => {
+  it("have a statement timeout, for the checkpointer too", async () => {
     expect(await settingOf(named("session"))).toBe("30s");
   });
 

@@ -29,7 +29,6 @@ const thread = { scope: { userId: "ana" }, threadId: "t" };
 const open = (dataDir: string): Memory => createMemory({ database: { dataDir }, logger: silentLogger });
 const code = (code: string) => expect.objectContaining({ code });
 
-// A run on a server has no need of them: they are the same there.
 describe.skipIf(onServer())("the embedded database (embedded only)", () => {
   it("opens again after SIGKILL in mid-write with every committed row, and once more", async () => {
     const dataDir = folder("killed");
@@ -45,7 +44,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
       const memory = open(dataDir);
       const { lastSeq, gap, omitted } = await memory.recall(thread);
       expect(lastSeq).toBeGreaterThanOrEqual(acknowledged);
-      // Without a gap, and no turn by half.
+      // No gap, and no half of a turn.
       expect(gap.length + (omitted?.messages ?? 0)).toBe(lastSeq + 1);
       expect(lastSeq % 2).toBe(1);
       await memory.close();
@@ -62,7 +61,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     }
   });
 
-  it("is refused to a second process while a first has it open, and free once that was killed", async () => {
+  it("is refused to a second process until the first is killed", async () => {
     const dataDir = folder("shared");
     const first = start("open-data-directory", [dataDir]);
     first.say("open");
@@ -90,7 +89,7 @@ describe.skipIf(onServer())("the embedded database (embedded only)", () => {
     expect(readdirSync(dataDir)).not.toContain("mnemograph.lock");
   });
 
-  it("says so when it does not start, and starts once that is put right", async () => {
+  it("reports that it does not start, and starts once the cause is removed", async () => {
     const dataDir = folder("other version");
     const version = join(dataDir, "PG_VERSION");
     const right = readFileSync(version);
@@ -108,7 +107,7 @@ describe("a new embedded database", () => {
   const root = mkdtempSync(join(tmpdir(), "mnemograph-new-"));
   afterAll(() => rmSync(root, { recursive: true, force: true }));
 
-  it("says that it is being made, once", async () => {
+  it("logs its creation once", async () => {
     const dataDir = join(root, "made");
     const logger = recordingLogger();
     for (let start = 0; start < 2; start++) {
@@ -116,13 +115,12 @@ describe("a new embedded database", () => {
       await memory.setup();
       await memory.close();
     }
-    expect(logger.lines).toEqual([
-      `warn: creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`,
-    ]);
+    const line = `warn: creating an embedded PostgreSQL in ${dataDir}; this takes some seconds, once`;
+    expect(logger.lines).toEqual([line]);
   });
 
   it.each([":memory:", { dataDir: "memory://" }])(
-    "lives in memory as %j: of its own, silent, and no folder is made",
+    "is in memory as %j: separate, silent and without a folder",
     async (database) => {
       const before = readdirSync(".");
       const logger = recordingLogger();
@@ -137,7 +135,7 @@ describe("a new embedded database", () => {
   );
 });
 
-describe.skipIf(onServer())("what an embedded database in memory starts from (embedded only)", () => {
+describe.skipIf(onServer())("the empty database that one in memory starts from (embedded only)", () => {
   const { engineVersion } = openEmbeddedPool({});
 
   it("is read once in a process, in a clone as well", () => {
@@ -147,7 +145,7 @@ describe.skipIf(onServer())("what an embedded database in memory starts from (em
     expect(emptyDatabase(engineVersion)?.size).toBe(shared?.size);
   });
 
-  it("is what the first one was when it began, where nothing was built", async () => {
+  it("is a dump of the first one where the package has none", async () => {
     expect(sharedEmptyDatabase("0.0.1")).toBeUndefined();
     const { pool, engine, close } = openEmbeddedPool({});
     await pool.query("select");

@@ -15,12 +15,13 @@ import { silentLogger } from "../support/silent-logger.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
+const core = ["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"];
 const made: string[] = [];
 const scope = { userId: "ana" };
 const thread = { scope, threadId: "t" };
 const hello = { ...thread, messages: [new HumanMessage({ id: "h", content: "hello" })] };
 
-/** A name of a schema that does not exist yet; dropped at the end. */
+/** Name of a schema that does not exist yet, dropped after the tests. */
 function freshSchema(name = "fresh"): string {
   const schema = `${name}_${randomUUID().slice(0, 8)}`;
   made.push(schema);
@@ -38,11 +39,11 @@ const tablesOf = async (schema: string) => {
 };
 
 describe("setup", () => {
-  it("makes the tables, the checkpointer's too, and says what ran; again it is harmless", async () => {
+  it("creates the tables, the checkpointer's too, and returns the migrations; again it changes nothing", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     const applied = await memory.setup();
-    expect(applied).toEqual(["0001_tables", "0002_work_worker", "0003_forgotten", "0004_epochs"]);
+    expect(applied).toEqual(core);
     expect(await tablesOf(schema)).toEqual(
       expect.arrayContaining(["checkpoints", "event", "memory", "message", "meta", "summary", "thread", "work"]),
     );
@@ -51,7 +52,7 @@ describe("setup", () => {
     expect((await memory.recall(thread)).gap).toHaveLength(1);
   });
 
-  it("is safe from eight at once", async () => {
+  it("can run eight times at the same time", async () => {
     const schema = freshSchema();
     const connectionString = inject("databaseUrl");
     const memories = Array.from({ length: 8 }, () =>
@@ -97,17 +98,12 @@ describe("setup", () => {
     await expect(other.record(foreign)).resolves.toEqual({ recorded: 1, lastSeq: 0 });
   });
 
-  it("is never done implicitly: without it every call names the command", async () => {
+  it("never runs implicitly: without it every call names the command", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
-    const calls = [
-      () => memory.record(hello),
-      () => memory.recall(thread),
-      () => memory.remember(hello),
-      () => memory.threads.list({ scope }),
-      () => memory.summaries.list(thread),
-    ];
-    for (const call of calls) {
+    const writes = [() => memory.record(hello), () => memory.remember(hello)];
+    const reads = [() => memory.recall(thread), () => memory.summaries.list(thread)];
+    for (const call of [...writes, ...reads, () => memory.threads.list({ scope })]) {
       await expect(call()).rejects.toThrow(code("SETUP_REQUIRED"));
       await expect(call()).rejects.toThrow(/memory\.setup\(\).*npx mnemograph migrate/);
     }
@@ -115,7 +111,7 @@ describe("setup", () => {
     expect(rows).toEqual([]);
   });
 
-  it("goes on with a newer schema that is declared compatible, and leaves it as it is", async () => {
+  it("accepts a newer schema that is declared compatible, and does not change it", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     await memory.setup();
@@ -126,7 +122,7 @@ describe("setup", () => {
     expect(rows).toEqual([{ version: 9, functions_version: 9 }]);
   });
 
-  it("refuses a newer schema that is not", async () => {
+  it("refuses a newer schema that is not declared compatible", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema });
     await memory.setup();
@@ -160,7 +156,7 @@ describe("setup", () => {
     expect(await memory.setup()).toEqual([]);
   });
 
-  it("refuses another language than words are indexed with, and takes it while there are none", async () => {
+  it("refuses another language than that of indexed words, but accepts it before there are any", async () => {
     const schema = freshSchema();
     const english = db.memory({ schema });
     const german = db.memory({ schema, config: { retrieval: { language: "german" } } });
@@ -169,9 +165,8 @@ describe("setup", () => {
     await expect(english.setup().then(() => german.setup())).resolves.toEqual([]);
     await german.record({ ...hello, messages: [new HumanMessage({ id: "d", content: "Häuser" })] });
     await expect(english.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
-    await expect(english.setup()).rejects.toThrow(
-      /indexed with the language "german".*retrieval.language is "english"/,
-    );
+    const message = /indexed with the language "german".*retrieval.language is "english"/;
+    await expect(english.setup()).rejects.toThrow(message);
     await german.setup();
   });
 
@@ -187,9 +182,8 @@ describe("setup", () => {
     await expect(doomed.setup()).rejects.toThrow(code("SCHEMA_DIFFERS"));
 
     expect((await pool.query("show search_path")).rows).toEqual([{ search_path: "pg_catalog, public" }]);
-    const { rows } = await pool.query(
-      "select pid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()",
-    );
+    const locks = "select pid from pg_locks where locktype = 'advisory' and pid = pg_backend_pid()";
+    const { rows } = await pool.query(locks);
     expect(rows).toEqual([]);
     expect(await tablesOf(bad)).not.toContain("thread");
 
@@ -270,7 +264,7 @@ describe("a migration after the first", () => {
     expect(await setUpWith(schema, later)).toEqual([]);
   });
 
-  it("of a set comes along wherever the set is installed", async () => {
+  it("of a set runs where the set is installed", async () => {
     const schema = freshSchema();
     const memory = db.memory({ schema, embeddings: new HashingEmbeddings({ dimensions: 8 }) });
     await memory.setup();
@@ -280,15 +274,10 @@ describe("a migration after the first", () => {
     };
     expect(await setUpWith(schema, later)).toEqual(["0005_vector_note"]);
     const without = freshSchema();
-    expect(await setUpWith(without, later)).toEqual([
-      "0001_tables",
-      "0002_work_worker",
-      "0003_forgotten",
-      "0004_epochs",
-    ]);
+    expect(await setUpWith(without, later)).toEqual(core);
   });
 
-  it("builds indexes concurrently outside the transaction, and one anew that was left half built", async () => {
+  it("builds indexes concurrently outside the transaction, and rebuilds an invalid one", async () => {
     const schema = freshSchema();
     await setUpWith(schema);
     const later = [
@@ -319,7 +308,7 @@ describe("a migration after the first", () => {
     await reader.query(`select from "${schema}".memory`);
     const later = { name: "0005_mood", text: "alter table mnemograph.memory add column mood text;\n" };
     const migrated = setUpWith(schema, later);
-    // Behind a migration that waits without end, none of these would be answered before the reader is done.
+    // A migration that waited for its lock without a timeout would block these reads.
     for (let read = 0; read < 4; read++) {
       await sleep(800);
       await db.pool.query(`select from "${schema}".memory`);
@@ -349,7 +338,7 @@ describe.skipIf(!onServer())("a server that is read only", () => {
 describe("the migrations", () => {
   const { migrations, functions } = shippedSchema();
 
-  it("are statements whose locks are known, one at a time", () => {
+  it("are single statements with known locks", () => {
     for (const { statementsFor } of migrations) {
       const statements = statementsFor("memory");
       expect(() => locksOf(statements, '"memory"')).not.toThrow();
@@ -358,7 +347,7 @@ describe("the migrations", () => {
     expect(functions.version).toBeGreaterThan(0);
   });
 
-  it("refuse a statement whose locks are not known", () => {
+  it("refuse a statement with unknown locks", () => {
     expect(() => locksOf(["lock table x"], '"memory"')).toThrow(/locks are not known: lock table x/);
   });
 });

@@ -3,14 +3,14 @@ import { type Outage, patienceMs, probeEveryMs, watchForOutages } from "../../sr
 
 const lost = Object.assign(new Error("connect ECONNREFUSED"), { code: "ECONNREFUSED" });
 const refused = Object.assign(new Error("duplicate key"), { code: "23505" });
-/** As pg says it of a pool whose clients are all in use. */
+/** The error of pg when all clients of a pool are in use. */
 const full = new Error("timeout exceeded when trying to connect");
 const unknown = new Error("a mistake of the program");
 
 beforeEach(() => void vi.useFakeTimers());
 afterEach(() => void vi.useRealTimers());
 
-/** Fails each 100 ms for `ms`, with as many callers at once. */
+/** Fails each 100 ms for `ms`, for each caller. */
 async function failFor(ms: number, watch: ReturnType<typeof watchForOutages>, callers = 1) {
   for (let past = 0; past <= ms; past += 100) {
     for (let caller = 0; caller < callers; caller++) watch.failed(lost, performance.now());
@@ -34,7 +34,7 @@ function watching() {
 }
 
 describe("operators H4: an outage", () => {
-  it("begins after three seconds without an answer, however many callers fail until then", async () => {
+  it("begins after three seconds without an answer, with any number of failing callers", async () => {
     const { watch } = watching();
     await failFor(patienceMs - 200, watch, 24);
     expect(watch.status()).toEqual({ state: "up", silentMs: patienceMs - 100, retryInMs: null });
@@ -51,7 +51,7 @@ describe("operators H4: an outage", () => {
     ["an attempt to connect", "Connection terminated due to connection timeout", false, "paused"],
     ["one during which another was answered", "Connection terminated due to connection timeout", true, "up"],
     ["a statement, which may have waited for a lock", "Query read timeout", false, "up"],
-  ])("begins with one long failure, by what it proves: %s", (_, message, answers, state) => {
+  ])("begins with one long failure, depending on its cause: %s", (_, message, answers, state) => {
     const { watch } = watching();
     const sentAt = performance.now();
     vi.advanceTimersByTime(10 * patienceMs);
@@ -66,7 +66,7 @@ describe("operators H4: an outage", () => {
     ["an error of the server", refused, "up"],
     ["a full pool", full, "paused"],
     ["a mistake", unknown, "paused"],
-  ])("is judged anew after what the database said: %s", async (_, error, state) => {
+  ])("is decided by the last reply of the database: %s", async (_, error, state) => {
     const { watch } = watching();
     await failFor(patienceMs - 200, watch);
     if (error) watch.failed(error, performance.now());

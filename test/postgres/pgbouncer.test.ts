@@ -64,7 +64,7 @@ const times = (count: number) => Array.from({ length: count }, (_, n) => n);
 const scope = { userId: "ana" };
 
 describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (server only)", (kind, pool) => {
-  it("sets up a schema, from several processes at once", async () => {
+  it("sets up a schema, from several processes at the same time", async () => {
     const schema = `bounced_${randomUUID().slice(0, 8)}`;
     schemas.push(schema);
     const embeddings = new HashingEmbeddings({ dimensions: 16 });
@@ -81,7 +81,7 @@ describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (
     expect(await memories[0]?.query({ scope, query: "figs" })).toHaveLength(1);
   });
 
-  it("recalls, records and adds, many at once", async () => {
+  it("recalls, records and adds concurrently", async () => {
     const { memory, logger } = open(pool());
     const users = times(12).map((n) => ({ userId: `${kind} ${n}` }));
     for (const turn of times(3)) {
@@ -108,9 +108,7 @@ describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (
 
   it("keeps the checkpoints of eight threads at once", async () => {
     const { memory, logger } = open(pool());
-    const graph = withMemory(chatAgent(answering()), memory).compile({
-      checkpointer: memory.checkpointer(),
-    });
+    const graph = withMemory(chatAgent(answering()), memory).compile({ checkpointer: memory.checkpointer() });
     await Promise.all(
       times(8).map(async () => {
         const thread = newThread();
@@ -122,7 +120,7 @@ describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (
     expect(logger.lines.filter((line) => line.startsWith("error"))).toEqual([]);
   });
 
-  it("leaves the sessions it is lent as they were", async () => {
+  it("does not change the settings of sessions", async () => {
     const { memory } = open(pool());
     await memory.recall({ scope, threadId: "settings", query: "garden" });
     const { rows } = await settingsOfSessions();
@@ -131,7 +129,7 @@ describe.skipIf(!runs).each(Object.entries(pools))("through PgBouncer, on a %s (
   });
 });
 
-/** What the sessions that PgBouncer holds are set to. */
+/** The settings of the sessions of PgBouncer. */
 async function settingsOfSessions() {
   const pool = new pg.Pool({ connectionString: bouncer.url(), max: 4 });
   const clients = await Promise.all(times(4).map(() => pool.connect()));
@@ -152,11 +150,8 @@ async function settingsOfSessions() {
 }
 
 describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
-  it("stops what takes too long on the server, and nothing else", async () => {
-    const config = {
-      database: { statementTimeoutMs: 800 },
-      retrieval: { timeoutMs: 800 },
-    };
+  it("stop slow statements on the server", async () => {
+    const config = { database: { statementTimeoutMs: 800 }, retrieval: { timeoutMs: 800 } };
     const { memory } = open(bouncer.url(), { config });
     await memory.threads.list({ scope });
     const holder = new pg.Client(inject("databaseUrl") ?? "");
@@ -181,7 +176,7 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
     await memory.memories.list({ scope });
   });
 
-  it("says what to set where prepared statements are lost", async () => {
+  it("name the setting to change where prepared statements are lost", async () => {
     const { memory } = open(bouncer.url(), { config: { database: { prepare: true } } });
     const asked = times(40).map((n) => memory.recall({ scope, threadId: `prepared ${n}`, query: "garden" }));
     const reasons = (await Promise.allSettled(asked)).flatMap((result) =>
@@ -192,7 +187,7 @@ describe.skipIf(!runs)("deadlines through PgBouncer (server only)", () => {
 });
 
 describe.skipIf(!runs)("tenants through PgBouncer (server only)", () => {
-  it("stay apart under row-level security, many at once", async () => {
+  it("stay apart under row-level security, with concurrent calls", async () => {
     const { username } = new URL(isolated.connectionString("app"));
     const { memory, logger } = open(bouncer.url(username), { schema: isolated.schema, isolation: "rls" });
     const tenants = times(8).map((n) => ({ tenantId: `tenant ${n}`, userId: "ana" }));

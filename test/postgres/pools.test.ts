@@ -33,7 +33,7 @@ const everyCall = (memory: Memory) => [
   () => memory.threads.list({ scope }),
 ];
 
-describe("a pool of the caller's", () => {
+describe("the caller's pool", () => {
   it("is not ended by close, which is harmless twice, and every call after it is refused", async () => {
     const memory = db.memory({ model: new OfflineChatModel() });
     await memory.record(hello("mine"));
@@ -48,13 +48,8 @@ describe("a pool of the caller's", () => {
     const connectionString = inject("databaseUrl");
     const pool = connectionString === null ? db.pool : new pg.Pool({ connectionString, max: 1 });
     const schema = `single_${randomUUID().slice(0, 8)}`;
-    const memory = createMemory({
-      database: pool,
-      schema,
-      config: { preset: "every-round" },
-      model: new OfflineChatModel(),
-      logger: silentLogger,
-    });
+    const options = { model: new OfflineChatModel(), logger: silentLogger, config: { preset: "every-round" } as const };
+    const memory = createMemory({ database: pool, schema, ...options });
     await memory.setup();
     const agent = new StateGraph(MessagesAnnotation)
       .addNode("answer", () => ({ messages: [new AIMessage("noted")] }))
@@ -83,11 +78,11 @@ describe("a pool of the caller's", () => {
   });
 });
 
-/** A pool of the caller's with two clients, whose own limit of waiting holds. */
+/** A pool of the caller with two clients and its own timeout. */
 const smallPool = (connectionString: string) => new pg.Pool({ connectionString, max: 2, connectionTimeoutMillis: 200 });
 
-describe.skipIf(!onServer())("a pool whose clients the program holds (server only)", () => {
-  it("is no outage of the database: calls say what to do, and go on once a client is free", async () => {
+describe.skipIf(!onServer())("a pool whose clients are all in use (server only)", () => {
+  it("is no outage: calls say what to do, and succeed once a client is free", async () => {
     const pool = smallPool(inject("databaseUrl") ?? "");
     const memory = db.memory({ database: pool });
     const held = [await pool.connect(), await pool.connect()];
@@ -98,10 +93,7 @@ describe.skipIf(!onServer())("a pool whose clients the program holds (server onl
     ];
     for (const settled of await Promise.allSettled(waiting)) {
       expect(settled).toMatchObject({
-        reason: {
-          code: "DATABASE_UNAVAILABLE",
-          message: expect.stringMatching(/no free client in time.*`max`/),
-        },
+        reason: { code: "DATABASE_UNAVAILABLE", message: expect.stringMatching(/no free client in time.*`max`/) },
       });
     }
     expect(memory.databaseStatus()).toEqual({ state: "up", silentMs: null, retryInMs: null });
@@ -128,7 +120,7 @@ describe.skipIf(!onServer())("a pool whose attempts to connect get no answer (se
   });
 });
 
-describe("a pool made here", () => {
+describe("the memory's own pool", () => {
   it.skipIf(!onServer())("is ended by close (server only)", async () => {
     const name = `close_${randomUUID().slice(0, 8)}`;
     const url = new URL(inject("databaseUrl") ?? "");
@@ -140,12 +132,8 @@ describe("a pool made here", () => {
       );
       return rows[0].count as number;
     };
-    const memory = createMemory({
-      database: url.href,
-      schema: db.schema,
-      model: new OfflineChatModel(),
-      logger: silentLogger,
-    });
+    const model = new OfflineChatModel();
+    const memory = createMemory({ database: url.href, schema: db.schema, model, logger: silentLogger });
     expect(await connections()).toBe(0);
     await memory.record(hello("ours"));
     expect(await connections()).toBe(1);

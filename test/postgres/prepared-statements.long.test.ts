@@ -18,7 +18,7 @@ it("prepared statements work again after any statement failed", async () => {
 });
 
 describe("statements that a session keeps", () => {
-  /** A plan takes some megabyte of the session's memory. */
+  /** A plan takes about a megabyte of the session. */
   const fewDozen = 48;
 
   const filters: Required<Omit<MemoryFilter, "user_id">> = {
@@ -39,7 +39,7 @@ describe("statements that a session keeps", () => {
   const queries = ["zebra", "What happened on 25 May 2022?", "", "who ".repeat(99), "a b c d e f"];
   const pick = <Item>(items: readonly Item[], n: number) => items[n % items.length] as Item;
 
-  /** Everything that is asked of memory in a turn, for the `n`th of all sets of filters. */
+  /** The reads and writes of a turn, with the `n`th set of filters. */
   async function ask(memory: Memory, n: number): Promise<void> {
     const set = names.filter((_, bit) => (n >> bit) & 1);
     const scope = pick(scopes, n);
@@ -61,7 +61,7 @@ describe("statements that a session keeps", () => {
     await memory.memories.add({ text: `Knows the number ${n}.` }, { scope });
   }
 
-  it("are a few dozen, whatever is asked for", async () => {
+  it("are a few dozen, with any filters", async () => {
     const pool = onServer() ? new pg.Pool({ connectionString: inject("databaseUrl") ?? "", max: 1 }) : db.pool;
     const memories = [
       db.memory({ database: pool }),

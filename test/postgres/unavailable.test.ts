@@ -1,9 +1,10 @@
-import { once } from "node:events";
-import { type AddressInfo, createServer } from "node:net";
+import { createServer } from "node:net";
 import { inspect } from "node:util";
 import { HumanMessage } from "@langchain/core/messages";
 import { describe, expect, inject, it } from "vitest";
 import { createMemory } from "../../src/create-memory.js";
+import { errorOf } from "../memory/sample-calls.js";
+import { freePort } from "../support/free-port.js";
 import { silentLogger } from "../support/silent-logger.js";
 import { onServer } from "../support/test-database.js";
 
@@ -11,19 +12,9 @@ const thread = { scope: { userId: "ana" }, threadId: "t" };
 const open = (database: string) => createMemory({ database, logger: silentLogger });
 const code = (code: string) => expect.objectContaining({ code });
 
-/** A port that nobody listens on. */
-async function closedPort(): Promise<number> {
-  const server = createServer().listen(0, "127.0.0.1");
-  await once(server, "listening");
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, "close");
-  return port;
-}
-
 describe("a database that cannot be reached", () => {
   it("is tried for some seconds, then reported with what to check; never as an empty result", async () => {
-    const memory = open(`postgresql://ana:secret@127.0.0.1:${await closedPort()}/db`);
+    const memory = open(`postgresql://ana:secret@127.0.0.1:${await freePort()}/db`);
     const messages = [new HumanMessage("hello")];
     const calls = [
       memory.recall(thread),
@@ -39,11 +30,11 @@ describe("a database that cannot be reached", () => {
     await memory.close();
   });
 
-  it("is found again when it comes back within that time", async () => {
-    const port = await closedPort();
+  it("is used again when it comes back within that time", async () => {
+    const port = await freePort();
     const memory = open(`postgresql://ana@127.0.0.1:${port}/db`);
     const recalling = expect(memory.recall(thread)).rejects.toThrow(code("DATABASE_ERROR"));
-    // Speaks just enough of the protocol to be told from a closed port.
+    // Answers with an error of the protocol.
     const server = createServer((socket) => {
       const text = "SFATAL\0C0A000\0Mnot a database\0\0";
       const length = Buffer.alloc(4);
@@ -66,7 +57,7 @@ describe("a database that cannot be reached", () => {
   });
 });
 
-describe("what is not a database", () => {
+describe("an invalid database", () => {
   it.each<[unknown, RegExp]>([
     ["", /must start with postgresql:/],
     ["127.0.0.1:5432", /must start with postgresql:/],
@@ -78,13 +69,8 @@ describe("what is not a database", () => {
     [{}, /must be a pg.Pool/],
     [null, /must be a pg.Pool/],
     [42, /must be a pg.Pool/],
-  ])("is refused at once: %j", (database, message) => {
-    let error: unknown;
-    try {
-      createMemory({ database: database as string });
-    } catch (caught) {
-      error = caught;
-    }
+  ])("is refused: %j", async (database, message) => {
+    const error = await errorOf(() => createMemory({ database: database as string }));
     expect(error).toEqual(code("INVALID_INPUT"));
     expect(String(error)).toMatch(message);
     expect(inspect(error)).not.toContain("secret");

@@ -5,6 +5,7 @@ import { createDatabase, type Database } from "../../src/postgres/database.js";
 import { migrate } from "../../src/postgres/migrate.js";
 import { migrationStatus } from "../../src/postgres/migration-status.js";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { asText, linesOf } from "../support/export-lines.js";
 import { onServer, useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -19,7 +20,7 @@ afterAll(async () => {
   for (const schema of schemas) await db.pool.query(`drop schema if exists ${schema} cascade`);
 });
 
-/** The database of before, in a schema of this name. */
+/** Loads the fixture into a schema of this name. */
 async function loadBefore(schema: string): Promise<Database> {
   schemas.push(schema);
   const client = await db.pool.connect();
@@ -46,7 +47,7 @@ const tablesOf = async (schema: string) => {
   return rows.map(({ tablename }) => tablename as string).sort();
 };
 
-describe("a database of before version 1", () => {
+describe("a database from before version 1", () => {
   const schema = "upgraded_before";
   let database: Database;
   let before: Record<string, number>;
@@ -63,7 +64,7 @@ describe("a database of before version 1", () => {
     before = await countsOf(schema, kept);
   });
 
-  it("is left as it is by setup(), which names what to do", async () => {
+  it("is not changed by setup(), which says what to do", async () => {
     const tables = await tablesOf(schema);
     const { locks } = await migrationStatus(database, { vectors: false, upgrade: true });
     expect(locks).toContainEqual(expect.objectContaining({ table: "memory", lock: "ACCESS EXCLUSIVE" }));
@@ -72,15 +73,10 @@ describe("a database of before version 1", () => {
     expect(await tablesOf(schema)).toEqual(tables);
   });
 
-  it("is brought to the latest version with all of its rows, its vectors and its isolation", async () => {
-    expect(await migrate(database, { vectors: false, upgrade: true })).toEqual([
-      "0001_tables",
-      "vector",
-      "isolation",
-      "0002_work_worker",
-      "0003_forgotten",
-      "0004_epochs",
-    ]);
+  it("is migrated to the latest version with its rows, vectors and isolation", async () => {
+    const later = ["0002_work_worker", "0003_forgotten", "0004_epochs"];
+    const applied = await migrate(database, { vectors: false, upgrade: true });
+    expect(applied).toEqual(["0001_tables", "vector", "isolation", ...later]);
     expect(await countsOf(schema, kept)).toEqual(before);
     const tables = await tablesOf(schema);
     expect(tables.filter((table) => !table.startsWith("checkpoint"))).toHaveLength(23);
@@ -103,14 +99,13 @@ describe("a database of before version 1", () => {
     expect(dumped(schema)).toBe(dumped(fresh));
   });
 
-  it("answers as before: memories, summaries, transcript, history, store, notes", async () => {
+  it("has its memories, summaries, transcript, store, notes and checkpoints", async () => {
     const opened = memory();
     const found = await opened.query({ scope: ana, query: "green tea" });
     expect(JSON.stringify(found)).toContain("The user prefers green tea to coffee.");
     const summaries = await opened.summaries.list({ scope: ana, threadId: "t-lisbon" });
-    expect(summaries.filter(({ status }) => status === "completed").map(({ text }) => text)).toEqual([
-      "They talked about Lisbon.",
-    ]);
+    const completed = summaries.filter(({ status }) => status === "completed");
+    expect(completed.map(({ text }) => text)).toEqual(["They talked about Lisbon."]);
     const recalled = await opened.recall({ scope: ben, threadId: "t-prague", query: "Prague" });
     expect(recalled.summary?.text).toBe("They talked about Prague.");
     expect(recalled.summary).toMatchObject({ startTurn: 1, endTurn: 3 });
@@ -121,13 +116,11 @@ describe("a database of before version 1", () => {
     });
     const notes = await opened.notes.list({ scope: { tenantId: "acme", appId: "calendar" } });
     expect(JSON.stringify(notes)).toContain("Meetings are moved to Monday.");
-    const saved = await opened.checkpointer().getTuple({
-      configurable: { thread_id: "t-prague", user_id: "ben" },
-    });
+    const saved = await opened.checkpointer().getTuple({ configurable: { thread_id: "t-prague", user_id: "ben" } });
     expect(saved?.checkpoint.channel_values.messages).toHaveLength(6);
   });
 
-  it("goes on with work that was under way, and finds what a dead worker left", async () => {
+  it("continues unfinished work, and finds work of dead workers", async () => {
     const { rows } = await db.pool.query(
       `select kind, attempts, lease_until is not null as leased, retry_at is not null as due, error,
          given_up_at is not null as given_up
@@ -145,19 +138,11 @@ describe("a database of before version 1", () => {
     expect(recalled.processing).toBeNull();
   });
 
-  it("takes new conversations and memories, exports and forgets", async () => {
+  it("accepts new conversations and memories, exports and forgets", async () => {
     const opened = memory();
     await opened.memories.add({ text: "The user moved to Porto.", category: "knowledge" }, { scope: ben });
-    await opened.record({
-      scope: ben,
-      threadId: "new",
-      messages: [{ role: "user", content: "Hello again" }],
-    });
-    const exported = async () => {
-      const lines: string[] = [];
-      for await (const line of opened.export(ben)) lines.push(JSON.stringify(line));
-      return lines.join("\n");
-    };
+    await opened.record({ scope: ben, threadId: "new", messages: [{ role: "user", content: "Hello again" }] });
+    const exported = async () => asText(await linesOf(opened, ben)).join("\n");
     expect(await exported()).toContain("Lives in Prague.");
     expect(await exported()).toContain("The user moved to Porto.");
     await opened.forget(ben);
@@ -165,22 +150,14 @@ describe("a database of before version 1", () => {
   });
 });
 
-describe("what is no whole database of before", () => {
+describe("an incomplete database from before version 1", () => {
   it.each([
-    [
-      "an earlier one",
-      "delete from upgraded_odd.migration where name = '0036_round_news'",
-      /early version.*c44db68 first/,
-    ],
-    [
-      "one with earlier vectors",
-      "delete from upgraded_odd.vector_migration where name = '0005_store'",
-      /set vector.*c44db68 first/,
-    ],
-    ["one that was upgraded in part by hand", "alter table upgraded_odd.thread rename to before_thread", /half way/],
-  ])("is refused and left as it is: %s", async (_, change, message) => {
+    ["an earlier one", "delete from SCHEMA.migration where name = '0036_round_news'", /early version.*c44db68 first/],
+    ["earlier vectors", "delete from SCHEMA.vector_migration where name = '0005_store'", /set vector.*c44db68 first/],
+    ["upgraded in part by hand", "alter table SCHEMA.thread rename to before_thread", /half way/],
+  ])("is refused and not changed: %s", async (_, change, message) => {
     const database = await loadBefore("upgraded_odd");
-    await db.pool.query(change);
+    await db.pool.query(change.replace("SCHEMA", "upgraded_odd"));
     const tables = await tablesOf("upgraded_odd");
     const upgrade = () => migrate(database, { vectors: false, upgrade: true });
     await expect(upgrade()).rejects.toThrow(code("SCHEMA_DIFFERS"));
@@ -189,7 +166,7 @@ describe("what is no whole database of before", () => {
     await db.pool.query("drop schema upgraded_odd cascade");
   });
 
-  it("leaves nothing half done where a row does not fit", async () => {
+  it("is not changed when a row breaks a constraint", async () => {
     const database = await loadBefore("upgraded_odd");
     await db.pool.query("alter table upgraded_odd.memory drop constraint memory_importance");
     await db.pool.query("update upgraded_odd.memory set importance = 9");

@@ -6,7 +6,7 @@ import { comparedStores } from "./stores.js";
 const db = useTestDatabase();
 const stores = comparedStores(db);
 
-/** What a store should do, as a user of LangGraph expects it; it throws where the store does something else. */
+/** Expected behaviour of a store; throws if the store differs. */
 type Expectation = (store: BaseStore) => Promise<void>;
 
 const keys = (items: readonly { readonly key: string }[]) => items.map(({ key }) => key).sort();
@@ -182,7 +182,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(listed).toContainEqual(["b"]);
     expect(none).toBeNull();
   },
-  async "shows reads of a batch what stands before them in it"(store) {
+  async "shows reads of a batch the writes before them"(store) {
     const [, item, , gone] = (await store.batch([
       { namespace: ["b"], key: "k", value: { n: 1 } },
       { namespace: ["b"], key: "k" },
@@ -192,7 +192,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
     expect(item).toMatchObject({ value: { n: 1 } });
     expect(gone).toBeNull();
   },
-  async "lets the last of several writes in a batch stand"(store) {
+  async "keeps the last of several writes in a batch"(store) {
     await store.batch([
       { namespace: ["b"], key: "k", value: { n: 1 } },
       { namespace: ["b"], key: "k", value: null },
@@ -202,7 +202,7 @@ const expectations: Readonly<Record<string, Expectation>> = {
   },
 };
 
-/** What the others do in another way, by store. */
+/** The expectations that other stores fail, by store. */
 const differences = new Map<string, string[]>();
 
 afterAll(() => {

@@ -11,7 +11,7 @@ const [own, others, scopes] = [20_000, 100_000, 1_000];
 const scope = { userId: "ana", appId: "notes" };
 const embeddings = new HashingEmbeddings({ dimensions: 16 });
 
-/** Items as the store writes them, `own` of Ana's and `others` of other users of her app, in ten namespaces each. */
+/** `own` items of Ana and `others` of other users of her app, in ten namespaces each. */
 const fill = (schema: string) => `
   insert into "${schema}".store_item (tenant_id, user_id, app_id, namespace, path, key, value, words)
   select '', owner, 'notes', array['docs', 'n' || n % 10], '"docs","n' || n % 10 || '",', 'key' || n,
@@ -29,7 +29,7 @@ const fillVectors = (schema: string) => `
   where i.user_id in ('ana', 'other 1', 'other 2') or i.ref % 10 = 0 on conflict do nothing`;
 
 describe.skipIf(!onServer())(`the store's statements, among ${others} items of other scopes`, () => {
-  /** Of a single session, which keeps what is prepared in it, as the pools of the library do. */
+  /** One session that keeps its prepared statements, as the pools of the library do. */
   let pool: pg.Pool;
   let memory: Memory;
 
@@ -46,7 +46,7 @@ describe.skipIf(!onServer())(`the store's statements, among ${others} items of o
 
   type Store = ReturnType<Memory["store"]>;
 
-  /** The most rows that a step of the store's statement goes through at once, and the tables it reads from end to end. */
+  /** The most rows that a step of the store's statement reads, and the tables that it scans. */
   async function read(work: (store: Store) => Promise<unknown>, mode: string) {
     const { pool: watched, statements } = watchedPool(pool);
     const seen = db.memory({ embeddings, database: watched }).store({ scope });

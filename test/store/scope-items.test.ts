@@ -1,6 +1,7 @@
 import { randomUUID } from "node:crypto";
 import { beforeAll, describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
+import { linesOf } from "../support/export-lines.js";
 import { useTestDatabase } from "../support/test-database.js";
 
 const db = useTestDatabase();
@@ -11,7 +12,7 @@ beforeAll(async () => {
   await db.memory({ embeddings }).setup();
 });
 
-describe("what is done to a scope reaches its items", () => {
+describe("an operation on a scope reaches its items:", () => {
   it("forget takes them, a dry run counts them, and leaves those of others", async () => {
     const memory = db.memory({ embeddings });
     const [id, appId] = [word(), word()];
@@ -34,8 +35,7 @@ describe("what is done to a scope reaches its items", () => {
     const store = memory.store({ scope: { userId: from, appId: "notes" } });
     await store.put(["a", "b,c"], "k", { text: "green tea", n: [1, null] }, ["text"]);
     await memory.store({ scope: { userId: from } }).put(["a"], "order", { fine: "Likes tea" });
-    const lines = [];
-    for await (const line of memory.export({ userId: from })) lines.push(line);
+    const lines = await linesOf(memory, { userId: from });
     expect(lines.filter(({ type }) => type === "item")).toHaveLength(2);
     const imported = await memory.import(lines, { scope: { userId: to } });
     expect(imported).toMatchObject({ written: { item: 2 } });
@@ -82,28 +82,27 @@ describe("what is done to a scope reaches its items", () => {
   });
 });
 
-describe("another model", () => {
-  it("finds items by its vectors once they were made, of what they say then", async () => {
+describe("another embedding model", () => {
+  it("finds items by its vectors after reembed, which embeds changed items again", async () => {
     const scope = { userId: word() };
     const before = db.memory({ embeddings });
-    const after = db.memory({
-      embeddings: Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" }),
-    });
+    const another = Object.assign(new HashingEmbeddings({ dimensions: 24 }), { model: "another" });
+    const after = db.memory({ embeddings: another });
     const store = after.store({ scope });
     for (let n = 0; n < 5; n++) await before.store({ scope }).put(["n"], String(n), { text: `tea ${n}`, more: "x" });
     await before.store({ scope }).put(["n"], "hidden", { text: "tea" }, false);
     // Without any text, it has nothing to be embedded.
     await before.store({ scope }).put(["n"], "empty", { text: "" });
-    const vectors = async () =>
-      (
-        await db.pool.query(
-          `select i.key, cardinality(e.embeddings) as texts from "${db.schema}".store_embedding e
-           join "${db.schema}".store_item i on i.ref = e.item_ref
-           join "${db.schema}".embedding_space s on s.id = e.space_ref
-           where s.dimensions = 24 and i.user_id = $1 order by i.key`,
-          [scope.userId],
-        )
-      ).rows;
+    const vectors = async () => {
+      const { rows } = await db.pool.query(
+        `select i.key, cardinality(e.embeddings) as texts from "${db.schema}".store_embedding e
+         join "${db.schema}".store_item i on i.ref = e.item_ref
+         join "${db.schema}".embedding_space s on s.id = e.space_ref
+         where s.dimensions = 24 and i.user_id = $1 order by i.key`,
+        [scope.userId],
+      );
+      return rows;
+    };
     await after.setup();
     expect(await vectors()).toEqual([]);
     expect((await after.reembed({ batchSize: 2 })).remaining).toBe(0);

@@ -25,7 +25,7 @@ beforeAll(async () => {
 const user = () => ({ scope: { userId: word() } });
 
 describe("a store of a scope", () => {
-  it("is seen from no other: not of another user, app or tenant, nor from the store of nobody", async () => {
+  it("is separate from other users, apps and tenants, and from the store without a scope", async () => {
     const memory = db.memory();
     const id = word();
     const scopes = [
@@ -46,7 +46,7 @@ describe("a store of a scope", () => {
     expect(await stores[2]?.get([id], "k")).not.toBeNull();
   });
 
-  it("may be told by the namespace, one store for all users; a batch of several keeps its order", async () => {
+  it("may depend on the namespace, in one store for all users; a batch keeps its order", async () => {
     const [ana, ben] = [word(), word()];
     const memory = db.memory();
     const store = memory.store({ scope: ([, userId = ""]) => ({ userId }) });
@@ -72,7 +72,7 @@ describe("a store of a scope", () => {
 });
 
 describe("operations", () => {
-  it("are refused where they are wrong, with what to do", async () => {
+  it("are refused when they are invalid", async () => {
     const store = db.memory().store(user());
     const circular: Record<string, unknown> = {};
     circular.self = circular;
@@ -111,21 +111,15 @@ describe("operations", () => {
   it("attacks S3: have at most 100 conditions, and one statement at most 65,535 parameters; no pause follows", async () => {
     const memory = db.memory();
     const store = memory.store(user());
+    const invalid = (part: string) =>
+      expect.objectContaining({ code: "INVALID_INPUT", message: expect.stringContaining(part) });
     const conditions = (many: number) => Object.fromEntries(Array.from({ length: many }, (_, n) => [`f${n}`, n]));
     expect(await store.search(["a"], { filter: conditions(100) })).toEqual([]);
     for (const filter of [conditions(101), conditions(33_000)]) {
-      const refused = expect.objectContaining({
-        code: "INVALID_INPUT",
-        message: expect.stringContaining("100"),
-      });
-      await expect(store.search(["a"], { filter })).rejects.toThrow(refused);
+      await expect(store.search(["a"], { filter })).rejects.toThrow(invalid("100"));
     }
     const prefix = Array.from({ length: 33_000 }, (_, n) => `l${n}`);
-    const tooMany = expect.objectContaining({
-      code: "INVALID_INPUT",
-      message: expect.stringContaining("65535"),
-    });
-    for (let n = 0; n < 3; n++) await expect(store.listNamespaces({ prefix })).rejects.toThrow(tooMany);
+    for (let n = 0; n < 3; n++) await expect(store.listNamespaces({ prefix })).rejects.toThrow(invalid("65535"));
     expect(await memory.databaseStatus()).toMatchObject({ state: "up", silentMs: null });
   });
 
@@ -176,7 +170,7 @@ describe("operations", () => {
     expect(await found({ n: { $gte: "not" } })).toEqual(["c"]);
   });
 
-  it("take one round trip for a batch, whatever is in it, also where reads come after writes they see", async () => {
+  it("take one round trip for a batch, also with reads of its own writes", async () => {
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool, embeddings: embeddings });
     const store = memory.store(user());
@@ -219,9 +213,8 @@ describe("a query", () => {
     const store = db.memory().store(user());
     await store.put(["q"], "café", { text: "She runs to the café" });
     await store.put(["q"], "漢字", { text: "京都で抹茶を飲む" });
-    await store.put(["q"], "long", {
-      text: `${Array.from({ length: 300 }, (_, n) => `filler${n}`).join(" ")} running`,
-    });
+    const filler = Array.from({ length: 300 }, (_, n) => `filler${n}`).join(" ");
+    await store.put(["q"], "long", { text: `${filler} running` });
     const found = async (query: string) => (await store.search(["q"], { query })).map(({ key }) => key);
     expect(await found("running")).toEqual(["café", "long"]);
     expect(await found("CAFE")).toEqual(["café"]);
@@ -231,7 +224,7 @@ describe("a query", () => {
     expect(await found("What is there?")).toHaveLength(3);
   });
 
-  it("does not go by the vectors of a value that was replaced without embeddings", async () => {
+  it("ignores the vectors of a value that was replaced without embeddings", async () => {
     const of = user();
     const store = db.memory({ embeddings }).store(of);
     await store.put(["q"], "k", { text: "green tea" });

@@ -24,18 +24,11 @@ export function comparedStores(db: TestDatabase): Readonly<Record<string, () => 
   const url = inject("databaseUrl");
   return {
     ours,
-    InMemoryStore: async () => ({
-      store: new InMemoryStore({ index: { dims, embeddings } }),
-      end: async () => {},
-    }),
+    InMemoryStore: async () => ({ store: new InMemoryStore({ index: { dims, embeddings } }), end: async () => {} }),
     ...(url !== null && {
       PostgresStore: async () => {
         const schema = `langgraph_store_${process.pid}_${count++}`;
-        const store = new PostgresStore({
-          connectionOptions: url,
-          schema,
-          index: { dims, embed: embeddings },
-        });
+        const store = new PostgresStore({ connectionOptions: url, schema, index: { dims, embed: embeddings } });
         await store.setup();
         const end = async () => {
           await store.stop();

@@ -1,11 +1,6 @@
 import type { TestDatabase } from "./test-database.js";
 
-/**
- * What does not hold in the tables, as rows that say so; empty when all is well.
- *
- * Counters are what they count, revisions have no gap, only active memories are indexed, sources are found from their
- * messages, and nothing is half done.
- */
+/** The broken invariants of the tables: counters, revisions, indexed memories, sources, transcripts, consents. */
 export async function brokenInvariants({ pool, schema }: TestDatabase): Promise<{ broken: string; user: string }[]> {
   const { rows } = await pool.query<{ broken: string; user: string }>(`
     with active as (
@@ -16,10 +11,10 @@ export async function brokenInvariants({ pool, schema }: TestDatabase): Promise<
         select t.owner_ref, max(t.length) as length from "${schema}".memory_term t group by 1, t.memory_ref
       ) d group by 1
     ),
-    news as (
+    changes as (
       select owner_ref, count(*) as changes, max(rev) as latest from "${schema}".change_log group by 1
     ),
-    said as (
+    recorded as (
       select owner_ref, count(distinct (thread_ref, seq)) as messages from "${schema}".message_term group by 1
     )
     select 'memory_count' as broken, o.user_id as "user" from "${schema}".owner o left join active on owner_ref = o.id
@@ -28,10 +23,10 @@ export async function brokenInvariants({ pool, schema }: TestDatabase): Promise<
     select 'memory_length', o.user_id from "${schema}".owner o left join indexed on owner_ref = o.id
       where o.memory_length <> coalesce(length, 0)
     union all
-    select 'revision', o.user_id from "${schema}".owner o left join news on owner_ref = o.id
+    select 'revision', o.user_id from "${schema}".owner o left join changes on owner_ref = o.id
       where o.revision <> o.changes_trimmed_to + coalesce(changes, 0) or o.revision <> coalesce(latest, o.changes_trimmed_to)
     union all
-    select 'message_count', o.user_id from "${schema}".owner o left join said on owner_ref = o.id
+    select 'message_count', o.user_id from "${schema}".owner o left join recorded on owner_ref = o.id
       where o.message_count <> coalesce(messages, 0)
     union all
     select 'hidden but indexed', m.user_id from "${schema}".memory m
@@ -57,7 +52,7 @@ export async function brokenInvariants({ pool, schema }: TestDatabase): Promise<
       where (select count(*) from "${schema}".message m where m.thread_ref = t.id)
         <> (select coalesce(max(seq) + 1, 0) from "${schema}".message m where m.thread_ref = t.id)
     union all
-    select 'rounds of a thread', t.user_id from "${schema}".thread t
+    select 'turns of a thread', t.user_id from "${schema}".thread t
       where t.turns <> (select count(*) from "${schema}".message m where m.thread_ref = t.id and m.role = 'user')
     union all
     select 'approved without a memory', c.user_id from "${schema}".consent_request c

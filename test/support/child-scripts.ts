@@ -1,34 +1,30 @@
-import { type ChildProcess, spawn } from "node:child_process";
+import {
+  type ChildProcess,
+  type ChildProcessWithoutNullStreams,
+  type SpawnOptionsWithoutStdio,
+  spawn,
+} from "node:child_process";
 import { once } from "node:events";
 import { createInterface } from "node:readline";
 import { afterEach } from "vitest";
 import { briefly, compiled } from "./compiled.js";
 
-/** A program in a process of its own. */
 export interface ChildScript {
   readonly pid: number;
-  /** Lines of standard output so far. */
   readonly lines: readonly string[];
   readonly stderr: () => string;
-  /** The first line that fits, waiting for it; rejects when the process ends without it. */
+  /** Waits for the first line that matches; rejects when the process ends without it. */
   line(fits: string | RegExp): Promise<string>;
-  /** Writes a line to its standard input. */
   say(line: string): void;
-  /** Ends standard input, which the scripts take as "stop". */
+  /** Ends standard input, which stops the scripts. */
   stop(): void;
   kill(): Promise<void>;
-  /** Its exit code once it ended; null when a signal ended it. */
+  /** Null when a signal ended it. */
   readonly exitCode: Promise<number | null>;
 }
 
-export interface ChildScriptOptions {
-  readonly env?: NodeJS.ProcessEnv;
-  readonly cwd?: string;
-  readonly uid?: number;
-}
-
-/** Starts programs of test/support/scripts; those still running after a test are killed. */
-export function useChildScripts() {
+/** Kills the given child processes that still run after a test. */
+export function useKilledChildren() {
   const running = new Set<ChildProcess>();
   afterEach(async () => {
     for (const child of running) {
@@ -36,29 +32,37 @@ export function useChildScripts() {
       if (child.exitCode === null && child.signalCode === null) await once(child, "close");
     }
   });
-  return (script: string, args: readonly string[] = [], options: ChildScriptOptions = {}): ChildScript => {
-    const program = [...briefly, compiled(`test/support/scripts/${script}`)];
-    const child = spawn(process.execPath, [...program, ...args], {
-      ...options,
-      env: { ...process.env, ...options.env },
-      stdio: ["pipe", "pipe", "pipe"],
-    });
+  return <Child extends ChildProcess>(child: Child): Child => {
     running.add(child);
     child.once("close", () => running.delete(child));
-    return follow(child);
+    return child;
   };
 }
 
-function follow(child: ChildProcess): ChildScript {
+/** Starts programs of test/support/scripts; kills those still running after a test. */
+export function useChildScripts() {
+  const killed = useKilledChildren();
+  return (
+    script: string,
+    args: readonly string[] = [],
+    options: Pick<SpawnOptionsWithoutStdio, "env" | "cwd" | "uid"> = {},
+  ): ChildScript => {
+    const program = [...briefly, compiled(`test/support/scripts/${script}`)];
+    const env = { ...process.env, ...options.env };
+    return follow(killed(spawn(process.execPath, [...program, ...args], { ...options, env })));
+  };
+}
+
+function follow(child: ChildProcessWithoutNullStreams): ChildScript {
   const lines: string[] = [];
   const watchers = new Set<() => void>();
   let errors = "";
   let ended = false;
-  child.stdin?.on("error", () => {});
-  child.stderr?.setEncoding("utf8").on("data", (text: string) => {
+  child.stdin.on("error", () => {});
+  child.stderr.setEncoding("utf8").on("data", (text: string) => {
     errors += text;
   });
-  createInterface({ input: child.stdout as NodeJS.ReadableStream }).on("line", (line) => {
+  createInterface({ input: child.stdout }).on("line", (line) => {
     lines.push(line);
     for (const watch of watchers) watch();
   });
@@ -83,8 +87,8 @@ function follow(child: ChildProcess): ChildScript {
         watchers.add(watch);
         watch();
       }),
-    say: (line) => void child.stdin?.write(`${line}\n`),
-    stop: () => child.stdin?.end(),
+    say: (line) => void child.stdin.write(`${line}\n`),
+    stop: () => void child.stdin.end(),
     kill: async () => {
       child.kill("SIGKILL");
       await exitCode;

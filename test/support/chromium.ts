@@ -3,10 +3,10 @@ import { type Browser, chromium } from "playwright-core";
 
 const path = process.env.CHROMIUM ?? "/usr/bin/chromium";
 
-/** Whether there is a browser here; `scripts/chromium.sh` installs one. */
+/** `scripts/chromium.sh` installs one. */
 export const hasChromium: boolean = existsSync(path);
 
-/** A browser without a window, that asks nothing of the network by itself. */
+/** A headless browser that sends no requests of its own. */
 export async function openChromium(): Promise<Browser> {
   return chromium.launch({
     executablePath: path,

@@ -5,7 +5,7 @@ import { join } from "node:path";
 import { afterAll, inject } from "vitest";
 import { normalStatement } from "../lint/statement-rules.js";
 
-// Keeps what statements each test file sent, for the check at the end of the run.
+// Records the statements that each test file sent, for the check at the end of the run.
 const texts = new Set<string>();
 const add = (text: unknown) => texts.add(String(text));
 subscribe("mnemograph:statement", add);

@@ -1,10 +1,7 @@
 import { resolve } from "node:path";
 import { inject } from "vitest";
 
-/**
- * Options of node for programs that end within seconds: to optimise PostgreSQL's WebAssembly takes longer than they
- * run.
- */
+/** Node options for programs that run seconds: optimising PostgreSQL's WebAssembly takes longer. */
 export const briefly = ["--liftoff-only"];
 
 /**

@@ -1,7 +1,6 @@
 import { join } from "node:path";
 import ts from "typescript";
 
-/** The repository's root. */
 export const root = join(import.meta.dirname, "../..");
 
 /** The options of the repository's own type check. */

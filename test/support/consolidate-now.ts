@@ -1,6 +1,6 @@
 import type { Memory, Scope } from "../../src/index.js";
 
-/** Runs the graph of consolidation on `scope`; what came of each pair of memories. */
+/** Runs the consolidation graph on `scope`. Returns the outcome of each pair. */
 export async function consolidateNow(memory: Memory, { scope }: { readonly scope: Scope }) {
   const { status, calls, tokens, settled } = await memory.graphs().consolidation.invoke({ scope });
   const pairs = settled.map(({ vote: { verdict, reason }, effect }) => ({

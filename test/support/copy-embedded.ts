@@ -1,12 +1,9 @@
 import { cpSync } from "node:fs";
 import { inject } from "vitest";
 
-/**
- * Makes `folder` a set-up embedded database, without the seconds that making one from nothing takes. Only in runs on
- * the embedded database.
- */
+/** Makes `folder` a set-up embedded database, by a copy. Only in runs on the embedded database. */
 export function copyEmbedded(folder: string): void {
   const template = inject("embedded");
-  if (!template) throw new Error("There are no folders in a run on a server.");
+  if (!template) throw new Error("A run on a server has no embedded database to copy. Skip this test there.");
   cpSync(template.dataDir, folder, { recursive: true });
 }

@@ -4,11 +4,7 @@ import { join } from "node:path";
 import { afterAll, beforeAll } from "vitest";
 import { copyEmbedded } from "./copy-embedded.js";
 
-/**
- * Folders with a set-up embedded database. Only in runs on the embedded database.
- *
- * @returns makes a folder of that name.
- */
+/** Makes folders with a set-up embedded database. Only in runs on the embedded database. */
 export function useDataDirectories(): (name: string) => string {
   let root = "";
   beforeAll(() => {

@@ -1,25 +1,22 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 
-/** The repository's root. */
 export const repository = resolve(import.meta.dirname, "../..");
 
-/** A page of the documentation. */
 export interface DocPage {
-  /** From the repository's root. */
   readonly path: string;
   readonly text: string;
 }
 
-/** An example that runs as it stands, and what it prints. */
+/** A complete example and what it prints. */
 export interface DocExample {
-  /** The page and the line where it begins. */
+  /** Page and line. */
   readonly at: string;
   readonly code: string;
   readonly output: string | null;
 }
 
-/** The pages of docs, and those beside it that are documentation too. */
+/** The pages in docs, and the documentation outside it. */
 export function docPages(): DocPage[] {
   const docs = readdirSync(join(repository, "docs")).filter((name) => name.endsWith(".md"));
   const paths = [

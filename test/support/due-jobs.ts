@@ -1,16 +1,13 @@
 import type pg from "pg";
+import { candidate } from "./task-model.js";
 import type { TestConfig } from "./test-memory.js";
 
-/** Where due work is made and counted. */
 export interface DueJobsPlace {
   readonly pool: Pick<pg.Pool, "query">;
   readonly schema: string;
 }
 
-/**
- * Makes `threads` conversations of two turns each, of as many users of seven tenants, with two jobs due of each: the facts and the episode of
- * it. In a few statements.
- */
+/** Makes `threads` users of seven tenants, each with a conversation of two turns and two due jobs: facts and an episode. */
 export async function makeDueJobs({ pool, schema }: DueJobsPlace, threads: number): Promise<void> {
   await pool.query(
     `insert into "${schema}".owner (tenant_id, user_id, app_id, turns)
@@ -40,16 +37,10 @@ export async function makeDueJobs({ pool, schema }: DueJobsPlace, threads: numbe
   );
 }
 
-/** What became of the jobs: those that are due still or begun, memories by kind, and threads that have more or less than they should. */
-export interface JobEffects {
-  readonly open: number;
-  readonly facts: number;
-  readonly episodes: number;
-  readonly lost: number;
-  readonly duplicates: number;
-}
+/** Jobs still open, memories by kind, missing memories and duplicates. */
+type JobEffects = Record<"open" | "facts" | "episodes" | "lost" | "duplicates", number>;
 
-/** Reads what became of `makeDueJobs`. */
+/** The effects of the jobs of `makeDueJobs`. */
 export async function readEffects({ pool, schema }: DueJobsPlace): Promise<JobEffects> {
   const { rows } = await pool.query<JobEffects>(
     `with made as (
@@ -67,30 +58,13 @@ export async function readEffects({ pool, schema }: DueJobsPlace): Promise<JobEf
   return rows[0] ?? { open: 0, facts: 0, episodes: 0, lost: 0, duplicates: 0 };
 }
 
-/** Answers of the model to `makeDueJobs`, at once: one fact and one episode. */
+/** The answers of a model to the jobs of `makeDueJobs`: one fact and one episode. */
 export const instantAnswers = {
-  fact_extraction: () => ({
-    reasoning: "",
-    facts: [
-      {
-        category: "knowledge",
-        key: null,
-        value: null,
-        text: "Lives in Lisbon.",
-        importance: 3,
-        confidence: 0.9,
-        message: 1,
-        quote: "I live in Lisbon",
-        relation: "new",
-        target: null,
-        stated_by_user: true,
-      },
-    ],
-  }),
+  fact_extraction: () => ({ reasoning: "", facts: [candidate("Lives in Lisbon.", "I live in Lisbon")] }),
   episode_summary: () => ({ reasoning: "", summary: "They spoke of Lisbon." }),
 };
 
-/** Settings under which both jobs of `makeDueJobs` are due, and nothing else becomes so. */
+/** Settings with which only the two jobs of `makeDueJobs` become due. */
 export const dueJobsConfig = {
   memories: { extract: true, episodes: true, episodeEveryTurns: 2, episodeKeepShare: 0 },
   insights: { enabled: false },

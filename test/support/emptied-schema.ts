@@ -1,30 +1,25 @@
 import pg from "pg";
 
-/** What a schema was like when it had just been set up. */
 export interface FreshSchema {
   readonly schema: string;
-  /** Of tables, columns, indexes, functions, triggers and policies; any that is made, changed or dropped changes it. */
+  /** A hash of tables, columns, indexes, functions, triggers and policies. */
   readonly structure: string;
-  /** Rows of the tables that were not empty, as text, by table. */
+  /** The rows of non-empty tables, as text. */
   readonly rows: ReadonlyMap<string, string>;
 }
 
-/** Reads what `schema` is like. */
 export async function readFresh(pool: pg.Pool, schema: string): Promise<FreshSchema> {
   const rows = new Map<string, string>();
   for (const table of await writtenTables(pool, schema)) rows.set(table, await rowsOf(pool, schema, table));
   return { schema, structure: await structureOf(pool, schema), rows };
 }
 
-/**
- * Empties a schema that was used, which takes a tenth of setting one up. False where it is not as it was when it was
- * fresh: then it is of no use any more.
- */
+/** Empties a used schema, in a tenth of the time of a set-up. False if the schema differs from a fresh one. */
 export async function emptySchema(pool: pg.Pool, { schema, structure, rows }: FreshSchema): Promise<boolean> {
   const written = await writtenTables(pool, schema);
   const emptied = written.filter((table) => !rows.has(table)).map((table) => nameOf(schema, table));
   if (emptied.length > 0) await pool.query(`truncate ${emptied.join(", ")} restart identity cascade`);
-  // What the planner was told of rows that are gone.
+  // Statistics of the deleted rows.
   await pool.query(
     `delete from pg_statistic s using pg_class c
      where c.oid = s.starelid and c.relnamespace = $1::regnamespace`,
@@ -53,7 +48,7 @@ async function rowsOf(pool: pg.Pool, schema: string, table: string): Promise<str
   return rows[0]?.rows ?? "";
 }
 
-/** Rows of the catalog that describe the schema have another `xmin` once they were changed. */
+/** A changed row of the catalog has another `xmin`. */
 async function structureOf(pool: pg.Pool, schema: string): Promise<string> {
   const { rows } = await pool.query<{ structure: string }>(
     `with relation as (select * from pg_class where relnamespace = $1::regnamespace),

@@ -1,9 +1,8 @@
 import type { TestDatabase } from "./test-database.js";
 
-/** Tables that say nothing of anybody: which migrations ran, the names of embedding models. */
+/** Tables without data of scopes: migrations, names of embedding models. */
 const impersonal = /^(meta|checkpoint_migrations|embedding_space)$/;
 
-/** Every table of the schema that holds data of scopes. */
 export async function personalTables({ pool, schema }: Pick<TestDatabase, "pool" | "schema">) {
   const { rows } = await pool.query<{ name: string }>(
     `select table_name as name from information_schema.tables
@@ -13,7 +12,7 @@ export async function personalTables({ pool, schema }: Pick<TestDatabase, "pool"
   return rows.map(({ name }) => name).filter((name) => !impersonal.test(name));
 }
 
-/** How many rows of each table have `needle` in any column, as text or as bytes; tables without are left out. */
+/** The number of rows with `needle` in any column, as text or as bytes, of each table that has such rows. */
 export async function findEverywhere(db: Pick<TestDatabase, "pool" | "schema">, needle: string) {
   const found: Record<string, number> = {};
   const hex = Buffer.from(needle).toString("hex");
@@ -29,7 +28,6 @@ export async function findEverywhere(db: Pick<TestDatabase, "pool" | "schema">, 
   return found;
 }
 
-/** How many rows each table has. */
 export async function countEverything(db: Pick<TestDatabase, "pool" | "schema">) {
   const counts: Record<string, number> = {};
   for (const table of await personalTables(db)) {

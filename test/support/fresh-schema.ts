@@ -3,7 +3,7 @@ import { afterAll } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import type { TestDatabase } from "./test-database.js";
 
-/** Makes further schemas in the test database, set up with vectors; dropped at the end. */
+/** Makes further schemas in the test database, set up with vectors, dropped after the tests. */
 export function useFreshSchemas(db: TestDatabase): () => Promise<Pick<TestDatabase, "pool" | "schema" | "memory">> {
   const made: string[] = [];
   afterAll(async () => {

@@ -12,23 +12,17 @@ import { statementProblems } from "../lint/check-statements.js";
 
 declare module "vitest" {
   interface ProvidedContext {
-    /** Connection string of a real server, or null: then tests run on the embedded database. */
+    /** Of a real server; null in a run on the embedded database. */
     databaseUrl: string | null;
-    /** Folder of what `compileSources` makes. */
     compiled: string;
-    /** Folder in which each test file leaves the statements that it sent. */
+    /** Folder with the statements that each test file sent. */
     statements: string;
-    /** Where an embedded database lies whose schema "mnemograph" is set up; null on a server. */
-    embedded: {
-      /** A dump of it, to start one in memory from. */
-      readonly dump: string;
-      /** A folder of it, to copy. */
-      readonly dataDir: string;
-    } | null;
+    /** Paths of an embedded database whose schema "mnemograph" is set up: a dump and a folder. Null on a server. */
+    embedded: { readonly dump: string; readonly dataDir: string } | null;
   }
 }
 
-/** Makes the embedded database and compiles the programs once; what needs one starts from a copy. */
+/** Makes the embedded database and compiles the programs, once for all test files. */
 export default async function setup(project: TestProject): Promise<() => Promise<void>> {
   const databaseUrl = process.env.DATABASE_URL || null;
   if (databaseUrl !== null) await checkServer(databaseUrl);
@@ -44,13 +38,12 @@ export default async function setup(project: TestProject): Promise<() => Promise
   return async () => {
     const problems = statementProblems(statements, await isWhole(project));
     for (const problem of problems) console.error(problem);
-    // An error here would be printed, and the run counted as one without failures.
+    // Vitest only prints an error that is thrown here.
     if (problems.length > 0) process.exitCode = 1;
     rmSync(folder, { recursive: true, force: true });
   };
 }
 
-/** Whether all files ran that `npm test` runs. */
 async function isWhole(project: TestProject): Promise<boolean> {
   const { testFiles } = await project.globTestFiles();
   const ran = project.vitest.state.getTestModules().length;
@@ -69,12 +62,10 @@ async function embeddedIn(folder: string) {
   return embedded;
 }
 
-/** Keeps an embedded database without any tables from run to run, since making one takes seconds. */
+/** Caches an empty embedded database between runs, since to make one takes seconds. */
 async function keepEmptyDatabase(): Promise<void> {
   const packages = resolve(import.meta.dirname, "../../node_modules");
-  const { version } = JSON.parse(readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8")) as {
-    version: string;
-  };
+  const { version } = JSON.parse(readFileSync(join(packages, "@electric-sql/pglite/package.json"), "utf8"));
   if (!emptyDatabase(version)) await makeEmptyDatabase(join(packages, ".cache/mnemograph"));
 }
 

@@ -1,10 +1,9 @@
 import type { Memory } from "../../src/memory.js";
 import { shownBy } from "../../src/turns/memory-block.js";
 
-/** Whose memory the sample is. */
 export const ana = { userId: "ana" } as const;
 
-/** Texts that a page must do nothing with but show. */
+/** Texts that a page must only show. */
 export const hostile = {
   script: "<script>document.title = 'owned'</script><img src=x onerror=\"document.title='owned'\">",
   link: "javascript:document.title='owned' and [a link](javascript:alert(1))",
@@ -12,7 +11,7 @@ export const hostile = {
   emoji: "👩‍👩‍👧‍👦🏳️‍🌈 Z͑ͫ̓ͪ̂ͫ̽͏̴̙̤̞͉͚̯̞̠͍A̴̵̜̰͔ͫ͗͢L̠ͨͧͩ͘G̴̻͈͍͔̹̑͗̎̅͛́Ǫ̵̹̻̝̳͂̌̌͘!",
 } as const;
 
-const rounds: readonly (readonly [said: string, answered: string])[] = [
+const rounds: readonly [question: string, answer: string][] = [
   ["I moved to Porto in spring.", "Porto it is. How do you like the river?"],
   ["It is lovely. I sail on Sundays with Rui.", "Sailing on Sundays with Rui, noted."],
   ["Our boat is called Vento and it is green.", "Vento, a green boat."],
@@ -25,37 +24,27 @@ const rounds: readonly (readonly [said: string, answered: string])[] = [
   ["Can she sail with us?", "There is room for three on Vento."],
 ];
 
-/** Fills a memory with what each view of the inspector shows something of. */
+/** Fills a memory with data for each view of the inspector. */
 export async function fillInspectorSample(memory: Memory): Promise<void> {
   await addMemories(memory);
-  await talk(memory, "sailing", rounds);
+  await talk(memory, "sailing");
+  const source = { threadId: "sailing", seqs: [0], quote: "I moved to Porto" };
   await memory.memories.add(
-    {
-      text: "Moved to Porto in the spring of 2026.",
-      source: { threadId: "sailing", seqs: [0], quote: "I moved to Porto" },
-    },
+    { text: "Moved to Porto in the spring of 2026.", source },
     { scope: ana, actor: "planner" },
   );
-  await memory.record({
-    scope: ana,
-    threadId: "hostile",
-    messages: [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)].map(
-      (content, index) => ({ role: index % 2 === 0 ? "user" : "assistant", content, id: `hostile-${index}` }),
-    ),
-  });
+  const texts = [hostile.script, hostile.link, hostile.rightToLeft, hostile.emoji, "x".repeat(1_000_000)];
+  const role = (index: number) => (index % 2 === 0 ? "user" : "assistant");
+  const messages = texts.map((content, index) => ({ role: role(index), content, id: `hostile-${index}` }));
+  await memory.record({ scope: ana, threadId: "hostile", messages });
   await memory.idle();
 }
 
 async function addMemories({ memories }: Memory): Promise<void> {
   const scope = ana;
+  const city = { category: "projects", key: "city" };
   const drafts = [
-    {
-      text: "Lives in Lisbon.",
-      category: "projects",
-      key: "city",
-      value: "Lisbon",
-      validFrom: new Date("2025-02-01"),
-    },
+    { ...city, value: "Lisbon", text: "Lives in Lisbon.", validFrom: new Date("2025-02-01") },
     { text: "Sails on Sundays with Rui.", importance: 4 },
     { text: "Sails the green boat Vento.", importance: 3 },
     { text: "Sails with Rui on the Douro in spring.", importance: 3 },
@@ -66,26 +55,18 @@ async function addMemories({ memories }: Memory): Promise<void> {
     { text: `Likes ${hostile.emoji}` },
     { text: hostile.link, metadata: { url: "javascript:alert(1)" } },
   ];
-  // One by one: memories are linked with those that were there before.
+  // One by one, because memories are linked with earlier ones.
   for (const draft of drafts) await memories.add(draft, { scope, actor: "planner" });
+  const moved = {
+    ...city,
+    value: "Porto",
+    text: "Lives in Porto.",
+    validFrom: new Date("2026-04-01"),
+    correction: true,
+  };
+  await memories.add(moved, { scope, actor: "planner" });
   await memories.add(
-    {
-      text: "Lives in Porto.",
-      category: "projects",
-      key: "city",
-      value: "Porto",
-      validFrom: new Date("2026-04-01"),
-      correction: true,
-    },
-    { scope, actor: "planner" },
-  );
-  await memories.add(
-    {
-      text: "The user's preferred name is Anita.",
-      category: "profile",
-      key: "preferred_name",
-      value: "Anita",
-    },
+    { text: "The user's preferred name is Anita.", category: "profile", key: "preferred_name", value: "Anita" },
     { scope },
   );
   await memories.add(
@@ -101,22 +82,14 @@ async function addMemories({ memories }: Memory): Promise<void> {
   );
 }
 
-async function talk(
-  memory: Memory,
-  threadId: string,
-  said: readonly (readonly [said: string, answered: string])[],
-): Promise<void> {
-  for (const [turn, [question, answer]] of said.entries()) {
-    const recalled = await memory.recall({ scope: ana, threadId, query: question.slice(0, 1_000) });
-    await memory.remember({
-      scope: ana,
-      threadId,
-      messages: [
-        { role: "user", content: question, id: `${threadId}-u${turn}` },
-        { role: "assistant", content: answer, id: `${threadId}-a${turn}` },
-      ],
-      shown: shownBy(recalled),
-    });
+async function talk(memory: Memory, threadId: string): Promise<void> {
+  for (const [turn, [question, answer]] of rounds.entries()) {
+    const recalled = await memory.recall({ scope: ana, threadId, query: question });
+    const messages = [
+      { role: "user", content: question, id: `${threadId}-u${turn}` },
+      { role: "assistant", content: answer, id: `${threadId}-a${turn}` },
+    ];
+    await memory.remember({ scope: ana, threadId, messages, shown: shownBy(recalled) });
     await memory.idle();
   }
 }

@@ -7,17 +7,16 @@ import { silentLogger } from "./silent-logger.js";
 import type { TestDatabase } from "./test-database.js";
 import { createTestMemory, type TestOptions } from "./test-memory.js";
 
-/** Who connects: the role that owns the tables, or one that may only use them. Neither is a superuser. */
+/** The role that owns the tables, or one that may only read and write them. */
 export type Role = "owner" | "app";
 
-/** A schema on the server that isolates tenants. */
 export interface IsolatedDatabase extends Pick<TestDatabase, "schema" | "pool"> {
   /** As the server's superuser. */
   readonly pool: pg.Pool;
   connectionString(role: Role): string;
-  /** A memory for the role, isolated unless said otherwise. */
+  /** An isolated memory. @default role "app" */
   memory(options?: TestOptions & { readonly role?: Role }): Memory;
-  /** What `work` does in a transaction of the app's role for a tenant. */
+  /** Runs `work` in a transaction of the app's role for a tenant, then rolls back. */
   asTenant<Result>(tenancy: string, work: (client: pg.ClientBase) => Promise<Result>): Promise<Result>;
 }
 

@@ -1,14 +1,14 @@
 import type { MemoryItem } from "../../src/memories/item/memory.js";
 import { itemColumns } from "../../src/memories/item/memory-fields.js";
 
-/** What is null in a memory that has nothing beside its text. */
+/** Fields that may be null, as null. */
 const unset = Object.fromEntries(
   Object.entries(itemColumns)
     .filter(([, { json }]) => json.safeParse(null).success)
     .map(([name]) => [name, null]),
 ) as Partial<MemoryItem>;
 
-/** A fact of the user "ana", true and last changed `at`, with `fields`. */
+/** A fact of the user "ana", created and last changed `at`. */
 export function memoryItem(at: Date, fields: Partial<MemoryItem> = {}): MemoryItem {
   return {
     ...unset,

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
-import type { AddressInfo } from "node:net";
 import { ChatOpenAI } from "@langchain/openai";
 import { afterEach } from "vitest";
+import { listen } from "./free-port.js";
 
 /**
  * How the stub treats one request.
@@ -24,17 +24,12 @@ export type StubBehaviour =
   | "stall"
   | "silent";
 
-interface StubTool {
-  function: { name: string; parameters?: unknown };
-}
-
-/** The parts of a chat completion request that the stub or a test looks at. */
 export interface StubRequestBody {
   model: string;
   messages: { role: string; content: unknown }[];
   stream?: boolean;
   stream_options?: { include_usage?: boolean };
-  tools?: StubTool[];
+  tools?: { function: { name: string; parameters?: unknown } }[];
   tool_choice?: string | { function: { name: string } };
   response_format?: { type: string; json_schema?: { name: string; schema: unknown; strict?: boolean } };
 }
@@ -42,7 +37,7 @@ export interface StubRequestBody {
 export interface StubRequest {
   body: StubRequestBody;
   headers: IncomingMessage["headers"];
-  /** `performance.now()` at arrival: for the time between retries. */
+  /** `performance.now()` at arrival. */
   at: number;
 }
 
@@ -50,9 +45,9 @@ export interface OpenAIStub {
   /** For `new ChatOpenAI({ configuration: { baseURL } })`. */
   readonly baseURL: string;
   readonly requests: readonly StubRequest[];
-  /** Goes on with the script after what is left of it. */
+  /** Appends to the script. */
   enqueue(...behaviours: StubBehaviour[]): void;
-  /** Ends the server and cuts every connection, stalled ones too. */
+  /** Ends the server and cuts all connections. */
   close(): Promise<void>;
 }
 
@@ -78,25 +73,20 @@ export async function startOpenAIStub(...script: StubBehaviour[]): Promise<OpenA
       (error: unknown) => fail(response, 400, String(error)),
     );
   });
-  await new Promise<void>((resolve, reject) => {
-    server.once("error", reject);
-    server.listen(0, "127.0.0.1", resolve);
-  });
-
+  const port = await listen(server);
   return {
-    baseURL: `http://127.0.0.1:${(server.address() as AddressInfo).port}/v1`,
+    baseURL: `http://127.0.0.1:${port}/v1`,
     requests,
     enqueue: (...more) => void behaviours.push(...more),
     close: () =>
       new Promise((resolve) => {
-        // its error only says that the server was closed before
         server.close(() => resolve());
         server.closeAllConnections();
       }),
   };
 }
 
-/** Models of an OpenAI endpoint that answers by a script; `requests` are those of the latest, which ends with the test. */
+/** Models of an OpenAI endpoint that answers by a script. `requests` belong to the latest endpoint, closed after the test. */
 export function useOpenAI() {
   let stub: OpenAIStub | undefined;
   afterEach(() => stub?.close());
@@ -140,9 +130,8 @@ function respond(response: ServerResponse, behaviour: StubBehaviour, body: StubR
     fail(response, behaviour.status, "scripted failure", behaviour.retryAfterSeconds);
     return;
   }
-
   const message = messageFor(behaviour, body);
-  // As with providers, no two answers share an id: LangGraph would put one in the place of the other.
+  // LangGraph replaces a message by one with the same id.
   const id = `chatcmpl-${crypto.randomUUID()}`;
   response.writeHead(200, { "content-type": type });
   if (body.stream) {
@@ -166,21 +155,13 @@ function fail(response: ServerResponse, status: number, message: string, retryAf
   response.end(JSON.stringify({ error: { message, type: "stub_error", param: null, code: null } }));
 }
 
-// --- the protocol ---
-
 const USAGE = { prompt_tokens: 12, completion_tokens: 7, total_tokens: 19 };
-
-interface StubToolCall {
-  id: string;
-  type: "function";
-  function: { name: string; arguments: string };
-}
 
 interface StubMessage {
   content: string | null;
   refusal?: string;
   finish?: string | undefined;
-  tool_calls?: StubToolCall[];
+  tool_calls?: { id: string; type: "function"; function: { name: string; arguments: string } }[];
 }
 
 function messageFor(
@@ -213,9 +194,7 @@ function* chunksOf(message: StubMessage, body: StubRequestBody, id: string): Gen
   if (message.refusal !== undefined) yield chunk({ refusal: message.refusal });
   for (const [index, call] of (message.tool_calls ?? []).entries()) {
     const { name, arguments: json } = call.function;
-    yield chunk({
-      tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }],
-    });
+    yield chunk({ tool_calls: [{ index, id: call.id, type: "function", function: { name, arguments: "" } }] });
     yield chunk({ tool_calls: [{ index, function: { arguments: json } }] });
   }
   yield chunk({}, finishReason(message));

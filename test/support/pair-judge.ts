@@ -2,13 +2,11 @@ import type { PairVerdict } from "../../src/consolidation/pair-votes.rule.js";
 import type { ScriptedReply } from "../../src/testing/index.js";
 import { taskModel } from "./task-model.js";
 
-/** Two memories as the judge is shown them. */
 interface ShownTexts {
   readonly one: string;
   readonly other: string;
 }
 
-/** The pairs of a prompt, in their order. */
 function pairsOf(prompt: string): ShownTexts[] {
   return [...prompt.matchAll(/<pair number="\d+">(.*?)<\/pair>/gs)].map(([, pair = ""]) => {
     const texts = [...pair.matchAll(/<memory[^>]*>(.*?)<\/memory>/gs)].map(([, text = ""]) => text);
@@ -16,7 +14,7 @@ function pairsOf(prompt: string): ShownTexts[] {
   });
 }
 
-/** A model that gives each pair it is shown the verdict that `judge` says. */
+/** A model whose verdict on each pair of memories is `judge`. */
 export function judgingModel(judge: (pair: ShownTexts, call: number) => PairVerdict) {
   const reply = (prompt: string, call: number): ScriptedReply => ({
     structured: {

@@ -5,28 +5,22 @@ import { join } from "node:path";
 import pg from "pg";
 import { freePort } from "./free-port.js";
 
-/** Whether Debian's PgBouncer is here. */
 export function hasPgbouncer(): boolean {
   return spawnSync("pgbouncer", ["--version"]).status === 0;
 }
 
-/** A running PgBouncer. */
 export interface Pgbouncer {
-  /** Connection string through it, for one of `users`. */
+  /** Connection string through it. */
   url(user?: string): string;
   stop(): Promise<void>;
 }
 
 /**
- * PgBouncer in transaction mode before the server of `databaseUrl`, with fewer sessions than tests have clients, so that
- * they are handed around.
+ * PgBouncer in transaction mode before the server of `databaseUrl`, with fewer sessions than tests have clients.
  *
- * @param users roles that connect, with their passwords; those of the connection string besides.
+ * @param users further roles that connect, with their passwords.
  */
-export async function startPgbouncer(
-  databaseUrl: string,
-  users: Readonly<Record<string, string>> = {},
-): Promise<Pgbouncer> {
+export async function startPgbouncer(databaseUrl: string, users: Record<string, string> = {}): Promise<Pgbouncer> {
   const { hostname, port, username, password, pathname } = new URL(databaseUrl);
   const folder = mkdtempSync(join(tmpdir(), "mnemograph-pgbouncer-"));
   const known = { [username]: decodeURIComponent(password), ...users };

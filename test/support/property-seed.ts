@@ -1,5 +1,5 @@
 import fc from "fast-check";
 
-// Properties ask something else in each run. A failure prints its seed: `PROPERTY_SEED` asks the same again.
+// Each run of a property has a new seed. A failure prints it; `PROPERTY_SEED` repeats it.
 const { PROPERTY_SEED } = process.env;
 if (PROPERTY_SEED) fc.configureGlobal({ seed: Number(PROPERTY_SEED) });

@@ -1,6 +1,6 @@
 import { MemoryError } from "../../src/index.js";
 
-/** What `work` is refused with, or null where it comes to its end; other errors pass. */
+/** The MemoryError that `work` rejects with, or null. Other errors are thrown. */
 export async function rejection(work: Promise<unknown>): Promise<MemoryError | null> {
   const error: unknown = await work.then(
     () => null,

@@ -2,12 +2,9 @@ import type { Memory, Scope } from "../../src/index.js";
 
 const states = ["active", "quarantined", "superseded", "merged", "soft_deleted"] as const;
 
-/** Hides, deletes and trims what is due now, of everybody; says what came of the memories of `scope`. */
-export async function runLifecycle(
-  memory: Memory,
-  { scope }: { readonly scope?: Scope } = {},
-): Promise<{ readonly softDeleted: number; readonly purged: number }> {
-  /** How often each memory was hidden. */
+/** Runs the lifecycle work that is due, of all scopes. Counts the memories of `scope` that it hid and deleted. */
+export async function runLifecycle(memory: Memory, { scope }: { readonly scope?: Scope } = {}) {
+  /** How often each memory expired. */
   const hidings = async () => {
     const all = scope ? await memory.memories.list({ scope, states, limit: 1_000 }) : [];
     const counts = new Map<string, number>();

@@ -2,21 +2,19 @@ import { spawn } from "node:child_process";
 import { briefly } from "./compiled.js";
 import { limitsMs } from "./timing.js";
 
-/** A program of this repository, running. */
 export interface Program {
-  /** Everything it printed so far, both streams in order of arrival. */
+  /** Standard output and error so far, in order of arrival. */
   readonly output: () => string;
   readonly write: (text: string) => void;
-  /** Ends its input. */
   readonly end: () => void;
   readonly kill: (signal: NodeJS.Signals) => void;
   /** Resolves when `text` (or a match) was printed; rejects when the program ends without it. */
   readonly printed: (text: string | RegExp) => Promise<void>;
-  /** Its exit code; -1 when a signal ended it. */
+  /** -1 when a signal ended it. */
   readonly exited: Promise<number>;
 }
 
-/** Runs `file` with only these environment variables beside what finding programs and time takes. */
+/** Runs `file` with only the environment variables of `env`, and PATH. */
 export function runProgram(file: string, env: Record<string, string> = {}, cwd = process.cwd()): Program {
   const loader = file.endsWith(".ts") ? ["--import", import.meta.resolve("tsx")] : [];
   const child = spawn(process.execPath, [...briefly, ...loader, file], {

@@ -2,17 +2,16 @@ import { requestParts } from "../../src/http/read-request.js";
 import type { Memory } from "../../src/memory.js";
 import type { Operation } from "../../src/operations/operation.js";
 import type { OperationName } from "../../src/operations/operations.js";
+import { asText, linesOf } from "./export-lines.js";
 
-/** Whose memory the samples are about. */
 export interface SampleScope {
   readonly userId: string;
   readonly appId: string;
 }
 
-/** What an operation is asked. */
 export interface Sample {
   readonly input: Readonly<Record<string, unknown>>;
-  /** What is sent in lines. */
+  /** A body of lines. */
   readonly lines?: string;
   /** @default 200 */
   readonly status?: number;
@@ -20,7 +19,7 @@ export interface Sample {
 
 type Ids = Awaited<ReturnType<typeof fillSample>>;
 
-/** Fills a scope with one of each thing that a route is about, and gives their ids. */
+/** Fills a scope with one of each thing that a route is about. Returns their ids. */
 export async function fillSample(memory: Memory, scope: SampleScope) {
   const { userId, appId } = scope;
   const threadId = `thread of ${userId}`;
@@ -45,8 +44,7 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
   const [note] = await memory.memories.add({ text: "Buyers ask about refunds.", kind: "note" }, { scope: { appId } });
   const id = kept?.id ?? "";
   const [entry] = await memory.memories.history(id, { scope });
-  const lines: string[] = [];
-  for await (const line of memory.export({ userId: `${userId} who is new` })) lines.push(JSON.stringify(line));
+  const lines = asText(await linesOf(memory, { userId: `${userId} who is new` }));
   return {
     threadId,
     id,
@@ -62,7 +60,7 @@ export async function fillSample(memory: Memory, scope: SampleScope) {
 
 const said = { role: "user", content: "It is green.", id: "said" };
 
-/** One good input of each operation, about what `fillSample` made. */
+/** A valid input of each operation, for the data of `fillSample`. */
 const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   recall: ({ threadId }) => ({ threadId, query: "What is my boat called?" }),
   remember: ({ threadId }) => ({ threadId, messages: [said] }),
@@ -109,19 +107,17 @@ const inputs: Readonly<Record<OperationName, (ids: Ids) => Sample["input"]>> = {
   forget: () => ({ dryRun: true }),
 };
 
-/** One good request of an operation. */
 export function sampleOf(name: OperationName, ids: Ids): Sample {
   const input = inputs[name](ids);
   if (name === "import") return { input, lines: ids.exported };
   return name === "retryJob" ? { input, status: 404 } : { input };
 }
 
-/** The ids that an operator names for an operation that is about somebody. */
+/** The ids that an operator must pass to an operation on a scope. */
 export function namedFor({ reach }: Operation, { userId, appId }: SampleScope): Readonly<Record<string, string>> {
   return reach === "scope" || reach === "listed" || reach === "counted" ? { userId, appId } : {};
 }
 
-/** The method, address and body of a request to `operation`. */
 export function requestOf(
   operation: Operation,
   { input, lines }: Sample,

@@ -1,13 +1,11 @@
-import { once } from "node:events";
-import { type AddressInfo, connect, createServer, type Socket } from "node:net";
+import { connect, createServer, type Socket } from "node:net";
+import { listen } from "./free-port.js";
 
 /** A TCP proxy that can stop forwarding, as a network that swallows packets does. */
 export interface SilentProxy {
-  /** `url` through the proxy. */
   readonly url: string;
-  /** Whether it swallows everything, both ways, on connections there are and on new ones, which it still accepts. */
+  /** Whether it drops all data, on open connections and on new ones. */
   silent: boolean;
-  /** Ends the connections there are. */
   cut(): void;
   close(): void;
 }
@@ -29,11 +27,9 @@ export async function silentProxy(url: string): Promise<SilentProxy> {
     }
     near.on("data", (data) => proxy.silent || far.write(data));
     far.on("data", (data) => proxy.silent || near.write(data));
-  }).listen(0, "127.0.0.1");
-  await once(server, "listening");
+  });
   const through = new URL(url);
-  through.hostname = "127.0.0.1";
-  through.port = String((server.address() as AddressInfo).port);
+  through.host = `127.0.0.1:${await listen(server)}`;
   const proxy: SilentProxy = {
     url: through.href,
     silent: false,

@@ -1,6 +1,6 @@
 import { AIMessage, HumanMessage } from "@langchain/core/messages";
 
-/** A plain round: `<name>-q` and `<name>-a`, ids included. */
+/** A plain turn: a question and an answer with the ids `<name>-q` and `<name>-a`. */
 export function round(name: string): [HumanMessage, AIMessage] {
   return [
     new HumanMessage({ id: `${name}-q`, content: `question of ${name}` }),

@@ -6,30 +6,25 @@ import type { TestDatabase } from "./test-database.js";
 import type { TestConfig, TestOptions } from "./test-memory.js";
 import { newAddress } from "./thread-facts.js";
 
-/** What turns off all background work but summaries, so that a scripted model is asked for nothing else. */
-export const summariesOnly = {
-  preset: "every-round",
-  memories: { extract: false, episodes: false },
-} satisfies MemoryConfig;
+/** Turns off all background work except summaries. */
+const memories = { extract: false, episodes: false };
+export const summariesOnly = { preset: "every-round", memories } satisfies MemoryConfig;
 
 type SummaryOptions = Omit<TestOptions, "config"> & { readonly config?: TestConfig };
 
-/** A memory on `db` that makes summaries and nothing else. */
 export function summaryMemory(db: TestDatabase, options: SummaryOptions = {}): Memory {
   return db.memory({ ...options, config: { ...options.config, ...summariesOnly } });
 }
 
 /**
- * A new thread in such a memory, whose model says "summary 1", "summary 2", … unless another is given; `say` ends a turn
- * of the name with one message each, and gives what became of its summary.
+ * A new thread in such a memory. The default model answers "summary 1", "summary 2", …; `say` ends a turn and returns
+ * the state of its summary.
  */
 export function summarisedThread<Model extends ScriptedChatModel = ScriptedChatModel>(
   db: TestDatabase,
   options: Omit<SummaryOptions, "model"> & { readonly model?: Model } = {},
 ) {
-  const replies = (_: unknown, index: number) => ({
-    structured: { reasoning: "…", summary: `summary ${index + 1}` },
-  });
+  const replies = (_: unknown, index: number) => ({ structured: { reasoning: "…", summary: `summary ${index + 1}` } });
   const model = options.model ?? (new ScriptedChatModel({ replies }) as Model);
   const memory = summaryMemory(db, { ...options, model });
   const thread = newAddress();

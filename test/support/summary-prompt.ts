@@ -1,18 +1,14 @@
 import type { ScriptedCall } from "../../src/testing/index.js";
 
-/** What one call of the summarizing model was given. */
+/** The parts of a prompt for a summary. */
 export interface SummaryPrompt {
-  /** The previous summary and the seqs it covers; null without one. */
   readonly previous: { readonly covers: string; readonly text: string } | null;
-  /** Seqs of the new messages. */
   readonly added: number[];
-  /** Seqs of the messages to drop, and before which seq. */
   readonly dropped: number[];
   readonly dropBefore: number | null;
   readonly text: string;
 }
 
-/** The parts of the prompt of `call`. */
 export function summaryPrompt(call: ScriptedCall | undefined): SummaryPrompt {
   const text = call?.messages.find((message) => message.getType() === "human")?.text ?? "";
   const previous = /<previous_summary covers="([^"]*)">\n([\s\S]*?)\n<\/previous_summary>/.exec(text);

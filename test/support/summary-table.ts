@@ -1,9 +1,9 @@
 import type { Memory } from "../../src/memory.js";
 
-/** A summary as one row: its number, its window, the number of the one it is based on. */
+/** `base` is the number of the summary that it extends. */
 export type SummaryRow = [id: number, start: number, end: number, base: number | null, status: string];
 
-/** A thread's summaries, oldest first, with ids counted from 1. */
+/** A thread's summaries, oldest first, numbered from 1. */
 export async function summaryTable(
   memory: Memory,
   thread: Parameters<Memory["summaries"]["list"]>[0],

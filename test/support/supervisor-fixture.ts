@@ -6,7 +6,7 @@ import { z } from "zod";
 import { createMemorySupervisor, type Memory } from "../../src/index.js";
 import { type ScriptedCall, ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 
-/** A model that answers with `replies` in order; without any it is never to be called. */
+/** A model that answers with `replies` in order; a call beyond them fails. */
 export const scripted = (...replies: ScriptedReply[]) => new ScriptedChatModel({ replies });
 
 /** A supervisor's reply that gives each subagent its task. */
@@ -14,7 +14,6 @@ export function delegates(...tasks: [name: string, task: string][]) {
   return { toolCalls: tasks.map(([name, task]) => ({ name, args: { task } })) };
 }
 
-/** A tool without arguments. */
 export const plainTool = (name: string, answer: () => unknown) =>
   tool(answer, { name, description: `It is ${name}.`, schema: z.object({}) });
 
@@ -23,16 +22,15 @@ type Options = Partial<Parameters<typeof createMemorySupervisor>[0]> & {
   readonly checkpointer?: BaseCheckpointSaver | false;
 };
 
-/** A compiled supervisor, "Lead." its instructions; models that are not given are never to be called. */
+/** A compiled supervisor. A call of a model that is not given fails. */
 export async function supervise({ checkpointer = new MemorySaver(), ...options }: Options) {
   const own = { model: scripted(), planner: {}, executor: {}, prompt: "Lead." };
   return (await createMemorySupervisor({ ...own, ...options })).compile({ checkpointer });
 }
 
-/** What a user says, as a graph's input. */
 export const says = (text: string) => ({ messages: [new HumanMessage(text)] });
 
-/** A fresh thread of a new user's: its run config and its address in memory. */
+/** A new user's thread: its run config and its address in memory. */
 export function newThread() {
   const [threadId, userId] = [randomUUID(), randomUUID()];
   return {
@@ -49,7 +47,6 @@ export function told(messages: readonly BaseMessage[]): string[] {
   });
 }
 
-/** What a model was shown in one of its calls. */
 export const shown = (call: ScriptedCall | undefined) => told(call?.messages ?? []);
 
 /** The whole transcript of a thread that has no summary. */

@@ -2,7 +2,7 @@ import type { BaseMessage } from "@langchain/core/messages";
 import { ScriptedChatModel, type ScriptedReply } from "../../src/testing/index.js";
 import { toolName } from "../../src/testing/scripted-reply.js";
 
-/** Replies by the name of the structured output that is asked for; `call` counts those of that name from 0. */
+/** Replies by the name of the requested structured output; `call` counts the calls of that name from 0. */
 export type TaskReplies = Partial<
   Record<string, (prompt: string, call: number) => ScriptedReply | Promise<ScriptedReply>>
 >;
@@ -10,14 +10,12 @@ export type TaskReplies = Partial<
 const defaults: TaskReplies = {
   conversation_summary: () => ({ structured: { reasoning: "", summary: "They talked." } }),
   fact_extraction: () => ({ structured: { reasoning: "", facts: [] } }),
-  episode_summary: (_, call) => ({
-    structured: { reasoning: "", summary: `They talked about subject ${call}.` },
-  }),
+  episode_summary: (_, call) => ({ structured: { reasoning: "", summary: `They talked about subject ${call}.` } }),
   user_insights: () => ({ structured: { insights: [] } }),
   memory_pairs: () => ({ structured: { verdicts: [] } }),
 };
 
-/** A model for background work that answers each task by its script. */
+/** A model for background work with a script for each task. */
 export function taskModel(replies: TaskReplies) {
   const counts = new Map<string, number>();
   const model = new ScriptedChatModel({
@@ -31,18 +29,16 @@ export function taskModel(replies: TaskReplies) {
     },
   });
   return Object.assign(model, {
-    /** The prompts of the calls for one structured output, in order. */
     prompts: (name: string) =>
       model.calls.filter((call) => call.toolNames[0] === name).map((call) => promptOf(call.messages)),
   });
 }
 
-/** The block of material that a call was given. */
 function promptOf(messages: readonly BaseMessage[]): string {
   return messages.find((message) => message.type === "human")?.text ?? "";
 }
 
-/** A candidate as the extracting model gives it, with what is not said filled in. */
+/** A candidate of the extracting model, with defaults for other fields. */
 export function candidate(
   text: string,
   quote: string,
@@ -78,7 +74,6 @@ export function candidate(
   };
 }
 
-/** The extracting model's answer. */
 export function facts(...candidates: readonly Record<string, unknown>[]): ScriptedReply {
   return { structured: { reasoning: "none", facts: candidates } };
 }

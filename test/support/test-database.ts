@@ -6,33 +6,26 @@ import { silentLogger } from "./silent-logger.js";
 import { createTestMemory, type TestConfig, type TestOptions } from "./test-memory.js";
 import { giveBackWorkerDatabase, newSchemaName, takeWorkerDatabase, type WorkerDatabase } from "./worker-pool.js";
 
-/** A database of a test file's own, set up. */
 export interface TestDatabase {
   readonly pool: pg.Pool;
   readonly schema: string;
   readonly database: Database;
   /**
-   * A memory on it. Inline jobs, no logging, neither extraction, episodes, insights nor consolidation unless said otherwise; close it only to
-   * test closing.
+   * A memory on it, closed after the tests. Default: inline jobs, no logging, no extraction, episodes, insights or
+   * consolidation.
    */
   memory(options?: TestOptions): Memory;
 }
 
-/** Whether the tests run on a real server. */
 export const onServer = () => inject("databaseUrl") !== null;
 
 /**
- * A set-up database for the calling test file: a schema of its own, on the server or on the embedded database of
- * this worker. Tests share it and keep apart by their ids.
+ * A set-up schema for the calling test file, on the server or on the embedded database of this worker. The tests of
+ * the file share it, with different ids.
  */
 export function useTestDatabase(): TestDatabase {
-  let opened: { pool: pg.Pool; schema: string; database: Database } | undefined;
-  const get = () => {
-    if (!opened) throw new Error("The test database is open only while tests run.");
-    return opened;
-  };
+  let opened: Omit<TestDatabase, "memory"> | undefined;
   const memories: Memory[] = [];
-
   beforeAll(async () => {
     opened = await open();
   });
@@ -40,7 +33,6 @@ export function useTestDatabase(): TestDatabase {
     for (const memory of memories) await memory.close();
     await opened?.database.close();
   });
-
   return {
     get pool() {
       return get().pool;
@@ -65,14 +57,17 @@ export function useTestDatabase(): TestDatabase {
       return memory;
     },
   };
+  function get() {
+    if (!opened) throw new Error("The test database is open only while tests run.");
+    return opened;
+  }
 }
 
-/** Facts, episodes, insights and comparisons would use up the replies of scripted models. */
+/** Background work would use up the replies of scripted models. */
 function withoutUpkeep(config: TestOptions["config"] = {}): TestConfig | string {
   if (typeof config === "string") return config;
   const { memories, insights, consolidation } = config;
   return {
-    // The seeds' tables, number for number.
     preset: "every-round",
     ...config,
     memories: { extract: false, episodes: false, ...memories },

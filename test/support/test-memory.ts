@@ -3,17 +3,14 @@ import type { Memory } from "../../src/memory.js";
 import type { MemoryOptions } from "../../src/memory-options.js";
 import { type ChangedConstants, constants, type MemoryConfig } from "../../src/options.js";
 
-/** Settings, and other numbers in the place of the package's constants: leases of a millisecond, retries at once. */
+/** Settings, and values that replace the package's constants, such as leases of a millisecond. */
 export type TestConfig = {
   readonly [Group in keyof MemoryConfig]: Group extends keyof ChangedConstants
     ? (NonNullable<MemoryConfig[Group]> & ChangedConstants[Group]) | undefined
     : MemoryConfig[Group];
 } & Omit<ChangedConstants, keyof MemoryConfig>;
 
-/** `MemoryOptions` whose config may change constants. */
-export type TestOptions = Omit<MemoryOptions, "config"> & {
-  readonly config?: TestConfig | string | undefined;
-};
+export type TestOptions = Omit<MemoryOptions, "config"> & { readonly config?: TestConfig | string | undefined };
 
 /** `createMemory` for tests that change constants, which users cannot. */
 export function createTestMemory({ config, ...options }: TestOptions): Memory {

@@ -5,7 +5,6 @@ import type { Memory } from "../../src/memory.js";
 import type { TestDatabase } from "./test-database.js";
 import type { TestOptions } from "./test-memory.js";
 
-/** A thread of a user. */
 export interface Address {
   readonly scope: { readonly userId: string };
   readonly threadId: string;
@@ -23,17 +22,16 @@ export function openThread(db: TestDatabase, options?: TestOptions) {
 /** Drafts of plain texts. */
 export const asDrafts = (texts: readonly string[]) => texts.map((text) => ({ text }));
 
-/** One turn of a thread. */
 export function say(memory: Memory, thread: Address, says: string, answer = "I see.") {
   return memory.remember({ ...thread, messages: [new HumanMessage(says), new AIMessage(answer)] });
 }
 
-/** The texts of what is known of a thread's user, oldest first. */
+/** The texts of the user's memories, oldest first. */
 export async function textsOf(memory: Memory, { scope }: Address): Promise<string[]> {
   return (await memory.memories.list({ scope })).map(({ text }) => text).toReversed();
 }
 
-/** The events of a thread's background work as "op status detail", in order; those of the memories it wrote apart. */
+/** The events of a thread's background work as "op status detail", in order, without those of single memories. */
 export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId }: Address, step: string) {
   const { rows } = await pool.query<{ op: string; status: string; detail: string | null }>(
     `select op, status, detail from "${schema}".event
@@ -43,15 +41,9 @@ export async function eventsOf({ pool, schema }: TestDatabase, { scope, threadId
   return rows.map(({ op, status, detail }) => `${op} ${status} ${detail}`);
 }
 
-/** A thread's work of a kind as the table has it. */
 export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Address, kind: WorkKind) {
-  const { rows } = await pool.query<{
-    done_until: number;
-    attempts: number;
-    lease_until: Date | null;
-    retry_at: Date | null;
-    error: string | null;
-  }>(
+  type Row = Record<"done_until" | "attempts", number> & Record<"lease_until" | "retry_at", Date | null>;
+  const { rows } = await pool.query<Row & { error: string | null }>(
     `select k.done_until::int, k.attempts, k.lease_until, k.retry_at, k.error from "${schema}".work k
      join "${schema}".thread t on t.id = k.thread_ref where t.thread_id = $1 and k.kind = $2 and k.given_up_at is null`,
     [threadId, kind],
@@ -61,13 +53,8 @@ export async function taskOf({ pool, schema }: TestDatabase, { threadId }: Addre
 
 /** A thread's dead letters, oldest first. */
 export async function deadLettersOf({ pool, schema }: TestDatabase, { threadId }: Address) {
-  const { rows } = await pool.query<{
-    kind: WorkKind;
-    start_seq: number;
-    end_seq: number;
-    output: string | null;
-    error: string;
-  }>(
+  type Row = Record<"start_seq" | "end_seq", number> & { kind: WorkKind; output: string | null; error: string };
+  const { rows } = await pool.query<Row>(
     `select d.kind, (d.progress ->> 'startSeq')::int as start_seq, (d.progress ->> 'endSeq')::int as end_seq, d.output, d.error
      from "${schema}".work d
      join "${schema}".thread t on t.id = d.thread_ref where t.thread_id = $1 and d.given_up_at is not null order by d.id`,

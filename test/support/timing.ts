@@ -1,23 +1,16 @@
-/**
- * How long what tests do may take, in milliseconds, by its kind.
- *
- * Limits end what hangs and prove nothing: each is many times what a quiet machine of two cores needs, so that a test
- * fails neither on a slow machine nor beside other work.
- */
+/** Limits that end what hangs, in milliseconds: many times what a quiet machine of two cores needs. */
 export const limitsMs = {
-  /** Something that a test waits for: less than a test may take, so that the failure says what did not come. */
+  /** A wait within a test; less than `test`, so that the failure names it. */
   step: 150_000,
-  /** A test, or a hook of a file. */
   test: 300_000,
-  /** A test that takes seconds by design: thousands of runs, or an attack. */
+  /** A test with thousands of runs, or an attack. */
   long: 1_200_000,
 } as const;
 
 /**
- * Milliseconds of the processor that `work` takes in this process, which other work beside it hardly changes.
+ * Processor time of `work` in milliseconds: the least of at most three tries.
  *
- * @param enough no second try once a try took no longer. A try can be slowed by garbage of what ran before.
- * @returns the least of at most three tries.
+ * @param enough no further try once a try took no longer. Garbage of earlier work can slow a try.
  */
 export function processorMs(work: () => unknown, enough: number): number {
   let least = Number.POSITIVE_INFINITY;

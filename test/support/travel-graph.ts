@@ -15,7 +15,6 @@ const Counted = Annotation.Root({ input: Annotation<string>(), runs: append, log
 const Outer = Annotation.Root({
   input: Annotation<string>(),
   log: append,
-  // Kept as differences, with a snapshot every third time.
   trail: () =>
     new DeltaChannel<string[], string[]>((all, writes) => [...(all ?? []), ...writes.flat()], {
       snapshotFrequency: 3,
@@ -24,8 +23,8 @@ const Outer = Annotation.Root({
 });
 
 /**
- * A graph with everything that checkpoints can hold: a delta channel, parallel branches that are joined, sends, an
- * inner graph, an inner graph that keeps its state between runs, a question to the user when told to "ask", and a failure when told to "fail".
+ * A graph with everything that checkpoints can hold: a delta channel, joined branches, sends, inner graphs with and
+ * without a state of their own, an interrupt on the input "ask", a failure on "fail".
  */
 export function travelGraph(checkpointer: BaseCheckpointSaver) {
   const inner = new StateGraph(Inner)
@@ -56,9 +55,7 @@ export function travelGraph(checkpointer: BaseCheckpointSaver) {
     .addNode(
       "counter",
       async ({ input }, config) => ({ log: (await counter.invoke({ input }, config)).log.slice(-1) }),
-      {
-        subgraphs: [counter],
-      },
+      { subgraphs: [counter] },
     )
     .addNode("last", () => ({ trail: ["ended"] }))
     .addEdge(START, "start")

@@ -1,15 +1,11 @@
 import type pg from "pg";
 
-/** A statement as it was sent. */
 export interface WatchedStatement {
   readonly text: string;
   readonly values: unknown[];
 }
 
-/**
- * `pool`, with every statement that goes through it noted; a transaction counts as one, and its statements are noted in
- * `inTransactions`.
- */
+/** `pool` with a record of its statements. A transaction counts as one; its others are in `inTransactions`. */
 export function watchedPool(pool: pg.Pool) {
   const statements: WatchedStatement[] = [];
   const inTransactions: WatchedStatement[] = [];
@@ -46,7 +42,6 @@ function watchedClient(client: pg.PoolClient, note: (statement: WatchedStatement
   });
 }
 
-/** Of `query(text, values)` or `query({ text, values })`. */
 function statementOf([first, values]: unknown[]): WatchedStatement {
   const given = typeof first === "string" ? { text: first, values } : (first as pg.QueryConfig);
   return { text: given.text, values: (given.values as unknown[] | undefined) ?? [] };

@@ -9,16 +9,15 @@ import { round } from "./spoken.js";
 import { candidate, facts, type TaskReplies, taskModel } from "./task-model.js";
 import type { TestConfig, TestOptions } from "./test-memory.js";
 
-/** A kind of work that a model does. */
 export interface WorkCase {
   readonly kind: WorkKind;
   readonly config?: TestConfig;
-  /** The structured output that its model is asked for, and how it answers. */
+  /** The structured output that the model returns. */
   readonly task: string;
   readonly reply: (prompt: string, call: number) => ScriptedReply;
-  /** Has it come about and be done, as far as it is. */
+  /** Causes the work, which starts at once. */
   begin(memory: Memory, talk: AppAddress): Promise<unknown>;
-  /** What is there when it is done, once. */
+  /** The effects of the completed work. */
   readonly done: readonly string[];
   effects(memory: Memory, talk: AppAddress): Promise<string[]>;
 }
@@ -106,35 +105,27 @@ export const workCases: readonly WorkCase[] = [
     config: { consolidation: { enabled: true } },
     reply: judgingModel(() => "same").reply,
     async begin(memory, talk) {
-      const texts = [
-        "The user enjoys hiking in the Alps every summer.",
-        "Every summer the user enjoys hikes across the Alps.",
+      const drafts = [
+        { text: "The user enjoys hiking in the Alps every summer." },
+        { text: "Every summer the user enjoys hikes across the Alps." },
       ];
-      await memory.memories.add(
-        texts.map((text) => ({ text })),
-        { scope: userOf(talk) },
-      );
+      await memory.memories.add(drafts, { scope: userOf(talk) });
       await consolidateNow(memory, { scope: talk.scope });
     },
-    // Either of them stays.
+    // One of the two is merged into the other.
     done: ["1 of 2"],
     effects: async (memory, talk) => [`${(await textsOf(memory, userOf(talk), "fact")).length} of 2`],
   },
 ];
 
-/** Options of a memory that does only this kind of work, and what that takes. @param reply answers its task. */
+/** Options of a memory that does only this kind of work and its preconditions. */
 export function optionsOf({ config, task }: WorkCase, reply: NonNullable<TaskReplies[string]>): TestOptions {
   const replies = { app_note: () => noted("They talked."), fact_extraction: () => bees, [task]: reply };
   return {
     model: taskModel(replies),
     config: {
       ...config,
-      summaries: {
-        everyMessages: 1_000,
-        afterSeq: 1_000,
-        ...config?.summaries,
-        ...(config?.summaries && { afterSeq: 5 }),
-      },
+      summaries: config?.summaries ? { afterSeq: 5, ...config.summaries } : { everyMessages: 1_000, afterSeq: 1_000 },
       memories: { extract: false, episodes: false, ...config?.memories },
       notes: { limit: 0, ...config?.notes },
       insights: { enabled: false, ...config?.insights },

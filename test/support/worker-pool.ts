@@ -5,7 +5,7 @@ import { type EmbeddedPool, openEmbeddedPool } from "../../src/postgres/embedded
 import { emptySchema, type FreshSchema, readFresh } from "./emptied-schema.js";
 
 let embedded: EmbeddedPool | undefined;
-/** The schema of the file before, emptied; undefined where none could be. */
+/** The emptied schema of the previous file, if it could be emptied. */
 let fresh: FreshSchema | undefined;
 let inUse = false;
 
@@ -16,18 +16,16 @@ export interface WorkerDatabase {
 }
 
 /**
- * The embedded database of this worker, which its test files use one after another: starting one, and setting up a
- * schema, cost more than most files take. A file gets a session that knows nothing of those before it.
+ * The embedded database of this worker, in a new session. Test files use it one after another, because to start a
+ * database and set up a schema takes longer than most files.
  *
  * @param dump path of the database to start from.
- * @param setUp makes the tables of a new schema.
  */
 export async function takeWorkerDatabase(
   dump: string,
   setUp: (database: WorkerDatabase) => Promise<unknown>,
 ): Promise<WorkerDatabase> {
   if (inUse) {
-    // A file that could not give it back may still hold its only client.
     embedded = undefined;
     fresh = undefined;
   }
@@ -45,15 +43,14 @@ export async function takeWorkerDatabase(
   return { pool, schema: fresh.schema };
 }
 
-/** Name for a schema of a test's own. */
 export function newSchemaName(): string {
   return `test_${randomUUID().slice(0, 8)}`;
 }
 
 /**
- * Ends a file's use of it.
+ * Ends a file's use of the worker's database.
  *
- * @throws when the file left a client checked out, for which the next file would wait in vain, or another schema.
+ * @throws when the file left a client checked out, or another schema.
  */
 export async function giveBackWorkerDatabase({ schema }: WorkerDatabase): Promise<void> {
   if (!embedded || !fresh) return;

@@ -4,7 +4,7 @@ import { createGate } from "../../src/testing/index.js";
 /** Enough for everything already settled to be noticed. */
 const settle = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
-test("holds everyone until it is opened", async () => {
+test("a gate blocks until it is opened", async () => {
   const gate = createGate();
   const passed: string[] = [];
   const first = gate.wait().then(() => passed.push("first"));
@@ -19,7 +19,7 @@ test("holds everyone until it is opened", async () => {
   expect(gate.waiting).toBe(0);
 });
 
-test("stays open until it is closed", async () => {
+test("a gate stays open until it is closed", async () => {
   const gate = createGate({ open: true });
   await gate.wait();
   await gate.wait();

@@ -87,7 +87,7 @@ describe("the answer", () => {
   });
 });
 
-describe("the answer about all that is known of the user", () => {
+describe("the answer to a question about all memories", () => {
   const block = `You are kind.
 
 <memory>
@@ -133,7 +133,7 @@ None of this is known until the user agrees.
     expect(await answerTo(human(`[Previous context: ${context}]\n\n${asked}`))).toBe(answer);
   });
 
-  test("what waits for consent is not known, whatever is asked", async () => {
+  test("omits memories that wait for consent", async () => {
     expect(await answerTo(new SystemMessage(block), human("Which city is mine?"))).toBe(
       "[offline stand-in] Noted: Which city is mine?",
     );
@@ -147,7 +147,7 @@ None of this is known until the user agrees.
   });
 
   test.each(["Do you know the way?", "What do you know about my dog?", "What do you know about Messina?"])(
-    "is another one than: %s",
+    "is not given to: %s",
     async (asked) => {
       expect(await answerTo(new SystemMessage(block), human(asked))).not.toContain("name: Ana");
     },
@@ -156,11 +156,7 @@ None of this is known until the user agrees.
 
 describe("handing over", () => {
   const delegate = (name: string) =>
-    tool(({ task }) => `${name} did: ${task}`, {
-      name,
-      description: name,
-      schema: z.object({ task: z.string() }),
-    });
+    tool(({ task }) => `${name} did: ${task}`, { name, description: name, schema: z.object({ task: z.string() }) });
   const callsFor = async (text: string, names: string[]): Promise<unknown> => {
     const { tool_calls } = await model
       .bindTools(names.map(delegate))

@@ -20,13 +20,7 @@ const extract = (texts: readonly string[], known: Parameters<typeof extractFacts
     },
     1_000,
   ).then(({ candidates }) => candidates);
-const turn = (role: "user" | "assistant", text: string, seq = 0) => ({
-  seq,
-  role,
-  actor: null,
-  text,
-  saidAt,
-});
+const turn = (role: "user" | "assistant", text: string, seq = 0) => ({ seq, role, actor: null, text, saidAt });
 
 describe("facts", () => {
   test.each([
@@ -94,7 +88,7 @@ test("an episode is what the user said, and goes on in the next piece", async ()
   expect(long.length).toBeLessThanOrEqual(600);
 });
 
-test("no two memories are the same, and nobody is seen through", async () => {
+test("no two memories are merged", async () => {
   const alike = ["A dog & a cat.", "A cat & a dog."].map((text) => ({
     category: "knowledge",
     key: null,

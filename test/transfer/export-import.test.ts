@@ -54,7 +54,7 @@ describe("export and import", () => {
     expect(await target.import(lines)).toMatchObject({ written: {}, total: 0, lines: lines.length });
     expect(await countEverything(fresh)).toEqual(before);
 
-    // It is found as before, by words, and by vectors once they are made.
+    // Found by words, and by vectors after reembed.
     const query = { scope, query: `who likes ${name}` };
     const texts = async (memory: Memory) => (await memory.query(query)).map(({ memory: { text } }) => text).sort();
     expect((await texts(target)).length).toBeGreaterThan(0);
@@ -66,13 +66,13 @@ describe("export and import", () => {
     const { embedded } = await fresh.memory({ embeddings: new HashingEmbeddings({ dimensions: 16 }) }).reembed();
     const active = ofType(lines, "memory").filter(({ state }) => state === "active");
     expect(embedded).toBe(active.length + ofType(lines, "item").length);
-    // And goes on: the next change has the next revision.
+    // The next change has the next revision.
     await target.memories.add({ text: `Later more of ${name} happened.` }, { scope });
     const [{ revision }] = await counters(fresh.schema);
     expect(Number(revision)).toBe((ofType(lines, "owner")[0]?.revision ?? 0) + 1);
   });
 
-  it("leave out no column, but those that are made anew", async () => {
+  it("have every column except derived ones", async () => {
     const whose = ["owner_ref", "tenant_id", "user_id", "app_id"];
     const madeAnew: Partial<Record<RecordName, string[]>> = {
       owner: ["id", "memory_count", "memory_length", "message_count", "message_length"],
@@ -109,11 +109,7 @@ describe("export and import", () => {
     await memory.memories.add({ text: "Prefers tea everywhere." }, { scope: inApp });
     await memory.memories.add({ text: "Users like short answers.", kind: "note" }, { scope: { appId: app } });
     await memory.record({ scope: inApp, threadId: `${app} 1`, messages: [new HumanMessage("in the app")] });
-    await memory.record({
-      scope: { userId: user },
-      threadId: `${app} 2`,
-      messages: [new HumanMessage("outside")],
-    });
+    await memory.record({ scope: { userId: user }, threadId: `${app} 2`, messages: [new HumanMessage("outside")] });
     const exported = async (scope: Scope) => {
       const lines = await linesOf(memory, scope);
       return [
@@ -134,15 +130,12 @@ describe("export and import", () => {
     }
   });
 
-  it("can make the memories another user's", async () => {
+  it("can assign the memories to another user", async () => {
     const [ana, ben] = [word(), word()];
     const lines = await linesOf(await fillScope(db, { userId: ana, appId: ana }, ana), { userId: ana });
     const target = (await freshSchema()).memory();
     const scope = { tenantId: "acme", userId: ben };
-    expect(await target.import(lines, { scope })).toMatchObject({
-      scope,
-      total: lines.length - 2,
-    });
+    expect(await target.import(lines, { scope })).toMatchObject({ scope, total: lines.length - 2 });
     expect(withoutHeader(await linesOf(target, scope))).toEqual(withoutHeader(lines));
     expect(await linesOf(target, { userId: ana })).toHaveLength(2);
     await expect(target.import(lines, { scope: { appId: ben } })).rejects.toThrow(
@@ -170,7 +163,7 @@ describe("export and import", () => {
     await expect(target.import(lines)).rejects.toMatchObject(refused);
     await target.forget(scope);
     await target.import(lines);
-    // The same file again is no other source; one exported later is.
+    // The same file is the same source; a later export is another one.
     expect(await target.import(lines)).toMatchObject({ total: 0 });
     await expect(target.import(await linesOf(target, scope))).rejects.toMatchObject(refused);
     expect((await target.memories.list({ scope })).map(({ text }) => text)).toEqual(["Likes tea very much."]);
@@ -212,7 +205,7 @@ describe("export and import", () => {
     expect(await memory.notes.list({ scope: app })).toEqual([]);
   });
 
-  it("never take what belongs to another scope", async () => {
+  it("never take rows of another scope", async () => {
     const [ana, ben] = [word(), word()];
     const memory = await fillScope(db, { userId: ana }, ana);
     const lines = await linesOf(memory, { userId: ana });
@@ -227,7 +220,7 @@ describe("export and import", () => {
     expect(await countEverything(db)).toEqual(before);
   });
 
-  describe("of what is no export", () => {
+  describe("of an invalid export", () => {
     const header = {
       type: "header",
       format: "mnemograph",

@@ -20,9 +20,7 @@ describe("large and interrupted exports and imports", () => {
   it("stop and go on where they were", async () => {
     const scope = { userId: word() };
     const source = db.memory();
-    const drafts = Array.from({ length: 1_200 }, (_, index) => ({
-      text: `Knows that number ${index} is odd.`,
-    }));
+    const drafts = Array.from({ length: 1_200 }, (_, index) => ({ text: `Knows that number ${index} is odd.` }));
     await source.memories.add(drafts, { scope });
     const lines = await linesOf(source, scope);
     const target = (await freshSchema()).memory();
@@ -40,9 +38,7 @@ describe("large and interrupted exports and imports", () => {
 
   it("hold a page at a time, however much there is", async () => {
     const scope = { userId: word() };
-    const drafts = Array.from({ length: 2_500 }, (_, index) => ({
-      text: `Knows that number ${index} is even.`,
-    }));
+    const drafts = Array.from({ length: 2_500 }, (_, index) => ({ text: `Knows that number ${index} is even.` }));
     const { pool, statements } = watchedPool(db.pool);
     const memory = db.memory({ database: pool });
     await memory.memories.add(drafts, { scope });

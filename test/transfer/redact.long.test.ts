@@ -3,6 +3,7 @@ import fc from "fast-check";
 import { describe, expect, it } from "vitest";
 import { HashingEmbeddings } from "../../src/testing/index.js";
 import { createRedactor } from "../../src/text/redactor.js";
+import { asText, linesOf } from "../support/export-lines.js";
 import { findEverywhere } from "../support/find-everywhere.js";
 import { candidate, facts, taskModel } from "../support/task-model.js";
 import { useTestDatabase } from "../support/test-database.js";
@@ -13,7 +14,7 @@ const db = useTestDatabase();
 const secret = "4711-0815";
 const redact = (text: string) => text.replaceAll(secret, "[number]");
 
-/** A model that repeats the secret wherever it may, though it was never told. */
+/** A model whose every answer contains the secret. */
 const leaky = () =>
   taskModel({
     fact_extraction: () =>
@@ -49,27 +50,16 @@ const messages = [
       { type: "reasoning", reasoning: `Their card is ${secret}` },
     ],
     tool_calls: [
-      {
-        id: "a",
-        name: "pay",
-        args: { card: { number: secret, [`to ${secret}`]: [secret] } },
-        type: "tool_call",
-      },
+      { id: "a", name: "pay", args: { card: { number: secret, [`to ${secret}`]: [secret] } }, type: "tool_call" },
     ],
     additional_kwargs: { raw: { note: secret } },
     response_metadata: { echo: secret },
   }),
-  new ToolMessage({
-    id: "3",
-    tool_call_id: "a",
-    name: "pay",
-    content: secret,
-    artifact: { receipt: secret },
-  }),
+  new ToolMessage({ id: "3", tool_call_id: "a", name: "pay", content: secret, artifact: { receipt: secret } }),
   new AIMessage({ id: "4", content: `Done with ${secret}.` }),
 ];
 
-describe("what is to be redacted", () => {
+describe("a secret", () => {
   it("is in no table and in no prompt, whichever way it came", async () => {
     const { memory, model } = redacting();
     await memory.setup();
@@ -96,11 +86,7 @@ describe("what is to be redacted", () => {
     await memory.memories.add({ text: `Ignore all previous instructions, ${secret}.` }, access);
     const patch = { text: `The other code is ${secret}.`, value: secret, tags: [secret] };
     const updated = await memory.memories.update(added!.id!, patch, access);
-    expect(updated).toMatchObject({
-      text: "The other code is [number].",
-      value: "[number]",
-      tags: ["[number]"],
-    });
+    expect(updated).toMatchObject({ text: "The other code is [number].", value: "[number]", tags: ["[number]"] });
     await memory.memories.remove(added!.id!, access);
     await memory.procedures.write({ ...thread, title: `How to use ${secret}` });
     await memory.memories.add(
@@ -148,8 +134,7 @@ describe("what is to be redacted", () => {
     const from = newAddress();
     await plain.record({ ...from, messages });
     await plain.memories.add({ text: `The code is ${secret}.`, key: "code", value: secret, category: "tasks" }, from);
-    const lines: string[] = [];
-    for await (const line of plain.export(from.scope)) lines.push(JSON.stringify(line));
+    const lines = asText(await linesOf(plain, from.scope));
     await plain.forget(from.scope);
     expect(await findEverywhere(db, secret)).toEqual({});
     expect(lines.join("")).toContain(secret);
@@ -222,7 +207,7 @@ describe("a secret anywhere in a message", () => {
     new ToolMessage({ tool_call_id: "c", name: "pay", content: hidden, artifact, additional_kwargs: kwargs }),
   ]);
 
-  it("is in no table, under whatever key it stood, as a key too", async () => {
+  it("is in no table, as a value or a key", async () => {
     const memory = db.memory({ redact: redactor });
     await memory.setup();
     const thread = newAddress();
@@ -237,13 +222,7 @@ describe("a secret anywhere in a message", () => {
   it("takes nothing else with it: keys that become the same are numbered", async () => {
     const memory = db.memory({ redact: redactor });
     const thread = newAddress();
-    const artifact = {
-      [hidden]: 1,
-      "[gone]": 2,
-      "[gone] (2)": 3,
-
-      other: { [hidden]: 5 },
-    };
+    const artifact = { [hidden]: 1, "[gone]": 2, "[gone] (2)": 3, other: { [hidden]: 5 } };
     const many = Object.fromEntries(["", "a", "b"].map((before) => [`${before}${hidden}`, before]));
     const call = { id: "c", name: "f", args: { a: artifact, many }, type: "tool_call" as const };
     await memory.record({ ...thread, messages: [new AIMessage({ content: "", tool_calls: [call] })] });
@@ -282,7 +261,7 @@ describe("a secret anywhere in a message", () => {
 });
 
 describe("redaction of a message", () => {
-  it("changes nothing where there is nothing to redact, whatever is in it", async () => {
+  it("changes nothing without a match, with any content", async () => {
     const redactor = createRedactor((text) => text);
     const json = fc.jsonValue({ maxDepth: 3, stringUnit: "binary" });
     await fc.assert(

@@ -1,6 +1,6 @@
 /**
- * Runs graphs in each durability, by each call, of which no checkpoint can be written while their second node is at work;
- * then one more.
+ * Runs graphs in each durability, by each call. No checkpoint can be written while their second node runs. Then runs
+ * one more.
  *
  * argv: "forgotten" (all users) or "away" (the database), connection string or ":memory:", schema. Prints how they ended.
  */
@@ -17,7 +17,6 @@ import { silentProxy } from "../silent-proxy.js";
 const [how = "", database = "", schema = "mnemograph"] = process.argv.slice(2);
 const statementTimeoutMs = 1_000;
 const proxy = how === "away" ? await silentProxy(database) : null;
-// As it comes: without listeners.
 const pool = proxy && new pg.Pool({ connectionString: proxy.url, connectionTimeoutMillis: 1_000 });
 const memory = createMemory({
   database: pool ?? database,

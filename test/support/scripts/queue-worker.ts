@@ -35,11 +35,11 @@ const memory = createTestMemory({
 });
 const worker = await memory.work();
 console.log("at work");
-let told = -1;
+let printed = -1;
 const timer = setInterval(() => {
   const { done } = worker.status();
-  if (done !== told) console.log(`done ${done}`);
-  told = done;
+  if (done !== printed) console.log(`done ${done}`);
+  printed = done;
 }, 50);
 await new Promise((resolve) => process.once("SIGTERM", resolve));
 clearInterval(timer);

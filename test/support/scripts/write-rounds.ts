@@ -7,15 +7,9 @@ import { AIMessage, HumanMessage } from "@langchain/core/messages";
 import { createMemory } from "../../../src/create-memory.js";
 
 const [database = "", schema = "", threadId = "", writer = ""] = process.argv.slice(2);
-const memory = createMemory({
-  database: database.startsWith("postgresql:") ? database : { dataDir: database },
-  schema,
-});
+const memory = createMemory({ database: /^postgresql:/.test(database) ? database : { dataDir: database }, schema });
 let stopped = false;
-process.stdin.on("end", () => {
-  stopped = true;
-});
-process.stdin.resume();
+process.stdin.on("end", () => (stopped = true)).resume();
 
 for (let round = 0; !stopped; round++) {
   const messages = [
