@@ -110,7 +110,7 @@ function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void 
   const excess = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
   if (excess === "") return;
   const problem = `The new text of memory ${id} is too long: a memory has two sentences at most (a note four).`;
-  throw new MemoryError("INVALID_INPUT", `${problem} Add this as a memory of its own: ${excess}`);
+  throw new MemoryError("INVALID_INPUT", `${problem} Add this by itself: ${excess}`);
 }
 
 /** Whether the new text no longer contains the slot's value. */

@@ -104,8 +104,8 @@ export async function screenMemory(screen: Screen, memory: PreparedMemory): Prom
 }
 
 export function draftOf(memory: PreparedMemory): MemoryDraft {
-  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, personal: ______, ...draft } = memory;
-  return draft;
+  const fields = Object.entries(memory).filter(([name]) => name in draftSchema.shape);
+  return Object.fromEntries(fields) as unknown as MemoryDraft;
 }
 
 /** Without `validFrom`: it is valid from the write. */
