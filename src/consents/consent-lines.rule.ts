@@ -5,18 +5,19 @@ export type PendingConsent = Pick<ConsentRequest, "id" | "category" | "key" | "v
 
 const mostCharacters = 160;
 
-/** "city: Porto (now: Rome)", or the statement where there is no slot. */
+/** "city: Porto (now: Rome)"; without a key, the statement. */
 export function consentLine({ key, value, text, current }: Omit<PendingConsent, "id" | "category">): string {
+  if (key === null) return short(text);
   const now = current === null ? "" : ` (now: ${short(current)})`;
-  return key === null ? short(text) : `${key.replaceAll("_", " ")}: ${short(value ?? text)}${now}`;
+  return `${key.replaceAll("_", " ")}: ${short(value ?? text)}${now}`;
 }
 
-/** With the first letters of each id, which name it to the consent tool. */
+/** Each line starts with the id prefix that the consent tool accepts. */
 export function consentLines(consents: readonly PendingConsent[]): string[] {
   return consents.map((consent) => `${consent.id.slice(0, shortestId)}: ${consentLine(consent)}`);
 }
 
-/** With fewer letters two ids could be the same. */
+/** Characters of an id prefix: shorter ones may collide. */
 export const shortestId = 8;
 
 function short(text: string): string {

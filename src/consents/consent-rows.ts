@@ -5,9 +5,10 @@ import { askAgainMs, consentRules } from "../memories/guard/consent-policy.rule.
 import { type ConsentRequest, consentStatuses } from "../memories/guard/consent-request.rule.js";
 import { consentColumns } from "../memories/guard/consent-statements.js";
 import type { MemoryDraft } from "../memories/item/memory.js";
+import { unexpired } from "../memories/item/memory-row.js";
 import { jsonRow, readRow, without } from "../postgres/columns.js";
 import type { Connection } from "../postgres/connection.js";
-import { isAfter, type PageBookmark, requireEnd } from "../scope/page-bookmark.js";
+import { isAfter, requireEnd } from "../scope/page-bookmark.js";
 import { isSharedBy, type Scope, scopeField, tenantField } from "../scope/scope.js";
 import { belongsTo, isId, ofTenant, scopeOf, uuidOf } from "../scope/scope-predicates.js";
 import { pageRows } from "../text/parse-input.js";
@@ -19,38 +20,29 @@ interface ConsentRow {
   readonly current: string | null;
 }
 
-/** Overdue requests are expired, before any sweep. */
 function selected(db: Connection): Sql {
-  // json_build_array(c.id, c.tenant_id, …) as request, …
   return sql`${jsonRow(requestColumns, "c", { status: consentStatus(db) })} as request, ${currentValue(db)} as current`;
 }
 
+/** Overdue requests read as expired before the sweep marks them. */
 function consentStatus(db: Connection): Sql {
   return sql`case when c.status = 'pending' and c.expires_at <= ${db.now()} then 'expired' else c.status end`;
 }
 
 function currentValue(db: Connection): Sql {
   return sql`(
-    select coalesce(h.value, h.content) from ${db.schema}.memory h
-    where h.owner_ref = c.owner_ref and ${isId(sql`h.app_id`, sql`c.app_id`)}
-      and h.category = c.category and h.key = c.key and h.state = 'active'
-      and (h.expires_at is null or h.expires_at > ${db.now()})
+    select coalesce(m.value, m.content) from ${db.schema}.memory m
+    where m.owner_ref = c.owner_ref and ${isId(sql`m.app_id`, sql`c.app_id`)}
+      and m.category = c.category and m.key = c.key and m.state = 'active' and ${unexpired(db)}
   )`;
 }
 
 function consentOf({ request, current }: ConsentRow): DraftedConsent {
-  const { tenantId, userId, appId, draft, signals, ...own } = readRow(requestColumns, request);
-  const shown = {
-    ...own,
-    current,
-    scope: scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId }),
-    value: draft.value ?? null,
-    text: draft.text,
-    signals: signals.length,
-    source: draft.source ?? null,
-    decidedAt: own.decidedAt ?? (own.status === "expired" ? own.expiresAt : null),
-  };
-  return { request: shown, draft };
+  const { tenantId, userId, appId, draft, signals, ...columns } = readRow(requestColumns, request);
+  const { text, value = null, source = null } = draft;
+  const scope = scopeOf({ tenant_id: tenantId, user_id: userId, app_id: appId });
+  const decidedAt = columns.decidedAt ?? (columns.status === "expired" ? columns.expiresAt : null);
+  return { request: { ...columns, current, scope, text, value, source, decidedAt, signals: signals.length }, draft };
 }
 
 export const consentListing = z.strictObject({
@@ -59,13 +51,13 @@ export const consentListing = z.strictObject({
   tenantId: tenantField,
   /** @default ["pending"] */
   status: z.array(z.enum(consentStatuses)).readonly().optional(),
-  /** What they wait for. @default both */
+  /** What requests wait for. @default both */
   rule: z.enum(consentRules).optional(),
-  /** Only those that may be asked about now: neither put off, nor waiting for signals. @default false */
+  /** Only requests that may be asked about now: not postponed, not waiting for signals. @default false */
   due: z.boolean().optional(),
   /** Rows. @default 100 */
   limit: pageRows,
-  /** Only those after this id: the last of the page before. */
+  /** Id of the last request of the previous page. */
   after: z.string().optional(),
 });
 
@@ -85,37 +77,32 @@ export async function findConsent(db: Connection, scope: Scope, id: string): Pro
     where c.id = ${uuidOf(id)}::uuid and ${belongsTo(db, scope, "c")}`);
   if (!row) return null;
   const { request, draft } = consentOf(row);
-  return { request: shownTo(scope, request), draft };
+  return { request: visibleTo(scope, request), draft };
 }
 
 export async function listConsents(db: Connection, listing: ConsentListing): Promise<ConsentRequest[]> {
   const { scope, status, rule, due, limit, after } = listing;
-  const seen = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
-  const bookmark: PageBookmark = {
-    table: sql`${db.schema}.consent_request`,
-    alias: raw("c"),
-    after,
-    what: "a request",
-  };
+  const isVisible = scope ? belongsTo(db, scope, "c") : ofTenant(sql`c.tenant_id`, listing.tenantId);
+  const table = sql`${db.schema}.consent_request`;
+  const bookmark = { table, alias: raw("c"), after, what: "a request" };
   const rows = await db.query<ConsentRow>(sql`
-    select ${selected(db)} from ${db.schema}.consent_request c
-    where ${seen} and ${isAfter(bookmark)}
+    select ${selected(db)} from ${table} c
+    where ${isVisible} and ${isAfter(bookmark)}
       and ${consentStatus(db)} = any (${status ?? ["pending"]}::text[])
       and (${rule ?? null}::text is null or c.rule = ${rule ?? null})
       and (not ${due ?? false}::boolean or (c.rule = 'consent' and c.ask_at <= ${db.now()}))
     order by c.ref desc
     limit ${limit ?? 100}`);
-  if (rows.length === 0) await requireEnd(db, bookmark, seen);
-  return rows.map((row) => shownTo(scope, consentOf(row).request));
+  if (rows.length === 0) await requireEnd(db, bookmark, isVisible);
+  return rows.map((row) => visibleTo(scope, consentOf(row).request));
 }
 
-/** All users of an app see its requests, but not who made or decided them, nor in which words. */
-function shownTo(scope: Scope | undefined, request: ConsentRequest): ConsentRequest {
+/** All users of an app see its requests, but not who proposed or decided them, nor the evidence. */
+function visibleTo(scope: Scope | undefined, request: ConsentRequest): ConsentRequest {
   if (!scope || !isSharedBy(scope, request.scope)) return request;
   return { ...request, proposedBy: null, decidedBy: null, evidence: null };
 }
 
-/** Nobody is asked about it for a day. */
 export async function postponeConsent(db: Connection, scope: Scope, id: string): Promise<void> {
   await db.query(sql`
     update ${db.schema}.consent_request c set ask_at = ${db.now()} + ${askAgainMs} * interval '1 millisecond'

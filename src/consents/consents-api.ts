@@ -15,7 +15,7 @@ import { type ConsentDecision, decideConsent } from "./decide-consent.js";
 
 const batchSize = 500;
 
-/** Marks overdue requests. They count as expired before that. */
+/** Marks overdue requests as expired. */
 export function defineConsentExpiry(db: Database) {
   return defineWork({
     kind: "consent-expiry",
@@ -26,17 +26,16 @@ export function defineConsentExpiry(db: Database) {
   });
 }
 
-/** Changes that wait: of sensitive fields for the user's consent, of benign ones for a second signal. */
+/** Pending changes: sensitive fields wait for the user's consent, benign ones for a second signal. */
 export interface ConsentsApi {
   /**
-   * Waiting requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000) after the id
-   * `after`; without a scope everybody's, for operators. @throws MemoryError `INVALID_INPUT`
+   * Lists pending requests (or those in `status`), newest first, in pages of `limit` (1 to 1,000). Without a scope:
+   * everybody's, for operators. @throws MemoryError `INVALID_INPUT`
    */
   list(listing?: ConsentListing): Promise<ConsentRequest[]>;
   /**
-   * Approves a request, which writes the memory, or refuses it; the first decider wins. "later": nobody is asked
-   * about it for a day. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` that says who decided and when,
-   * `STALE_REVISION`, `INVALID_INPUT`
+   * Approves a request, which writes the memory, or refuses it; the first decision wins. "later" postpones it for a
+   * day. @throws MemoryError `NOT_FOUND`, `WRONG_STATE` with who decided and when, `STALE_REVISION`, `INVALID_INPUT`
    */
   decide(decision: ConsentDecision): Promise<ConsentRequest>;
 }
@@ -45,8 +44,8 @@ export function createConsentsApi(deps: WriteRuntime): ConsentsApi {
   const { db } = deps;
   return {
     list: async (listing) => {
-      const asked = parseListed(consentListing, listing, "listing");
-      return asListed(asked, () => listConsents(db, asked));
+      const page = parseListed(consentListing, listing, "listing");
+      return asListed(page, () => listConsents(db, page));
     },
     decide: (decision) => decideConsent(deps, decision),
   };

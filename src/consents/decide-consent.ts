@@ -16,13 +16,13 @@ import { type DraftedConsent, findConsent, postponeConsent } from "./consent-row
 const decisionSchema = z.strictObject({
   scope: scopeField,
   id: z.string(),
-  /** "later": nobody is asked about it for a day. */
+  /** "later" postpones the request for a day. */
   decision: z.enum(["approve", "refuse", "later"]),
   /** For the audit trail. */
   actor: storableText.refine((actor) => actor.trim() !== "", "actor must not be blank"),
   /** @default "code" */
   via: z.enum(["interrupt", "chat", "code", "cli", "http"]).default("code"),
-  /** The user's words that it rests on. */
+  /** The user's words that justify the decision. */
   evidence: z
     .strictObject({
       quote: storableText.min(1),
@@ -31,12 +31,12 @@ const decisionSchema = z.strictObject({
       messageId: storableText.optional(),
     })
     .optional(),
-  /** With "approve": remember this instead. With a value alone the text follows it. */
+  /** With "approve": stored instead of the proposal. A `value` alone also replaces the value in the text. */
   value: storableText.trim().min(1).optional(),
   text: storableText.trim().min(1).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
-  /** The request's `revision` as you read it: any change since is refused. @default any */
+  /** The request's `revision` as you read it; after a later change: `STALE_REVISION`. @default any */
   ifRevision: revisionNumber.optional(),
 });
 
@@ -46,21 +46,22 @@ export interface ConsentDecision extends Omit<z.input<typeof decisionSchema>, "s
 
 type Parsed = Omit<z.output<typeof decisionSchema>, "scope">;
 
-/** Decides in one transaction: see `ConsentsApi.decide`. A user's words are not kept with an app's request. */
+/** See `ConsentsApi.decide`. An app's request stores no words of a user. */
 export async function decideConsent(deps: WriteRuntime, input: ConsentDecision): Promise<ConsentRequest> {
   const { scope, ...parsed } = parseScoped(decisionSchema, input, "decision");
   const decision = await redacted(deps, parsed);
-  const known = await requireWaiting(deps.db, scope, decision);
-  const isShared = isSharedBy(scope, known.request.scope);
+  const { id } = decision;
+  const pending = await requirePending(deps.db, scope, decision);
+  const isShared = isSharedBy(scope, pending.request.scope);
   if (isShared && (decision.text ?? decision.value) !== undefined) {
-    const problem = `Request ${decision.id} is about what all users of the app are shown: leave \`text\` and \`value\` out.`;
+    const problem = `Request ${id} changes what all users of the app see: decide it without \`text\` and \`value\`.`;
     throw new MemoryError("INVALID_INPUT", problem);
   }
-  const kept = isShared ? { ...decision, evidence: undefined } : decision;
-  if (decision.decision === "later") await postponeConsent(deps.db, scope, decision.id);
-  else if (decision.decision === "refuse") await refuse(deps, known.request, kept);
-  else await approve(deps, known, kept);
-  return (await requireConsent(deps.db, scope, decision.id)).request;
+  const recorded = isShared ? { ...decision, evidence: undefined } : decision;
+  if (decision.decision === "later") await postponeConsent(deps.db, scope, id);
+  else if (decision.decision === "refuse") await refuse(deps, pending.request, recorded);
+  else await approve(deps, pending, recorded);
+  return (await requireConsent(deps.db, scope, id)).request;
 }
 
 async function redacted({ redactor }: WriteRuntime, decision: Parsed): Promise<Parsed> {
@@ -78,7 +79,6 @@ async function refuse({ db }: WriteRuntime, request: ConsentRequest, decision: P
   await db.transaction(async (tx) => {
     const owner = await lockOwner(tx, scope);
     await settle(tx, request, decision, null);
-    // No memory came of it, so the entry is the request's own.
     const entry = consentChange(request, { decision: "refuse", via, requestId, evidence, reason });
     await recordChanges(tx, {
       ownerRef: owner.ref,
@@ -94,21 +94,19 @@ async function approve(deps: WriteRuntime, { request, draft }: DraftedConsent, d
   const { actor, via, evidence, reason } = decision;
   await writeMemories(deps, {
     scope: request.scope,
-    // The user's consent is believed over anything known before.
+    // The user's consent outranks every existing memory.
     drafts: [{ ...edited(draft, decision), confidence: 1, correction: true }],
     origin: { actor, step: "consent", consent: { via, evidence, reason, requestId: request.id } },
     async alongside(tx, [outcome]) {
       const memoryId = outcome?.id ?? null;
       if (memoryId === null || outcome?.outcome === "quarantined") {
-        throw new MemoryError(
-          "INVALID_INPUT",
-          `That cannot be a memory: ${outcome?.message ?? `${outcome?.problems.join(", ") || outcome?.outcome}.`} Approve it with another \`text\`.`,
-        );
+        const problem = outcome?.message ?? `${outcome?.problems.join(", ") || outcome?.outcome}.`;
+        throw new MemoryError("INVALID_INPUT", `That cannot be a memory: ${problem} Approve it with another \`text\`.`);
       }
       if (outcome?.outcome === "kept") {
         throw new MemoryError(
           "WRONG_STATE",
-          `Memory ${memoryId} holds that place, and an operator vouches for it: remove it first, or refuse the request.`,
+          `Memory ${memoryId} has that slot, and an operator approved it: remove it first, or refuse the request.`,
         );
       }
       await settle(tx, request, decision, memoryId);
@@ -119,33 +117,34 @@ async function approve(deps: WriteRuntime, { request, draft }: DraftedConsent, d
 function edited(draft: MemoryDraft, { value, text }: Parsed): MemoryDraft {
   if (text !== undefined) return { ...draft, text, value };
   if (value === undefined) return draft;
-  const { key = null, value: was = null } = draft;
-  return { ...draft, value, text: textWithValue(draft.text, { was, value, key }) };
+  return {
+    ...draft,
+    value,
+    text: textWithValue(draft.text, { was: draft.value ?? null, value, key: draft.key ?? null }),
+  };
 }
 
-/** Replaces `was` by `value`. A text without the old value becomes the field's name and the new value. */
+/** Replaces `was` by `value`. A text without the old value becomes "The user's {key}: {value}." */
 export function textWithValue(
   text: string,
   { was, value, key }: { readonly was: string | null; readonly value: string; readonly key: string | null },
 ): string {
-  const at = was === null || was === "" ? -1 : text.indexOf(was);
-  if (at >= 0) return text.slice(0, at) + value + text.slice(at + (was ?? "").length);
-  const name = (key ?? "value").replaceAll("_", " ");
-  return `The user's ${name}: ${value}.`;
+  if (was && text.includes(was)) return text.replace(was, () => value);
+  return `The user's ${(key ?? "value").replaceAll("_", " ")}: ${value}.`;
 }
 
-/** @throws MemoryError when somebody else was first or its time is over, which undoes the transaction. */
+/** @throws MemoryError when the request is decided or expired, which undoes the transaction. */
 async function settle(
   tx: Connection,
   { id, scope }: ConsentRequest,
   { decision, actor, via, evidence, ifRevision }: Parsed,
   memoryId: string | null,
 ): Promise<void> {
-  await requireWaiting(tx, scope, { id, ifRevision });
+  await requirePending(tx, scope, { id, ifRevision });
   const status = decision === "approve" ? "approved" : "refused";
   const settled = await settleConsents(tx, [{ id, status, actor, via, evidence: evidence ?? null, memoryId }]);
   if (settled.length > 0) return;
-  await requireWaiting(tx, scope, { id });
+  await requirePending(tx, scope, { id });
   throw new MemoryError("WRONG_STATE", `Request ${id} was decided at the same time. Look it up again.`);
 }
 
@@ -155,18 +154,18 @@ async function requireConsent(db: Connection, scope: Scope, id: string): Promise
   throw new MemoryError("NOT_FOUND", `There is no consent request ${id} in this scope.`);
 }
 
-async function requireWaiting(
+async function requirePending(
   db: Connection,
   scope: Scope,
   { id, ifRevision }: { readonly id: string; readonly ifRevision?: number | undefined },
 ): Promise<DraftedConsent> {
   const found = await requireConsent(db, scope, id);
-  if (found.request.status !== "pending") throw endedError(found.request);
+  if (found.request.status !== "pending") throw notPending(found.request);
   requireRevision(`Request ${id}`, found.request, ifRevision);
   return found;
 }
 
-function endedError(request: ConsentRequest): MemoryError {
+function notPending(request: ConsentRequest): MemoryError {
   const { id, status, decidedAt, decidedBy, decidedVia, expiresAt } = request;
   const when = decidedAt?.toISOString();
   const by = decidedBy === null ? "" : ` by ${decidedBy}`;

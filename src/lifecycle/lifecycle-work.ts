@@ -1,4 +1,4 @@
-import sql, { type Sql } from "sql-template-tag";
+import sql, { raw, type Sql } from "sql-template-tag";
 import { z } from "zod";
 import { dayMs } from "../clock.js";
 import type { MemoryItem } from "../memories/item/memory.js";
@@ -12,30 +12,23 @@ import { type ScopeRow, scopeOf } from "../scope/scope-predicates.js";
 import { spanOption } from "../text/parse-input.js";
 
 export const lifecycleOptionsSchema = z.strictObject({
-  /**
-   * A memory that was neither said nor recalled for this long may be forgotten: two months without a use. Raise it when
-   * users return less often. @default 5_184_000_000, 60 days
-   */
+  /** A memory unused for this long may be forgotten. Raise it for rare users. @default 5_184_000_000, 60 days */
   unusedAfterMs: spanOption.min(1).default(60 * dayMs),
   /**
-   * Only memories below this importance, from 1 to 5, are forgotten by age. Unrated ones have 3, so that only minor
-   * ones go. Raise it when minor facts crowd out others. @default 3
+   * Only memories below this importance (1 to 5; unrated ones have 3) are forgotten by age. Raise it when minor facts
+   * crowd out others. @default 3
    */
   importanceBelow: z.number().min(1).max(6).default(3),
-  /**
-   * How long a removed or forgotten memory can be restored. Lower it where removed data must be gone sooner.
-   * @default 2_592_000_000, 30 days
-   */
+  /** How long a removed memory can be restored. Lower it to delete data sooner. @default 2_592_000_000, 30 days */
   purgeAfterMs: spanOption.min(0).default(30 * dayMs),
 });
 
 export interface LifecycleConfig extends z.input<typeof lifecycleOptionsSchema> {}
 
-/** Half a year: a thread used since has seen older changes. The audit trail keeps everything. */
+/** Half a year: threads in use have seen older changes. The audit trail keeps everything. */
 const keepChangesMs = 180 * dayMs;
-/** Both forgetting and purging are a matter of days. */
 export const intervalMs = 3_600_000;
-/** Most memories of one owner per transaction, which its writers wait for: some 50 ms. */
+/** Memories of one owner per transaction, which blocks its writers for some 50 ms. */
 export const batchSize = 500;
 
 export type LifecycleOptions = z.output<typeof lifecycleOptionsSchema>;
@@ -53,27 +46,21 @@ export interface LifecycleOwner {
 /** Rows read per owner: the memories of one owner tend to age together. */
 const rowsPerOwner = 50;
 
-/** At most `limit` owners with work now. The order uses the indexes, or a planner may read the whole table. */
+/** At most `limit` owners with due work. The order uses the indexes, or a planner may read the whole table. */
 export async function findLifecycleOwners(
   db: Connection,
-  input: { options: LifecycleOptions; limit: number },
-): Promise<LifecycleOwner[]> {
-  const { schema } = db;
-  const rows = await db.query<{ ref: OwnerRef; tenant_id: string; user_id: string; app_id: string }>(sql`
-    with due as (
-      (select m.owner_ref from ${schema}.memory m where ${isAged(db, input.options)}
-        order by m.importance, m.accessed_on limit ${input.limit * rowsPerOwner})
-      union all
-      (select m.owner_ref from ${schema}.memory m where ${isDueForPurge(db)}
-        order by m.purge_at limit ${input.limit * rowsPerOwner})
-      union all
-      (select m.owner_ref from ${schema}.memory m where ${isExpired(db)}
-        order by m.expires_at limit ${input.limit * rowsPerOwner})
-    )
-    select o.id::float8 as ref, o.tenant_id, o.user_id, o.app_id
-    from (select distinct owner_ref from due limit ${input.limit}) d
-    cross join lateral (select * from ${schema}.owner where id = d.owner_ref limit 1) o`);
-  return rows.map((row) => ({ ref: row.ref, scope: scopeOf(row) }));
+  { options, limit }: { options: LifecycleOptions; limit: number },
+): Promise<OwnerRef[]> {
+  const ownersWhere = (condition: Sql, order: string) => sql`(
+    select m.owner_ref from ${db.schema}.memory m where ${condition} order by ${raw(order)} limit ${limit * rowsPerOwner}
+  )`;
+  const rows = await db.query<{ ref: OwnerRef }>(sql`
+    select distinct owner_ref::float8 as ref from (
+      ${ownersWhere(isAged(db, options), "m.importance, m.accessed_on")}
+      union all ${ownersWhere(isDueForPurge(db), "m.purge_at")}
+      union all ${ownersWhere(isExpired(db), "m.expires_at")}
+    ) due limit ${limit}`);
+  return rows.map(({ ref }) => ref);
 }
 
 export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise<LifecycleOwner | null> {
@@ -83,7 +70,7 @@ export async function findLifecycleOwner(db: Connection, ref: OwnerRef): Promise
   return row ? { ref, scope: scopeOf(row) } : null;
 }
 
-/** Not used for long, not important, not pinned. Notes are bounded by number, and procedures were asked for. */
+/** Long unused, not important, not pinned. Compaction bounds notes, and users asked for procedures. */
 function isAged(db: Connection, { unusedAfterMs, importanceBelow }: LifecycleOptions): Sql {
   const since = sql`(${db.now()} - ${unusedAfterMs}::float8 * interval '1 millisecond')`;
   // The index has the day; the time decides.
@@ -96,7 +83,7 @@ function isDueForPurge(db: Connection): Sql {
   return sql`m.state = 'soft_deleted' and m.purge_at <= ${db.now()}`;
 }
 
-/** A batch to forget by age, or to purge. Locks the rows: access times are written without the owner's lock. */
+/** A batch to forget or purge. Locks the rows, since access times are written without the owner's lock. */
 export async function findDueMemories(
   tx: Connection,
   due: "aged" | "purge",
@@ -117,7 +104,7 @@ export async function findOwnersToTrim(db: Connection, limit: number): Promise<O
   return rows.map(({ ref }) => ref);
 }
 
-/** Deletes a batch of a locked owner's old changes and records how far. Returns how many. */
+/** Deletes a batch of a locked owner's old changes, and records the last revision. Returns how many. */
 export async function trimChanges(tx: Connection, ownerRef: OwnerRef): Promise<number> {
   const { schema } = tx;
   const [row] = await tx.query<{ trimmed: number }>(sql`
@@ -127,7 +114,7 @@ export async function trimChanges(tx: Connection, ownerRef: OwnerRef): Promise<n
         where c.owner_ref = ${ownerRef} and ${isOld(tx)} order by c.rev limit ${batchSize}
       ) oldest
     ),
-    -- All up to there, so that no revision is missing between two that are kept.
+    -- Without gaps: every change up to that revision.
     gone as (
       delete from ${schema}.change_log c using last
       where c.owner_ref = ${ownerRef} and c.rev <= last.rev

@@ -1,7 +1,7 @@
 import { lockOwnerRow } from "../forgetting/erase-statements.js";
 import { defineWork } from "../jobs/define-work.js";
 import { changeLine } from "../memories/changes/change-line.js";
-import { type MemoryChange, recordChanges } from "../memories/changes/record-changes.js";
+import { recordChanges } from "../memories/changes/record-changes.js";
 import { versionOf } from "../memories/item/memory-fields.js";
 import { lifecycleActor as actor, expireMemories } from "../memories/write/expire-memories.js";
 import { hideMemories, purgeMemories } from "../memories/write/memory-states.js";
@@ -19,31 +19,28 @@ import {
   trimChanges,
 } from "./lifecycle-work.js";
 
-/** Hides memories that expired or were not used for long, and deletes what was hidden long ago. Needs no model. */
+/** Hides expired and long unused memories, and purges memories hidden long ago. */
 export function defineLifecycle(deps: LifecycleRuntime) {
   const options = deps.config.lifecycle;
   return defineWork({
     kind: "lifecycle",
     everyMs: intervalMs,
-    async due(limit) {
-      const owners = await findLifecycleOwners(deps.db, { options, limit });
-      return owners.map(({ ref }) => ref);
-    },
+    due: (limit) => findLifecycleOwners(deps.db, { options, limit }),
     async run(ref) {
       const owner = await findLifecycleOwner(deps.db, ref);
       if (!owner) return;
-      for (const age of [expire, softDelete, purge]) await inBatches(deps, ref, (tx) => age(deps, tx, owner));
+      for (const step of [expire, softDelete, purge]) await inBatches(deps, ref, (tx) => step(deps, tx, owner));
     },
   });
 }
 
-const trimmedAtOnce = 100;
+const ownersPerQuery = 100;
 
 export async function trimOldChanges(deps: LifecycleRuntime): Promise<void> {
   for (;;) {
-    const owners = await findOwnersToTrim(deps.db, trimmedAtOnce);
+    const owners = await findOwnersToTrim(deps.db, ownersPerQuery);
     for (const ref of owners) await inBatches(deps, ref, (tx) => trimChanges(tx, ref));
-    if (owners.length < trimmedAtOnce) return;
+    if (owners.length < ownersPerQuery) return;
   }
 }
 
@@ -54,7 +51,7 @@ async function inBatches(
 ): Promise<void> {
   for (;;) {
     const done = await deps.db.transaction(async (tx) => {
-      // One process at a time. Not `lockOwner`, which would recreate an owner that was forgotten meanwhile.
+      // `lockOwner` would recreate an owner that was forgotten meanwhile.
       return (await lockOwnerRow(tx, String(ownerRef))) ? batch(tx) : 0;
     });
     if (done < batchSize) return;
@@ -73,9 +70,9 @@ async function softDelete(
   { ref: ownerRef, scope }: LifecycleOwner,
 ): Promise<number> {
   const options = deps.config.lifecycle;
-  const { purgeAfterMs } = options;
   const memories = await findDueMemories(tx, "aged", { ownerRef, options });
   if (memories.length === 0) return 0;
+  const { purgeAfterMs } = options;
   const how = { ownerRef, vectors: deps.embedder !== null, purgeAfterMs, event: "TTL" } as const;
   const changes = await hideMemories(tx, how, memories, ({ lastAccessedAt }) => ({ lastAccessedAt }));
   await recordChanges(tx, { ownerRef, scope, actor, step: "lifecycle", changes });
@@ -94,18 +91,14 @@ async function purge(
     scope,
     actor,
     step: "lifecycle",
-    changes: memories.map((memory): MemoryChange => {
-      const { id: memoryId, category, importance, state } = memory;
-      return {
-        memoryId,
-        category,
-        event: "DELETE",
-        similarity: null,
-        old: { ...versionOf(memory), state },
-        new: { state: "purged" },
-        news: { event: "deleted", line: changeLine("deleted", memory), importance },
-      };
-    }),
+    changes: memories.map((memory) => ({
+      memoryId: memory.id,
+      category: memory.category,
+      event: "DELETE",
+      old: { ...versionOf(memory), state: memory.state },
+      new: { state: "purged" },
+      news: { event: "deleted", line: changeLine("deleted", memory), importance: memory.importance },
+    })),
   });
   await purgeMemories(tx, { ownerRef, ids: memories.map(({ id }) => id) });
   return memories.length;

@@ -35,26 +35,20 @@ const accessSchema = z.strictObject({
   scope: scopeField,
   /** @default "api" */
   actor: storableText.default("api"),
-  /**
-   * The user agreed to this very change; the audit trail says so. Otherwise a sensitive field becomes a
-   * request in `memory.consents`, and a benign one waits for a second signal.
-   */
+  /** The user agreed to this change. Otherwise a sensitive field becomes a request, and a benign one waits. */
   consent: z
     .literal("given")
     .transform((): ConsentGiven => ({ via: "code" }))
     .optional(),
-  /** The conversation, for the events of changes. @default that of a draft's `source` */
+  /** The conversation, for events. @default that of a draft's `source` */
   threadId: storableText.optional(),
 });
 const changeSchema = accessSchema.extend({
-  /**
-   * `revision` of the memory as you read it. After a change since, nothing is done: `STALE_REVISION` has the memory in
-   * `details.current`. @default any
-   */
+  /** The memory's `revision` as you read it; after a later change: `STALE_REVISION`. @default any */
   ifRevision: revisionNumber.optional(),
-  /** The user's words that ask for it, for the audit trail. @default none */
+  /** The user's request, verbatim, for the audit trail. @default none */
   quote: storableText.max(2_000).optional(),
-  /** Id of the message with the quote, for a removal: recall, searches and summaries leave it out. @default none */
+  /** Id of that message, which a removal hides from recall, searches and summaries. @default none */
   messageId: storableText.max(1_000).optional(),
   /** Why, in at most 2,000 characters, for the audit trail. @default none */
   reason: storableText.max(2_000).optional(),
@@ -68,11 +62,11 @@ interface MemoryChangeAccess extends Omit<z.input<typeof changeSchema>, "scope">
   readonly scope: Scope;
 }
 
-/** Durable memories by hand. Every id is looked up within the scope. */
+/** Durable memories, managed by your code. Every id is looked up within the scope. */
 export interface MemoriesApi {
   /**
-   * Writes memories by the rules of slots and merging, in one transaction; outcomes in the order of the drafts.
-   * Sensitive fields (`consent.sensitive`) are proposed and not written, unless `consent: "given"`.
+   * Writes memories in one transaction, by the rules of slots and merging; outcomes are in the order of the drafts.
+   * Sensitive fields (`consent.sensitive`) are only proposed, unless `consent: "given"`.
    * @example
    * ```ts
    * const [written] = await memory.memories.add(
@@ -84,12 +78,11 @@ export interface MemoriesApi {
    *   `DIMENSION_MISMATCH`
    */
   add(drafts: MemoryDraft | readonly MemoryDraft[], access: MemoryAccess): Promise<WriteOutcome[]>;
-  /** In any state; null when there is none. */
+  /** Finds a memory in any state, or null. */
   get(id: string, access: MemoryAccess): Promise<MemoryItem | null>;
   /**
-   * Active memories (or those in `states`), newest first unless `sort` says otherwise, in pages of `limit` (1
-   * to 1,000) after the id `after`. Without a scope: quarantine (`states: ["quarantined"]`) of a tenant or of
-   * everybody, for operators. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
+   * Lists active memories (or those in `states`), in pages of `limit` (1 to 1,000). Operators list quarantine without a
+   * scope: `states: ["quarantined"]`. @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */
   list(listing: MemoryListing | QuarantineListing): Promise<MemoryItem[]>;
   /**
@@ -98,27 +91,27 @@ export interface MemoriesApi {
    */
   update(id: string, patch: MemoryPatch, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Hides an active memory; for 30 days it can be restored. One in quarantine is deleted for good; the audit trail
-   * keeps it. @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
+   * Hides an active memory, which can be restored for 30 days. Deletes a memory in quarantine for good, except from the
+   * audit trail. @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `WRONG_STATE`
    */
   remove(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Restores a removed memory, or a statement without a key that a later one closed.
+   * Restores a removed memory, or a closed statement without a key.
    * @throws MemoryError `NOT_FOUND`, `CONSENT_REQUIRED`, `STALE_REVISION`, `WRONG_STATE`, `CONFLICT`
    */
   restore(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Makes a memory in quarantine an ordinary one. For operators: no agent may reach it.
+   * Activates a memory in quarantine. For operators: do not give it to an agent.
    * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE`, `CONFLICT`
    */
   approve(id: string, access: MemoryChangeAccess): Promise<MemoryItem>;
   /**
-   * Restores the content right after the entry `to` of its history, and makes the memory active.
-   * @throws MemoryError `NOT_FOUND`; `INVALID_INPUT` when the text breaks today's writing constraints;
-   * `STALE_REVISION`, `CONSENT_REQUIRED`, `WRONG_STATE` when it is in quarantine, `CONFLICT`
+   * Restores the content after the entry `to` of its history, and makes the memory active.
+   * @throws MemoryError `NOT_FOUND`, `STALE_REVISION`, `CONSENT_REQUIRED`, `CONFLICT`; `INVALID_INPUT` when the text
+   * breaks today's writing constraints; `WRONG_STATE` in quarantine
    */
   revert(id: string, access: MemoryChangeAccess & { readonly to: number }): Promise<MemoryItem>;
-  /** Changes of a memory, newest first. */
+  /** Lists the changes of a memory, newest first. */
   history(id: string, access: MemoryAccess): Promise<HistoryEntry[]>;
 }
 
@@ -142,8 +135,8 @@ const quarantineSchema = z.strictObject({
   after: z.string().optional(),
 });
 
-/** A scope that is named but missing is a caller's mistake and never means everybody. */
-function isOfEverybody(listing: unknown): listing is QuarantineListing {
+/** A listing with `scope: undefined` is a caller's mistake and never means everybody. */
+function isWithoutScope(listing: unknown): listing is QuarantineListing {
   return typeof listing === "object" && listing !== null && "states" in listing && !("scope" in listing);
 }
 
@@ -154,15 +147,16 @@ const draftsSchema = z.array(
 
 export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
   const { policy } = deps.config;
-  const changing = (id: string, access: MemoryChangeAccess): ChangeInput => {
+  const scopeIn = (access: MemoryAccess) => parseScoped(accessSchema, access, "access").scope;
+  const changeOf = (id: string, access: MemoryChangeAccess): ChangeInput => {
     return { ...parseScoped(changeSchema, access, "access"), id: requireId(id) };
   };
   return {
     add: async (drafts, access) => {
       const { scope, actor, consent, threadId } = parseScoped(accessSchema, access, "access");
       const memories = parseInput(draftsSchema, Array.isArray(drafts) ? drafts : [drafts], "memories");
-      for (const { expiresAt } of memories) requireAhead(expiresAt, deps.clock());
-      // A program that brings the user's quote vouches that the user stated it.
+      for (const { expiresAt } of memories) requireFuture(expiresAt, deps.clock());
+      // A program that passes the user's quote asserts that the user stated it.
       const stated = new Set(memories.keys());
       return writeMemories(deps, {
         scope,
@@ -170,42 +164,36 @@ export function createMemoriesApi(deps: WriteRuntime): MemoriesApi {
         origin: { actor, step: "api", consent, threadId, call: randomUUID(), stated },
       });
     },
-    get: async (id, access) => findMemory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
+    get: async (id, access) => findMemory(deps.db, scopeIn(access), requireId(id)),
     list: async (listing) => {
-      if (isOfEverybody(listing)) {
-        const asked = parseInput(
-          quarantineSchema,
-          listing,
-          'listing of everybody, which is of `states: ["quarantined"]`',
-        );
-        return asListed(asked, () => listQuarantined(deps.db, asked));
+      if (isWithoutScope(listing)) {
+        const page = parseInput(quarantineSchema, listing, 'listing without a scope (only `states: ["quarantined"]`)');
+        return asListed(page, () => listQuarantined(deps.db, page));
       }
       const { categories, ...page } = parseScoped(listingSchema, listing, "listing");
       const names = categories?.map((name) => requireCategory(policy, name).name);
       return asTenant(page.scope.tenantId, () => listMemories(deps.db, { ...page, categories: names }));
     },
     update: async (id, patch, access) => {
-      requireAhead(patch?.expiresAt, deps.clock());
-      return updateMemory(deps, { ...changing(id, access), patch });
+      requireFuture(patch?.expiresAt, deps.clock());
+      return updateMemory(deps, { ...changeOf(id, access), patch });
     },
-    remove: async (id, access) => removeMemory(deps, changing(id, access)),
-    restore: async (id, access) => restoreMemory(deps, changing(id, access)),
-    approve: async (id, access) => approveMemory(deps, changing(id, access)),
+    remove: async (id, access) => removeMemory(deps, changeOf(id, access)),
+    restore: async (id, access) => restoreMemory(deps, changeOf(id, access)),
+    approve: async (id, access) => approveMemory(deps, changeOf(id, access)),
     revert: async (id, access) => {
       return revertMemory(deps, { ...parseScoped(revertSchema, access, "access"), id: requireId(id) });
     },
-    history: async (id, access) =>
-      listHistory(deps.db, parseScoped(accessSchema, access, "access").scope, requireId(id)),
+    history: async (id, access) => listHistory(deps.db, scopeIn(access), requireId(id)),
   };
 }
 
-/** @throws MemoryError `INVALID_INPUT` for a time that is over. */
-function requireAhead(expiresAt: unknown, now: Date): void {
+function requireFuture(expiresAt: unknown, now: Date): void {
   const moment = momentField.safeParse(expiresAt);
   if (!moment.success || moment.data > now) return;
   throw new MemoryError(
     "INVALID_INPUT",
-    `\`expiresAt\` is ${moment.data.toISOString()}, which is over: give a time to come, or remove the memory.`,
+    `\`expiresAt\` is ${moment.data.toISOString()}, which is over: pass a future time, or remove the memory.`,
   );
 }
 

@@ -4,20 +4,20 @@ import { unexpired } from "../memories/item/memory-row.js";
 import type { Connection } from "../postgres/connection.js";
 import { asListed } from "../postgres/isolation.js";
 import { nobody, type Scope } from "../scope/scope.js";
-import { isId, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
+import { isId, type ScopeRow, scopeColumns, scopeOf } from "../scope/scope-predicates.js";
 import { pageRows, parseInput, storableText } from "../text/parse-input.js";
 
 /** A user or an app with data. */
 export interface ListedOwner {
-  /** A user without its apps, or an app without its users. */
+  /** Names a user without apps, or an app without users. */
   readonly scope: Scope;
   readonly memories: number;
   readonly threads: number;
-  /** Items of LangGraph's store; a user's in all apps. */
+  /** Items of LangGraph's store; for a user, in all apps. */
   readonly items: number;
   /** Null without messages. */
   readonly lastActivityAt: Date | null;
-  /** Pass it as `after` for the next page. */
+  /** Pass the last one as `after` for the next page. */
   readonly cursor: string;
 }
 
@@ -26,22 +26,16 @@ const pageSchema = z.strictObject({
   tenantId: storableText.optional(),
   /** Rows, 1 to 1,000. @default 100 */
   limit: pageRows,
-  /** The `cursor` of the last one. */
+  /** The last `cursor` of the previous page. */
   after: z
     .string()
-    .regex(/^\d{1,18}$/, "must be the `cursor` of one that was listed")
+    .regex(/^\d{1,18}$/, "must be the `cursor` of a listed user or app")
     .optional(),
 });
 
 export interface ListOwners extends z.input<typeof pageSchema> {}
 
-interface Row extends Omit<ListedOwner, "scope"> {
-  readonly tenant_id: string;
-  readonly user_id: string;
-  readonly app_id: string;
-}
-
-/** In the order of their first use. @throws MemoryError `INVALID_INPUT` */
+/** Oldest first. @throws MemoryError `INVALID_INPUT` */
 export async function listOwners(
   db: Connection,
   which: "users" | "apps",
@@ -50,10 +44,10 @@ export async function listOwners(
   const { tenantId, limit, after = "0" } = parseInput(pageSchema, page, `page of ${which}`);
   const { schema } = db;
   const ofTenant = tenantId === undefined ? sql`true` : isId(sql`o.tenant_id`, tenantId);
-  const wanted = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
+  const isListed = sql`${ofTenant} and o.tenant_id <> ${scopeColumns(nobody).tenantId} and o.id > ${after}::bigint
         and o.user_id ${which === "users" ? sql`<>` : sql`=`} ''`;
   const list = () =>
-    db.query<Row & Record<string, unknown>>(sql`
+    db.query<Omit<ListedOwner, "scope"> & ScopeRow & Record<string, unknown>>(sql`
     select o.tenant_id, o.user_id, o.app_id, o.id::text as cursor,
       (
         select count(*)::int from ${schema}.memory m
@@ -65,7 +59,7 @@ export async function listOwners(
           and (i.expires_at is null or i.expires_at > ${db.now()})
       ) as items,
       t.threads, t.last_activity_at as "lastActivityAt"
-    from (select * from ${schema}.owner o where ${wanted} order by o.id limit ${limit}) o
+    from (select * from ${schema}.owner o where ${isListed} order by o.id limit ${limit}) o
     cross join lateral (
       select count(*)::int as threads, max(t.last_activity_at) as last_activity_at
       from ${schema}.thread t where t.owner_ref = o.id

@@ -10,7 +10,7 @@ import { parseInput, storableText } from "../text/parse-input.js";
 
 /** Without `purgeMemories` nothing is deleted. */
 export interface Uninstalled extends Purged {
-  /** Conversations that were open until then. */
+  /** Conversations that the call ended. */
   readonly endedThreads: number;
   readonly deletedItems: number;
 }
@@ -28,14 +28,14 @@ export interface UninstallApp extends z.input<typeof uninstallSchema> {}
 
 export interface UninstallRuntime {
   readonly db: Database;
-  /** Starts the note of an ended conversation; null where conversations leave none. */
+  /** Starts the note of an ended conversation; null when notes are off. */
   readonly startNote: ((threadRef: ThreadRef, scope: Scope) => Promise<void>) | null;
 }
 
-/** Notes started at once. Maintenance does the others. */
+/** Notes that the call starts; maintenance writes the others. */
 const startedNotes = 100;
 
-/** See `AppsApi`. After an interruption another call does the rest. @throws as `AppsApi.uninstall` */
+/** See `AppsApi.uninstall`. Safe to repeat after an interruption. */
 export async function uninstallApp(
   { db, startNote }: UninstallRuntime,
   app: AppScope,
@@ -49,14 +49,14 @@ export async function uninstallApp(
     for (const threadRef of due.slice(0, startedNotes)) await startNote?.(threadRef, scope);
     return { endedThreads, deletedCount: 0, hiddenCount: 0, deletedItems: 0 };
   }
-  // Before anything is deleted: a note in progress would be saved after it.
+  // Before the deletion: a note in progress would be saved after it.
   await skipAppNotes(db.patient, scope);
   const erased = await eraseAppMemories(db.patient, { ...who, scope, dryRun: false });
   return { endedThreads, ...erased, deletedItems: await eraseAppItems(db.patient, scope) };
 }
 
-/** So that no lock lasts long. */
-const itemsAtOnce = 1_000;
+/** Items per statement: bounds how long it holds locks. */
+const itemsPerDelete = 1_000;
 
 async function eraseAppItems(db: Connection, scope: AppScope): Promise<number> {
   const { tenantId, userId, appId } = scopeColumns(scope);
@@ -66,10 +66,10 @@ async function eraseAppItems(db: Connection, scope: AppScope): Promise<number> {
       where d.ref = any (array(
         select i.ref from ${db.schema}.store_item i
         where i.tenant_id = ${tenantId} and i.user_id = ${userId} and i.app_id = ${appId}
-        limit ${itemsAtOnce}
+        limit ${itemsPerDelete}
       ))
       returning 1`);
     erased += rows.length;
-    if (rows.length < itemsAtOnce) return erased;
+    if (rows.length < itemsPerDelete) return erased;
   }
 }

@@ -5,10 +5,7 @@ import { type UninstallApp, type Uninstalled, type UninstallRuntime, uninstallAp
 
 /** Users with data. For operators: no agent may reach it. */
 export interface UsersApi {
-  /**
-   * Users in the order of their first use, in pages of `limit` after the `cursor` of the last one; of one
-   * tenant or of all. @throws MemoryError `INVALID_INPUT`
-   */
+  /** Lists the users of one tenant or of all, oldest first, in pages of `limit`. @throws MemoryError `INVALID_INPUT` */
   list(page?: ListOwners): Promise<ListedOwner[]>;
 }
 
@@ -17,9 +14,9 @@ export interface AppsApi {
   /** As `users.list`. @throws MemoryError `INVALID_INPUT` */
   list(page?: ListOwners): Promise<ListedOwner[]>;
   /**
-   * Takes an app out of use: its conversations end with the reason "uninstalled" and leave their notes. All memories of
-   * the app stay, unless `purgeMemories` deletes them for good, with their audit trail; then no notes are left. Its
-   * users keep their conversations and memories. To delete the app's own conversations too: `memory.forget({ appId })`.
+   * Ends the app's conversations with the reason "uninstalled". `purgeMemories` deletes the app's memories and their
+   * audit trail for good; without it they stay, and each conversation leaves its note. Users keep their conversations
+   * and memories. To delete the app's own conversations too, call `memory.forget({ appId })`.
    * @example
    * ```ts
    * await memory.apps.uninstall({ appId: "calendar" }, { purgeMemories: true, actor: "admin" });

@@ -33,10 +33,10 @@ import {
   writeProcedure,
 } from "./write-procedure.js";
 
-/** `threadRef` is null where nothing of it was recorded yet. */
+/** `threadRef` is null before anything is recorded. */
 type SeenThread = Awaited<ReturnType<typeof seeThread>>;
 
-/** Makes a new owner: only what exists can be missed when it was forgotten. */
+/** Creates a missing owner, so that `requireSeen` detects forgetting. */
 async function seeThread(db: Database, address: ThreadAddress) {
   const thread = await findThread(db, address);
   if (thread === null) throw threadForbidden(address.threadId);
@@ -44,7 +44,7 @@ async function seeThread(db: Database, address: ThreadAddress) {
   return { threadRef: thread?.threadRef ?? null, ownerRef: owner.ref };
 }
 
-/** Forgetting deletes the owner or the thread: then nothing may be written. For the transaction of the write. */
+/** Forgetting deletes the owner or the thread. Called in the transaction of the write. */
 async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThread): Promise<void> {
   const owner = await lockOwner(tx, address.scope);
   const thread = seen.threadRef === null ? null : await findThread(tx, address);
@@ -58,7 +58,7 @@ async function requireSeen(tx: Connection, address: ThreadAddress, seen: SeenThr
 interface ProcedureInput {
   readonly scope: Scope;
   readonly threadId: string;
-  /** What the steps are for. The same title again replaces the procedure. @default the model's */
+  /** What the steps are for. An equal title replaces the procedure. @default the model's */
   readonly title?: string | undefined;
   /** The agent that will need it. */
   readonly agentId?: string | undefined;
@@ -68,21 +68,21 @@ interface ProcedureInput {
   readonly importance?: number | undefined;
   /** @default false */
   readonly pinned?: boolean | undefined;
-  /** What the steps are made of, instead of what was recorded of the thread; in any form that LangGraph takes. */
+  /** Replaces the thread's recorded messages. */
   readonly messages?: readonly BaseMessageLike[] | undefined;
-  /** First message looked at. @default 0 */
+  /** First message. @default 0 */
   readonly fromSeq?: number | undefined;
-  /** Last message looked at. @default the thread's last */
+  /** Last message. @default the thread's last */
   readonly toSeq?: number | undefined;
   /** For the audit trail. @default "api" */
   readonly actor?: string | undefined;
 }
 
-/** Numbered steps learned from conversations; found only by their category, "procedural". */
+/** Numbered steps learned from conversations, in the category "procedural". */
 export interface ProceduresApi {
   /**
-   * The steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
-   * against its user come back in quarantine. @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`,
+   * Writes the steps of a conversation; null when there is nothing to repeat. Steps that read as instructions to a model
+   * are quarantined. @throws MemoryError `MODEL_REQUIRED`, `NOT_FOUND`, `THREAD_FORBIDDEN`,
    * `INVALID_INPUT`, `FORGOTTEN`, `MODEL_OUTPUT_INVALID`, `MODEL_FAILED`
    */
   write(input: ProcedureInput): Promise<MemoryItem | null>;
@@ -173,10 +173,10 @@ async function recorded(
 ): Promise<TurnMessage[]> {
   const messages = threadRef === null ? [] : await findThreadMessages(db, { threadRef, ...seqs });
   if (messages.length > 0) return messages;
-  throw new MemoryError("NOT_FOUND", `Thread "${threadId}" has no messages there.`);
+  throw new MemoryError("NOT_FOUND", `Thread "${threadId}" has no messages in this range.`);
 }
 
-/** More than the model's budget is folded in piece by piece, each into the steps of those before. */
+/** Folds a conversation over the model's budget piece by piece into the steps. */
 async function makeSteps(
   deps: ProceduresRuntime,
   address: ThreadAddress,
@@ -186,8 +186,8 @@ async function makeSteps(
 ): Promise<ProcedureSteps> {
   const { inputBudgetTokens, timeoutMs } = deps.config.upkeep;
   const charge = deps.usage.charging({ ...address, kind: "procedure" });
-  const said = messages.map(({ seq = -1, text }) => ({ seq, text }));
-  const leaveOut = await findLeaveOut(deps.db, address, said);
+  const sources = messages.map(({ seq = -1, text }) => ({ seq, text }));
+  const leaveOut = await findLeaveOut(deps.db, address, sources);
   const steps = await foldPieces<StepMaterial, ProcedureSteps | null>(
     { items: messages, budgetTokens: inputBudgetTokens, start: null },
     (previous, piece) => {

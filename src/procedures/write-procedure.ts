@@ -13,7 +13,7 @@ import type { Runtime } from "../runtime.js";
 import { block, element } from "../text/prompt-text.js";
 import { clipped, hasWords, onOneLine } from "../text/storable-text.js";
 
-/** Most steps kept; more is no longer one procedure. */
+/** More is no longer one procedure. */
 const mostSteps = 20;
 
 /** Null when there are no steps. @throws MemoryError `MODEL_OUTPUT_INVALID` when they are too long */
@@ -28,17 +28,17 @@ export function procedureText(procedure: { title: string; steps: readonly string
   const text = lines.join("\n");
   const [problem] = writingProblems("procedure", text);
   if (problem === undefined) return text;
-  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's procedure cannot be kept: ${problem}.`, {
+  throw new MemoryError("MODEL_OUTPUT_INVALID", `The model's procedure cannot be stored: ${problem}.`, {
     cause: { output: text },
   });
 }
 
-/** Characters of agent and title that a key shows, where a digest says the rest. */
+/** Characters of agent and title in a key with a digest. */
 const shownCharacters = 80;
 
 const digestForm = /(?:^|_)[0-9a-f]{32}$/;
 
-/** No other agent and no other title has this key, however the two are cut into words. */
+/** A key that is unique for agent and title: the digest separates "a b" + "c" from "a" + "b c". */
 export function procedureKey(title: string, agentId: string | undefined): string {
   const slot = slotKey(title) ?? "";
   if (agentId === undefined && !digestForm.test(slot)) return title;
@@ -55,17 +55,17 @@ export interface ProcedureSteps {
 }
 
 export interface ProcedureInput {
-  /** What the steps are for; null leaves it to the model. */
+  /** Null: the model chooses. */
   readonly title: string | null;
-  /** The steps so far, when the conversation is worked on in pieces. */
+  /** The steps of the previous pieces. */
   readonly previous: ProcedureSteps | null;
   readonly messages: readonly Pick<TurnMessage, "role" | "actor" | "text">[];
-  /** Told how many of the steps could not be read, where there are any. */
+  /** Called with the number of unreadable steps, if any. */
   readonly onDropped?: (steps: number) => void;
 }
 
-/** Steps shown of those so far, and characters of each: a model may give more than a procedure holds. */
-const mostAnsweredSteps = 40;
+/** Bounds of the previous steps in a prompt: a model may return more than a procedure holds. */
+const mostPreviousSteps = 40;
 const stepCharacters = 400;
 
 const schema = z.object({
@@ -108,7 +108,7 @@ export async function writeProcedure(
 function previousBlock({ previous }: ProcedureInput): string {
   if (previous === null || previous.steps.length === 0) return "";
   const steps = previous.steps
-    .slice(0, mostAnsweredSteps)
+    .slice(0, mostPreviousSteps)
     .map((step) => element("step", {}, clipped(step, stepCharacters)));
   return block("steps_so_far", steps, { title: previous.title });
 }

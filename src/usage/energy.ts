@@ -8,26 +8,25 @@ import { parseInput } from "../text/parse-input.js";
 import { type EnergyOptions, refillMs } from "./energy-options.js";
 
 export interface EnergyLevel {
-  /** 0 to 100, in percent of the capacity; 100 without a budget. */
+  /** Percent of the capacity, 0 to 100; 100 without a budget. */
   readonly level: number;
   /** Units left, below zero after overspending. Null without a budget. */
   readonly units: number | null;
   /** Null without a budget. */
   readonly capacity: number | null;
-  /** Whether deferrable work waits: notes, compaction, insights, consolidation. */
+  /** Whether deferrable work (notes, compaction, insights, consolidation) waits. */
   readonly low: boolean;
 }
 
-/** Each tenant's budget for background calls. Low energy delays notes, compaction, insights, consolidation. */
+/** Each tenant's budget for background calls of models. */
 export interface EnergyApi {
   /**
-   * How much energy a tenant has now: its capacity less what its calls of the last two hours took.
-   *
+   * A tenant's capacity minus what its calls of the last two hours spent.
    * @example
    * ```ts
    * const { level, low } = await memory.energy.level({ tenantId: "acme" });
    * ```
-   * @param of.tenantId @default those without a tenant, who are one
+   * @param of.tenantId @default calls without a tenant
    * @throws MemoryError `INVALID_INPUT`
    */
   level(of?: { readonly tenantId?: string | undefined }): Promise<EnergyLevel>;
@@ -51,7 +50,7 @@ export function energyLevel(spent: number, { capacityUnits: capacity, lowBelow }
   return { level: Math.max(0, (units / capacity) * 100), units, capacity, low: units < lowBelow * capacity };
 }
 
-/** `until`: when the spending that keeps the energy low is refilled; null: it is not low. */
+/** `until`: when the energy is no longer low; null: it is not low now. */
 export async function findSpent(
   db: Connection,
   tenantId: string,

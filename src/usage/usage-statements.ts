@@ -5,7 +5,7 @@ import type { Scope } from "../scope/scope.js";
 import { ownerColumns, ownerIs, scopeColumns, threadIs, withinScope } from "../scope/scope-predicates.js";
 import { keepDays, tokensPerUnit } from "./energy-options.js";
 
-/** The purpose of a background call. The last four can wait while a tenant's energy is low. */
+/** The purpose of a background call. The last four wait while a tenant's energy is low. */
 export type UsageKind =
   | ("summary" | "facts" | "episode" | "procedure")
   | ("note" | "compaction" | "insights" | "consolidation");
@@ -21,7 +21,7 @@ interface ChargedCall extends UsageOf, TokenUsage {
   readonly id: string;
 }
 
-/** Records the tokens of a call, without the names of a user or thread that was forgotten meanwhile. */
+/** Records the tokens of a call, without the ids of a user or thread that was forgotten meanwhile. */
 export async function chargeCall(db: Connection, call: ChargedCall): Promise<void> {
   const { schema } = db;
   const { id, scope, threadId = null, kind, inputTokens, outputTokens } = call;
@@ -68,18 +68,18 @@ export async function usedToday(db: Connection): Promise<{ readonly units: numbe
   return row as NonNullable<typeof row>;
 }
 
-/** Rows of one statement, some 50 ms. */
-const trimmedAtOnce = 5_000;
+/** Some 50 ms. */
+const rowsPerDelete = 5_000;
 
-/** Deletes records of calls and events older than statistics look back. */
+/** Deletes calls and events older than `keepDays`. */
 export async function trimRecords(db: Connection): Promise<void> {
   for (const table of ["usage", "event"]) {
-    for (let trimmed = trimmedAtOnce; trimmed === trimmedAtOnce; ) {
+    for (let trimmed = rowsPerDelete; trimmed === rowsPerDelete; ) {
       const rows = await db.query(sql`
         delete from ${db.schema}.${raw(table)} d where d.id = any (array(
           select x.id from ${db.schema}.${raw(table)} x
           where x.created_at < ${db.now()} - ${keepDays}::int * interval '1 day'
-          order by x.created_at limit ${trimmedAtOnce} for update skip locked
+          order by x.created_at limit ${rowsPerDelete} for update skip locked
         ))
         returning 1`);
       trimmed = rows.length;

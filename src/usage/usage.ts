@@ -10,14 +10,14 @@ import { chargeCall, type UsageOf } from "./usage-statements.js";
 
 /** Costs of background calls, and whether there is energy for deferrable work. */
 export interface Usage {
-  /** Charges each call; for `callStructured`. A failed charge is only logged. */
+  /** The `charge` of `callStructured`. A failed charge is only logged. */
   charging(of: UsageOf): Charge;
-  /** When deferrable work may start, while the tenant's energy is low; null: now. At most two hours ahead. */
+  /** When deferrable work may start, at most two hours ahead; null: now. */
   pausedUntil(scope: Scope): Promise<Date | null>;
 }
 
 export interface ProcessUsage extends Usage {
-  /** Units of this process since the last poll, of all tenants. */
+  /** Units that this process spent since the last poll, for all tenants. */
   energyConsumedSinceLastPoll(): number;
 }
 
@@ -25,13 +25,13 @@ interface UsageDeps {
   readonly db: Connection;
   readonly options: EnergyOptions;
   readonly logger: Logger;
-  /** Records that a tenant's energy is used up; false when that was recorded already. */
+  /** Records that a tenant's energy is used up; false when it is recorded already. */
   readonly recordExhausted: (db: Connection, tenantId: string, detail: string) => Promise<boolean>;
 }
 
 export function createUsage({ db, options, logger, recordExhausted }: UsageDeps): ProcessUsage {
   let unpolledTokens = 0;
-  /** Tenants whose budget was found empty, so that concurrent calls report it once. */
+  /** Tenants without energy: concurrent calls report each once. */
   const exhausted = new Set<string>();
   const reportExhausted = async (tenantId: string): Promise<void> => {
     const { capacityUnits: capacity } = options;
@@ -60,8 +60,7 @@ export function createUsage({ db, options, logger, recordExhausted }: UsageDeps)
           await reportExhausted(scope.tenantId ?? "");
         } catch (error) {
           const fields = { ...(threadId !== undefined && { threadId }), step: kind };
-          const line = `What a call of a model took could not be written down (${kind}): ${errorLine(error)}`;
-          logger.error(line, fields);
+          logger.error(`What a call of a model took could not be written down (${kind}): ${errorLine(error)}`, fields);
         }
       },
     pausedUntil: async ({ tenantId = "" }) => (await findSpent(db, tenantId, options)).until,

@@ -6,10 +6,10 @@ export const changeEvents = ["created", "updated", "merged", "deleted", "soft_de
 
 export type ChangeEvent = (typeof changeEvents)[number];
 
-const notKept = "(no longer kept)";
+const erasedText = "(no longer kept)";
 
-/** The SQL for a memory that is gone for good, as `changeLine` has it. */
-export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${notKept}::text))`;
+/** SQL for the line of a purged memory: `changeLine` of "deleted". */
+export const wordlessLine: Sql = sql`btrim(regexp_replace(c.line, '^(\\[[^\\]]*\\])?.*$', '\\1 ' || ${erasedText}::text))`;
 
 const mostCharacters = 160;
 
@@ -21,25 +21,25 @@ function categoryLabel(category: string): string {
 
 const mostTopicCharacters = 60;
 
-type Named = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
+type Subject = Pick<MemoryItem, "text"> & { readonly key?: string | null | undefined };
 
-/** What notes are about: the key, or else their first sentence, quoted as it is. */
-function aboutOf({ key, text }: Named): string {
+/** The key, or else the first sentence, quoted. */
+function subjectOf({ key, text }: Subject): string {
   if (key) return ` about ${clipped(onOneLine(key.replaceAll(/[_-]+/g, " ")), mostTopicCharacters)}`;
   const line = onOneLine(text);
   const [sentence = ""] = line.split(/(?<=[\p{L}\p{N}]{3})[.!?](?:\s|$)|[。！？]/u, 1);
   return ` about "${headAtWord(sentence || line, mostTopicCharacters)}"`;
 }
 
-/** Without the event's sign: "[Personal] Preferred name is Ana (imp=2)". What is hidden or deleted is not repeated. */
+/** "[Personal] Preferred name is Ana (imp=2)", without the sign. Hidden or deleted text is not repeated. */
 export function changeLine(
   event: ChangeEvent,
-  memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Named,
+  memory: Pick<MemoryItem, "category" | "importance" | "seenCount"> & Subject,
 ): string {
-  if (event === "deleted" || event === "soft_deleted") return `[${categoryLabel(memory.category)}] ${notKept}`;
-  if (event === "merged") return `Combined ${memory.seenCount} notes${aboutOf(memory)}`;
+  if (event === "merged") return `Combined ${memory.seenCount} notes${subjectOf(memory)}`;
+  const isGone = event === "deleted" || event === "soft_deleted";
+  const text = isGone ? erasedText : clipped(onOneLine(memory.text), mostCharacters);
   const importance = event === "created" ? ` (imp=${Math.round(memory.importance)})` : "";
-  const text = clipped(onOneLine(memory.text), mostCharacters);
   return `[${categoryLabel(memory.category)}] ${text}${importance}`;
 }
 

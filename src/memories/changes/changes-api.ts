@@ -14,14 +14,14 @@ export interface HistoryEntry {
   readonly old: unknown;
   readonly new: unknown;
   readonly actor: string | null;
-  /** Revision of the owner's memories after it. */
+  /** The owner's revision after the change. */
   readonly revision: number;
-  /** Revision of the memory itself after it; null where that was not counted yet. */
+  /** The memory's revision after the change; null in older entries. */
   readonly memoryRevision: number | null;
   readonly at: Date;
 }
 
-/** Newest first, also of a deleted memory. Users do not see who changed what belongs to their app. */
+/** Newest first, also for a deleted memory. Users do not see who changed their app's memories. */
 export async function listHistory(db: Connection, scope: Scope, memoryId: string): Promise<HistoryEntry[]> {
   const { userId } = scopeColumns(scope);
   return db.query<HistoryEntry & Record<string, unknown>>(sql`
@@ -34,12 +34,12 @@ export async function listHistory(db: Connection, scope: Scope, memoryId: string
 }
 
 export interface Change {
-  /** The owner's revision after it. */
+  /** The owner's revision after the change. */
   readonly rev: number;
   readonly event: ChangeEvent;
   readonly memoryId: string;
   readonly category: string;
-  /** The line of the delta header, without its sign. */
+  /** Its line in the delta header, without the sign. */
   readonly line: string;
   readonly at: Date;
 }
@@ -47,10 +47,10 @@ export interface Change {
 export interface Changes {
   /** Revision of the owner's memories; 0 before the first change. */
   readonly revision: number;
-  /** Changes up to this revision are no longer kept, though asked for. Changes are kept for 180 days. */
+  /** Changes up to this revision were requested, but deleted after 180 days. */
   readonly trimmedTo?: number;
   readonly changes: readonly Change[];
-  /** Where the next page begins; null when these are all up to `revision`, which is where to continue then. */
+  /** Pass it to `since` for the next page; null on the last page, when `revision` is the next start. */
   readonly nextCursor: number | null;
 }
 
@@ -85,9 +85,8 @@ async function listChanges(
 
 export interface ChangesApi {
   /**
-   * The changes after `revision` to the memories of a user, or of an app without a user, oldest first, by anybody;
-   * within an app only those visible there. Every revision is one change.
-   * @param revision that of the last call, or its `nextCursor` while it has one.
+   * Lists changes after `revision` to memories that the scope sees, oldest first; each has its own revision.
+   * @param revision `nextCursor`, or else `revision`, of the last call.
    * @param options.limit rows, 1 to 1,000. @default 100
    * @throws MemoryError `INVALID_INPUT`, `SCOPE_REQUIRED`
    */

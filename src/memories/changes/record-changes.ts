@@ -12,12 +12,12 @@ export type HistoryEvent = (typeof historyEvents)[number];
 export interface MemoryChange extends EventPlace {
   readonly memoryId: string;
   readonly event: HistoryEvent;
-  readonly old: unknown;
+  readonly old?: unknown;
   readonly new: unknown;
-  /** The line of the delta header; null for changes without news. */
-  readonly news: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
+  /** The line of the delta header. @default agents do not see the change */
+  readonly news?: { readonly event: ChangeEvent; readonly line: string; readonly importance: number } | null;
   readonly category: string;
-  readonly similarity: number | null;
+  readonly similarity?: number | null;
 }
 
 export interface RecordedChanges {
@@ -25,14 +25,14 @@ export interface RecordedChanges {
   readonly scope: Scope;
   readonly actor: string;
   readonly step: EventStep;
-  /** Similarity of the best memory compared, null for none; unset without a comparison. */
+  /** Similarity of the nearest memory, or null. Unset without a search. */
   readonly searched?: number | null | undefined;
-  /** Where the search belongs. Each change has its own place. */
+  /** For the event of the search; each change has its own. */
   readonly place?: EventPlace | undefined;
   readonly changes: readonly MemoryChange[];
 }
 
-/** Records audit trail, news and events. Returns the new revision: each piece of news has one. After `lockOwner`. */
+/** Records audit trail, delta lines and events under the owner's lock. Returns the revision: each line has one. */
 export async function recordChanges(tx: Connection, input: RecordedChanges): Promise<number> {
   const { schema } = tx;
   const { ownerRef, actor, step, searched } = input;
@@ -48,8 +48,8 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
         similarity real, "threadId" text, "agentId" text, "runId" text
       )
     ),
-    -- Looked up one by one: joined with a list of unknown length, the whole table may be read.
-    known as (
+    -- One lookup each: a join with a list of unknown length may scan the whole table.
+    existing as (
       select i.position, m.app_id, m.revision
       from input i cross join lateral (
         select app_id, revision from ${schema}.memory where id = i."memoryId" limit 1
@@ -60,7 +60,7 @@ export async function recordChanges(tx: Connection, input: RecordedChanges): Pro
         m.revision as memory_revision
       from input i
       cross join (select revision from ${schema}.owner where id = ${ownerRef}) o
-      left join known m on m.position = i.position
+      left join existing m on m.position = i.position
     ),
     audit as (
       insert into ${schema}.history

@@ -15,7 +15,7 @@ import { type ChangeInput, editMemory, requireMemory } from "./edit-memory.js";
 import { rejectMemory } from "./quarantine.js";
 import { type Editing, rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 
-/** @throws MemoryError `INVALID_INPUT` when the text breaks the writing constraints; as `editMemory`. */
+/** @throws MemoryError as `editMemory`; `INVALID_INPUT` when the text breaks the writing constraints */
 export async function updateMemory(
   deps: WriteRuntime,
   input: ChangeInput & { patch: MemoryPatch },
@@ -25,7 +25,7 @@ export async function updateMemory(
   const states = patch.expiresAt === undefined ? (["active"] as const) : (["active", "soft_deleted"] as const);
   const nextOf = (before: MemoryItem): MemoryItem => {
     requireWhole(before, patch.text);
-    return { ...before, ...patch, ...(outgrows(before, patch) && { value: null }) };
+    return { ...before, ...patch, ...(dropsValue(before, patch) && { value: null }) };
   };
   return editMemory(deps, { ...input, states, next: nextOf }, async (editing) => {
     const { before } = editing;
@@ -40,14 +40,14 @@ export async function updateMemory(
   });
 }
 
-/** Hides a memory, and the insights that rest on it; a memory in quarantine is deleted for good. */
+/** Hides a memory and the insights derived from it. Deletes a memory in quarantine for good. */
 export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   try {
     return await hideMemory(deps, input);
   } catch (error) {
-    // Few memories are in quarantine: no other removal reads the state before.
-    const current = MemoryError.is(error, "WRONG_STATE") ? error.details.current : null;
-    if ((current as MemoryItem | null)?.state === "quarantined") return rejectMemory(deps, input);
+    // Quarantine is rare, so other removals do not read the state first.
+    const current = MemoryError.is(error, "WRONG_STATE") ? (error.details.current as MemoryItem) : null;
+    if (current?.state === "quarantined") return rejectMemory(deps, input);
     throw error;
   }
 }
@@ -55,45 +55,43 @@ export async function removeMemory(deps: WriteRuntime, input: ChangeInput): Prom
 function hideMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { purgeAfterMs } = deps.config.lifecycle;
   return editMemory(deps, { ...input, states: ["active"] }, async ({ tx, owner, before }) => {
-    const whose = { ownerRef: owner.ref, vectors: deps.embedder !== null };
-    const how = { ...whose, purgeAfterMs, event: "DELETE" } as const;
-    await requireFew(tx, owner.ref, input);
-    const [hidden] = await hideMemories(tx, how, [before], () => ({}));
-    const also = await removeResting(tx, { ...whose, removed: [before.id], purgeAfterMs });
+    const how = { ownerRef: owner.ref, vectors: deps.embedder !== null, purgeAfterMs };
+    await requireFewRemovals(tx, owner.ref, input);
+    const [hidden] = await hideMemories(tx, { ...how, event: "DELETE" }, [before], () => ({}));
+    const also = await removeResting(tx, { ...how, removed: [before.id] });
     return { event: "DELETE", news: "soft_deleted", old: hidden?.old, new: hidden?.new, also };
   });
 }
 
-/** Removals that one message of a user may ask for, whoever reads it: no model hides all there is. */
-const mostAsked = 3;
+/** Removals per message of a user: a misled model cannot hide everything. */
+const removalsPerMessage = 3;
 
-async function requireFew(tx: Connection, owner: number, { messageId, threadId }: ChangeInput): Promise<void> {
+async function requireFewRemovals(tx: Connection, owner: number, { messageId, threadId }: ChangeInput): Promise<void> {
   if (messageId === undefined) return;
-  const asked = await tx.query(sql`
+  const removals = await tx.query(sql`
     select from ${tx.schema}.history h
     where h.owner_ref = ${owner} and h.event = 'DELETE' and h.new ->> 'state' = 'soft_deleted'
       and h.new #>> '{evidence,messageId}' = ${messageId}
       and h.new #>> '{evidence,threadId}' is not distinct from ${threadId ?? null}::text
-    limit ${mostAsked}`);
-  if (asked.length < mostAsked) return;
+    limit ${removalsPerMessage}`);
+  if (removals.length < removalsPerMessage) return;
   throw new MemoryError(
     "CONFLICT",
-    `One message of the user may have ${mostAsked} memories forgotten, and this one had. Ask the user which others to ` +
-      "forget: the next message may have as many. All of a user's memories are forgotten by the app, with memory.forget.",
+    `This message of the user removed ${removalsPerMessage} memories, the most that one message may. Ask the user which ` +
+      "others to forget: the next message may remove as many. The app forgets all of a user's memories with memory.forget.",
   );
 }
 
-/** Restores a removed, aged or expired memory, or a statement that a later one closed. @throws as `editMemory` */
+/** Restores a hidden memory, or a closed statement without a key. @throws MemoryError as `editMemory` */
 export async function restoreMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { key } = await requireMemory(deps.db, input);
-  // A former value of a slot has its place in the past of the slot.
+  // A former value of a slot stays in the slot's history.
   const states = key === null ? (["soft_deleted", "superseded"] as const) : (["soft_deleted"] as const);
-  const known = await requireMemory(deps.db, input, states);
-  const embedded = (await deps.embedder?.documents([known.text])) ?? null;
-  const next = (before: MemoryItem) => before;
-  return editMemory(deps, { ...input, states, next }, async (editing) => {
+  const { text } = await requireMemory(deps.db, input, states);
+  const embedded = (await deps.embedder?.documents([text])) ?? null;
+  return editMemory(deps, { ...input, states, next: (before) => before }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
-    // Its links stay: they were made of the same text, and are hidden with it.
+    // The text is unchanged, so its links stay.
     await rewriteContent(deps, editing, before, { embedded, vouched: isApproved(before) });
     return { event: "RESTORE", news: "restored", old: { state: before.state }, new: versionOf(before) };
   });
@@ -103,23 +101,20 @@ function requireExpired({ before, owner }: Editing): void {
   if (before.state === "active" || (before.expiresAt !== null && before.expiresAt <= owner.now)) return;
   throw new MemoryError(
     "WRONG_STATE",
-    `Memory ${before.id} was removed and has not expired: bring it back with memory.memories.restore.`,
+    `Memory ${before.id} was removed and has not expired: restore it with memory.memories.restore.`,
     { details: { current: before } },
   );
 }
 
 function requireWhole({ kind, id }: MemoryItem, text: string | undefined): void {
-  const rest = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
-  if (rest === "") return;
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `Memory ${id} cannot be given that text: a memory has two sentences at most (a note four). ` +
-      `Add this by itself: ${rest}`,
-  );
+  const excess = text === undefined ? "" : cutOff(text, trimToLength(kind, text) ?? text);
+  if (excess === "") return;
+  const problem = `The new text of memory ${id} is too long: a memory has two sentences at most (a note four).`;
+  throw new MemoryError("INVALID_INPUT", `${problem} Add this by itself: ${excess}`);
 }
 
-/** A text without the slot's value would show the old value. */
-function outgrows({ value, text: before }: MemoryItem, { text, value: next }: ParsedPatch): boolean {
+/** Whether the new text no longer contains the slot's value. */
+function dropsValue({ value, text: before }: MemoryItem, { text, value: next }: ParsedPatch): boolean {
   if (text === undefined || next !== undefined || value === null) return false;
   return findQuote(before, value) !== null && findQuote(text, value) === null;
 }
@@ -128,7 +123,7 @@ const patchSchema = z.strictObject(changeFields);
 
 type ParsedPatch = Partial<MemoryVersion>;
 
-/** An unset field must not overwrite. */
+/** Without unset fields, which must not overwrite. */
 function parsePatch(patch: MemoryPatch): ParsedPatch {
   const parsed = Object.entries(parseInput(patchSchema, patch, "change"));
   return Object.fromEntries(parsed.filter(([, value]) => value !== undefined));

@@ -7,7 +7,7 @@ import { brokenConstraint } from "../../postgres/database-error.js";
 import { parseScope, type Scope } from "../../scope/scope.js";
 import { belongsTo, lockOwner, uuidOf } from "../../scope/scope-predicates.js";
 import { type ChangeEvent, changeLine } from "../changes/change-line.js";
-import { type HistoryEvent, type MemoryChange, recordChanges } from "../changes/record-changes.js";
+import { type MemoryChange, recordChanges } from "../changes/record-changes.js";
 import { type ConsentGiven, consentChange } from "../guard/consent-request.rule.js";
 import { guardEdit } from "../guard/guard-edit.rule.js";
 import type { MemoryItem } from "../item/memory.js";
@@ -18,15 +18,15 @@ import { writeMemories } from "../write/write-memories.js";
 import type { WriteRuntime } from "../write/write-runtime.js";
 import { type Editing, screenedWords } from "./rewrite-content.js";
 
-/** @throws MemoryError `NOT_FOUND`; `STALE_REVISION` when not at `ifRevision`; `WRONG_STATE` outside of `states` */
+/** @throws MemoryError `NOT_FOUND`; `STALE_REVISION` unless at `ifRevision`; `WRONG_STATE` outside `states` */
 export async function requireMemory(
   db: Connection,
   { scope, id, ifRevision }: Pick<ChangeInput, "scope" | "id" | "ifRevision">,
   states?: readonly MemoryItem["state"][],
 ): Promise<MemoryItem> {
-  const owner = parseScope(scope);
-  const memory = await findMemory(db, owner, id);
-  if (!memory) throw await notFound(db, owner, id);
+  const parsed = parseScope(scope);
+  const memory = await findMemory(db, parsed, id);
+  if (!memory) throw await notFound(db, parsed, id);
   requireRevision(`Memory ${id}`, memory, ifRevision);
   if (!states || states.includes(memory.state)) return memory;
   throw new MemoryError("WRONG_STATE", `Memory ${id} is ${memory.state}, not ${states.join(" or ")}.`, {
@@ -44,7 +44,7 @@ export function requireRevision(
   throw new MemoryError(
     "STALE_REVISION",
     `${what} has revision ${current.revision}, not ${ifRevision}: it has changed since it was read. ` +
-      "`details.current` of this error is what it is: look again, then decide.",
+      "See `details.current` of this error, then decide again.",
     { details: { current } },
   );
 }
@@ -59,12 +59,12 @@ async function notFound(db: Connection, scope: Scope, id: string): Promise<Memor
   return new MemoryError(
     "NOT_FOUND",
     purged
-      ? `Memory ${id} was purged on ${isoDay(purged.at)}: it cannot be brought back. ` + "Its history says what it was."
+      ? `Memory ${id} was purged on ${isoDay(purged.at)} and cannot be restored: its history has its content.`
       : `There is no memory ${id} in this scope.`,
   );
 }
 
-/** Which memory, who changes it and why, for the audit trail: see `MemoriesApi`. */
+/** See `MemoriesApi`. */
 export interface ChangeInput {
   readonly scope: Scope;
   readonly id: string;
@@ -77,47 +77,44 @@ export interface ChangeInput {
   readonly ifRevision?: number | undefined;
 }
 
-export interface Edit {
-  readonly event: HistoryEvent;
-  /** Null: no news to agents. */
+export interface Edit extends Pick<MemoryChange, "event" | "old" | "new"> {
+  /** Null: agents do not see the change. */
   readonly news: ChangeEvent | null;
-  readonly old: unknown;
-  readonly new: unknown;
   readonly also?: readonly MemoryChange[];
 }
 
 interface EditInput extends ChangeInput {
   readonly states: readonly MemoryItem["state"][];
-  /** Of its events. @default "api" */
+  /** @default "api" */
   readonly step?: EventStep;
-  /** The memory with its new words, which are screened. @default none are */
-  readonly next?: (known: MemoryItem) => MemoryItem;
+  /** The edited memory, to screen before the lock. @default nothing is screened */
+  readonly next?: (before: MemoryItem) => MemoryItem;
 }
 
 /**
  * Changes one memory by `apply` under its owner's lock, in one transaction.
  * @throws MemoryError `NOT_FOUND`; `CONSENT_REQUIRED`, which leaves a request; `STALE_REVISION`; `WRONG_STATE` outside
- * of `states`; `CONFLICT` where another active memory has its slot, text or turns.
+ * `states`; `CONFLICT` when another active memory has its slot, text or turns
  */
 export async function editMemory(
   deps: WriteRuntime,
   input: EditInput,
   apply: (editing: Editing) => Promise<Edit>,
 ): Promise<MemoryItem> {
-  const known = await requireMemory(deps.db, input);
-  const { scope } = known;
-  const passed = input.next ? await screenedWords(deps, known, input.next(known)) : new Set<string>();
-  const because = await groundsOf(deps, input);
+  const current = await requireMemory(deps.db, input);
+  const { scope } = current;
+  const passed = input.next ? await screenedWords(deps, current, input.next(current)) : new Set<string>();
+  const grounds = await groundsOf(deps, input);
   let refused: { readonly after: MemoryItem; readonly asks: boolean } | undefined;
   try {
     return await deps.db.transaction(async (tx) => {
       const owner = await lockOwner(tx, scope);
       const { purgeAfterMs } = deps.config.lifecycle;
       await expireMemories(tx, { owner, scope, purgeAfterMs, vectors: deps.embedder !== null });
-      // Again: it may have changed before the lock was taken.
+      // Read again: it may have changed before the lock.
       const before = await requireMemory(tx, input, input.states);
       const edit = await apply({ tx, owner, before, passed });
-      const after = await requireMemory(tx, { scope: input.scope, id: input.id });
+      const after = await requireMemory(tx, { ...input, ifRevision: undefined });
       const verdict = guardEdit(deps.config.consent, { before, after }, input.consent);
       if (!verdict.passes) {
         refused = { after, asks: verdict.asks };
@@ -125,21 +122,18 @@ export async function editMemory(
       }
       const { actor, step = "api", threadId } = input;
       const approved = verdict.approval ? [consentChange(after, verdict.approval)] : [];
-      const told = because === null ? edit : { ...edit, new: { ...(edit.new as object), ...because } };
-      const changes = [changeOf(after, told), ...(edit.also ?? []), ...approved];
-      await recordChanges(tx, {
-        ownerRef: owner.ref,
-        scope,
-        actor,
-        step,
-        changes: changes.map((change) => ({ ...change, threadId })),
-      });
+      const explained = { ...edit, new: { ...(edit.new as object), ...grounds } };
+      const changes = [changeOf(after, explained), ...(edit.also ?? []), ...approved].map((change) => ({
+        ...change,
+        threadId,
+      }));
+      await recordChanges(tx, { ownerRef: owner.ref, scope, actor, step, changes });
       return after;
     });
   } catch (error) {
-    // Proposed outside the transaction, which undid the edit.
+    // After the rollback, in a transaction of its own.
     if (refused && MemoryError.is(error, "CONSENT_REQUIRED")) throw await proposeEdit(deps, input, refused);
-    throw takenPlace(error, input.id) ?? error;
+    throw conflictError(error, input.id) ?? error;
   }
 }
 
@@ -156,10 +150,10 @@ export async function groundsOf({ redactor }: WriteRuntime, input: ChangeInput):
 function changeOf(changed: MemoryItem, { event, news, old, new: next }: Edit): MemoryChange {
   const { id: memoryId, category, importance } = changed;
   const line = news && { event: news, line: changeLine(news, changed), importance };
-  return { memoryId, event, old, new: next, news: line, category, similarity: null };
+  return { memoryId, event, old, new: next, news: line, category };
 }
 
-/** Proposes an edit, where the user can be asked. Returns `CONSENT_REQUIRED` for the caller, with the request. */
+/** Proposes an edit that the user can be asked about. Returns `CONSENT_REQUIRED` with the request. */
 async function proposeEdit(
   deps: WriteRuntime,
   { scope, id, actor }: ChangeInput,
@@ -168,9 +162,9 @@ async function proposeEdit(
   const [outcome] = await writeMemories(deps, {
     scope: after.scope,
     drafts: asks ? [itemDraft(after)] : [],
-    // What was stated once is no consent to what somebody makes of it by hand.
+    // No `stated`: the old quote is no consent to an edit by hand.
     origin: { actor, step: "api" },
-    // The memory may be forgotten meanwhile.
+    // Fails when the memory was forgotten meanwhile.
     alongside: async (tx) => void (await requireMemory(tx, { scope, id })),
   });
   const { category, key } = after;
@@ -185,14 +179,14 @@ async function proposeEdit(
   );
 }
 
-/** Unique indexes, as the editor of the memory `id` sees them. */
-const takenPlaces = {
-  memory_slot: (id: string) => `holds the slot of ${id}: change that one, or remove it first`,
-  memory_content: (id: string) => `says the same as ${id}`,
-  memory_episode: (id: string) => `tells of the same turns as ${id}`,
+/** What another active memory does, by unique index. */
+const conflicts = {
+  memory_slot: (id: string) => `has the slot of ${id}: change that one, or remove it first`,
+  memory_content: (id: string) => `has the same text as ${id}: change that one, or remove it first`,
+  memory_episode: (id: string) => `covers the same turns as ${id}: change that one, or remove it first`,
 };
 
-function takenPlace(error: unknown, id: string): MemoryError | null {
-  const taken = takenPlaces[brokenConstraint(error) as keyof typeof takenPlaces];
-  return taken ? new MemoryError("CONFLICT", `Another active memory ${taken(id)}.`, { cause: error }) : null;
+function conflictError(error: unknown, id: string): MemoryError | null {
+  const conflict = conflicts[brokenConstraint(error) as keyof typeof conflicts];
+  return conflict ? new MemoryError("CONFLICT", `Another active memory ${conflict(id)}.`, { cause: error }) : null;
 }

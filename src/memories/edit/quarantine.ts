@@ -10,11 +10,11 @@ import { rewriteContent, unexpiredFrom } from "./rewrite-content.js";
 const step = "quarantine";
 
 export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
-  const known = await requireMemory(deps.db, input, ["quarantined"]);
-  const embedded = (await deps.embedder?.documents([known.text])) ?? null;
+  const { text } = await requireMemory(deps.db, input, ["quarantined"]);
+  const embedded = (await deps.embedder?.documents([text])) ?? null;
   return editMemory(deps, { ...input, step, states: ["quarantined"] }, async (editing) => {
     const before = unexpiredFrom(editing, editing.before);
-    // Words of unknown origin are the operator's from here on.
+    // The operator takes over words of unknown origin.
     const origin = before.origin === "unknown" ? "operator" : before.origin;
     const how = { embedded, vouched: true, origin, trust: "operator" } as const;
     const also = await rewriteContent(deps, editing, before, how);
@@ -27,20 +27,14 @@ export async function approveMemory(deps: WriteRuntime, input: ChangeInput): Pro
 /** Returns the deleted memory; the audit trail keeps it. */
 export async function rejectMemory(deps: WriteRuntime, input: ChangeInput): Promise<MemoryItem> {
   const { scope } = await requireMemory(deps.db, input, ["quarantined"]);
-  const because = await groundsOf(deps, input);
+  const grounds = await groundsOf(deps, input);
   return deps.db.transaction(async (tx) => {
     const { ref: ownerRef } = await lockOwner(tx, scope);
     const memory = await requireMemory(tx, input, ["quarantined"]);
     const { id, state, category } = memory;
     const old = { ...versionOf(memory), state };
-    const change = { memoryId: id, event: "DELETE", old, new: { state: "rejected", ...because } } as const;
-    await recordChanges(tx, {
-      ownerRef,
-      scope,
-      actor: input.actor,
-      step,
-      changes: [{ ...change, category, news: null, similarity: null }],
-    });
+    const change = { memoryId: id, event: "DELETE", category, old, new: { state: "rejected", ...grounds } } as const;
+    await recordChanges(tx, { ownerRef, scope, actor: input.actor, step, changes: [change] });
     await purgeMemories(tx, { ownerRef, ids: [id] });
     return memory;
   });

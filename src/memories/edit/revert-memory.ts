@@ -16,22 +16,22 @@ const contentSchema = z.object(
   ),
 ) as z.ZodType<Partial<MemoryVersion>>;
 
-/** Events that give a memory content; the others hide it, link it or count it. */
-const contentful: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
+/** Events with content; the others hide, link or count a memory. */
+const contentEvents: ReadonlySet<string> = new Set(["ADD", "UPDATE", "RESTORE", "CONSENT"]);
 
-/** @param entries the whole audit trail, in any order. @returns null where it has no entry `id`. */
+/** @param entries the whole audit trail, in any order. @returns null without an entry `id` */
 export function versionAt(
   entries: readonly Pick<HistoryEntry, "id" | "event" | "old" | "new">[],
   id: number,
 ): Partial<MemoryVersion> | null {
   if (!entries.some((entry) => entry.id === id)) return null;
   const before = entries.filter((entry) => entry.id <= id).toSorted((first, second) => first.id - second.id);
-  // Before the first entry with content, the content that a later entry replaced is the best there is.
-  const versions = before.filter(({ event }) => contentful.has(event)).flatMap((each) => [each.old, each.new]);
+  // `old` matters before the first entry with content.
+  const versions = before.filter(({ event }) => contentEvents.has(event)).flatMap((each) => [each.old, each.new]);
   return Object.assign({}, ...versions.map(contentOf));
 }
 
-/** Empty where the content was refused, proposed or superseded. */
+/** Empty for content that was refused, proposed or superseded. */
 function contentOf(side: unknown): Partial<MemoryVersion> {
   if (typeof side !== "object" || side === null) return {};
   if ("refused" in side || "supersededBy" in side || "proposed" in side) return {};
@@ -39,7 +39,7 @@ function contentOf(side: unknown): Partial<MemoryVersion> {
   return Object.fromEntries(Object.entries(parsed.data ?? {}).filter(([, value]) => value !== undefined));
 }
 
-/** A memory in quarantine needs an approval instead. */
+/** All but quarantine, which needs an approval. */
 const states: readonly MemoryItem["state"][] = ["active", "superseded", "merged", "soft_deleted"];
 
 /** Restores the content right after the entry `to`. @throws MemoryError `NOT_FOUND` for an unknown entry */
@@ -47,15 +47,14 @@ export async function revertMemory(
   deps: WriteRuntime,
   input: ChangeInput & { readonly to: number },
 ): Promise<MemoryItem> {
-  const known = await requireMemory(deps.db, input, states);
+  const current = await requireMemory(deps.db, input, states);
   const version = versionAt(await listHistory(deps.db, parseScope(input.scope), input.id), input.to);
-  if (!version) throw new MemoryError("NOT_FOUND", `Memory ${input.id} has no entry ${input.to} of its history.`);
-  const versionOn = (before: MemoryItem) => ({ ...before, ...version });
-  const { text } = versionOn(known);
-  const embedded = (await deps.embedder?.documents([text])) ?? null;
-  return editMemory(deps, { ...input, states, next: versionOn }, async (editing) => {
+  if (!version) throw new MemoryError("NOT_FOUND", `The history of memory ${input.id} has no entry ${input.to}.`);
+  const reverted = (before: MemoryItem) => ({ ...before, ...version });
+  const embedded = (await deps.embedder?.documents([reverted(current).text])) ?? null;
+  return editMemory(deps, { ...input, states, next: reverted }, async (editing) => {
     const { before } = editing;
-    const next = unexpiredFrom(editing, versionOn(before));
+    const next = unexpiredFrom(editing, reverted(before));
     const also = await rewriteContent(deps, editing, next, { embedded, vouched: isApproved(before) });
     const news = before.state === "active" ? "updated" : "restored";
     const old = { ...versionOf(before), state: before.state };

@@ -17,10 +17,10 @@ import type { WriteRuntime } from "../write/write-runtime.js";
 import { instructionsIn } from "../write/writing-constraints.rule.js";
 
 /**
- * Gives the memory `before` the content of `next` and makes it active. New text gets new links. A memory that takes a
- * slot holds since the slot's last value ended. @throws MemoryError `INVALID_INPUT` for text that cannot be a memory
+ * Gives the memory `before` the content of `next` and makes it active. New text gets new links.
  * @param how.embedded null keeps the vector.
- * @param how.vouched whether it may read as instructions to a model: a person approved it, or it was screened.
+ * @param how.vouched skips screening: a person approved the memory.
+ * @throws MemoryError `INVALID_INPUT` for text that cannot be a memory
  */
 export async function rewriteContent(
   { config }: WriteRuntime,
@@ -33,61 +33,50 @@ export async function rewriteContent(
   if (!how.vouched) requireScreened(memory, before, passed);
   const vector = how.embedded?.vectors[0] ?? null;
   const place = { ownerRef: owner.ref, space: how.embedded?.space ?? null };
-  const relinked = next.text !== before.text || before.state === "quarantined";
-  const sought = relinked ? [{ memory, vector, self: id }] : [];
+  const isRelinked = next.text !== before.text || before.state === "quarantined";
+  const sought = isRelinked ? [{ memory, vector, self: id }] : [];
   const [near = []] = await findCandidates(tx, { ...place, sought });
-  const links = relinked ? nearestLinks(near, config) : null;
-  const moved = before.state !== "active" || next.category !== before.category;
-  const heldSince = moved ? await heldFrom(tx, owner, next) : undefined;
-  await rewriteMemory(tx, {
-    ...place,
-    rewrite: {
-      ...memory,
-      ...setFields(memory),
-      id,
-      vector,
-      links,
-      heldSince,
-      state: "active",
-      origin: how.origin,
-      trust: how.trust,
-      expiresAt: memory.expiresAt?.toISOString() ?? null,
-    },
-  });
+  const links = isRelinked ? nearestLinks(near, config) : null;
+  const takesSlot = before.state !== "active" || next.category !== before.category;
+  const heldSince = takesSlot ? await slotFreeSince(tx, owner, next) : undefined;
+  const { origin, trust } = how;
+  const expiresAt = memory.expiresAt?.toISOString() ?? null;
+  const content = { ...memory, ...setFields(memory), id, vector, expiresAt, state: "active" as const };
+  await rewriteMemory(tx, { ...place, rewrite: { ...content, origin, trust, links, heldSince } });
   if (next.kind === "note" && before.state !== "active") {
     await markWork(tx, { kind: "compaction", of: "owner", ref: owner.ref });
   }
   return linkChanges(next, links ?? []);
 }
 
-/** Under the lock of its owner. */
+/** An edit under the owner's lock. */
 export interface Editing {
   readonly tx: Connection;
   readonly owner: LockedOwner;
   readonly before: MemoryItem;
-  /** Words that the screen let through. */
+  /** Texts that passed the screen. */
   readonly passed: ReadonlySet<string>;
 }
 
-/** The words that the screen lets through, asked before the lock is taken: a classifier may take its time. */
+/** The new texts that pass the screen. Called before the lock: a classifier may be slow. */
 export async function screenedWords(
   { config, screen }: WriteRuntime,
   before: MemoryItem,
   next: MemoryItem,
 ): Promise<ReadonlySet<string>> {
   const memory = prepareRewrite(config.policy, next);
-  const words = unknownWords(memory, before, new Set());
-  const found = await instructionsIn(screen, memory, words);
-  return new Set(words.filter((each) => !found.includes(each)));
+  const texts = newTexts(memory, before);
+  const instructions = new Set(await instructionsIn(screen, memory, texts));
+  return new Set(texts.filter((text) => !instructions.has(text)));
 }
 
-function unknownWords(next: MemoryWords, before: MemoryItem, passed: ReadonlySet<string>): string[] {
-  const known = before.state === "active" ? wordsIn(before, screenedNames) : [];
-  return wordsIn(next, screenedNames).filter((each) => !passed.has(each) && !known.includes(each));
+function newTexts(next: MemoryWords, before: MemoryItem): string[] {
+  const old = before.state === "active" ? wordsIn(before, screenedNames) : [];
+  return wordsIn(next, screenedNames).filter((text) => !old.includes(text));
 }
 
 function requireScreened(next: PreparedMemory, before: MemoryItem, passed: ReadonlySet<string>): void {
-  if (next.origin === "operator" || unknownWords(next, before, passed).length === 0) return;
+  if (next.origin === "operator" || newTexts(next, before).every((text) => passed.has(text))) return;
   throw new MemoryError(
     "INVALID_INPUT",
     "That text cannot be a memory: it reads as instructions to a model. Add it as a new memory, which puts it " +
@@ -95,23 +84,26 @@ function requireScreened(next: PreparedMemory, before: MemoryItem, passed: Reado
   );
 }
 
-/** An expired memory that is shown again never expires. */
+/** A restored memory whose expiry has passed never expires. */
 export function unexpiredFrom({ owner }: Pick<Editing, "owner">, next: MemoryItem): MemoryItem {
-  const over = next.expiresAt !== null && next.expiresAt <= owner.now;
-  return over ? { ...next, expiresAt: null } : next;
+  const isExpired = next.expiresAt !== null && next.expiresAt <= owner.now;
+  return isExpired ? { ...next, expiresAt: null } : next;
 }
 
-async function heldFrom(
+/** The end of the slot's last value, when that is later than `validFrom`. */
+async function slotFreeSince(
   tx: Connection,
   owner: LockedOwner,
   { id, scope, category, key, validFrom }: MemoryItem,
 ): Promise<string | undefined> {
   if (key === null) return undefined;
   const slots = [{ appId: scope.appId ?? "", category, key }];
-  const others = await findSlotIntervals(tx, { ownerRef: owner.ref, slots, except: id });
-  const ended = others.filter(({ active }) => !active);
+  const intervals = await findSlotIntervals(tx, { ownerRef: owner.ref, slots, except: id });
   const from = validFrom.toISOString();
-  const since = freeSince(from, ended);
+  const since = freeSince(
+    from,
+    intervals.filter(({ active }) => !active),
+  );
   return since === from ? undefined : since;
 }
 

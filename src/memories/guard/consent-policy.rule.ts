@@ -4,16 +4,12 @@ import { type CategoryPolicy, requireCategory } from "../item/category.rule.js";
 import type { MemoryItem } from "../item/memory.js";
 import { slotKey } from "../item/slot-key.rule.js";
 
-/** What of the user's a model may say that a statement is. */
+/** Personal fields that a model recognizes in a statement. */
 export const personalFields = ["preferred_name", "pronouns", "city", "language"] as const;
 export type PersonalField = (typeof personalFields)[number];
 
-interface FieldPattern {
-  /** Null: any. */
-  readonly category: string | null;
-  /** Null: all of the category, with a key or without. */
-  readonly key: string | null;
-}
+/** Null matches any category; any key, or none. */
+type FieldPattern = { readonly category: string | null; readonly key: string | null };
 
 /** What a change waits for: the user's consent, or a second signal. */
 export type ConsentRule = (typeof consentRules)[number];
@@ -29,8 +25,7 @@ const field = z
 
 export const consentConfigSchema = z.strictObject({
   /**
-   * Fields that change only with the user's consent, their first value included. Category and key decide; facts that a
-   * model extracts about the four default fields always get these keys.
+   * Fields that change only with the user's consent, their first value included.
    * @default preferred_name and pronouns of any category, city and language of profile and knowledge, profile/name
    */
   sensitive: z
@@ -40,27 +35,26 @@ export const consentConfigSchema = z.strictObject({
       ...["knowledge/city", "knowledge/language"],
     ]),
   /**
-   * Fields that change once two independent signals agree. What the user plainly states counts as two.
+   * Fields that change once two independent signals agree. A plain statement of the user counts as two.
    * @default tone, style and goals, and the key tone
    */
   benign: z.array(field).default(["tone", "style", "goals", "*/tone"]),
   /**
-   * Who asks the user about a change of a sensitive field. "said": nobody; what the user plainly states is consent, and
-   * inferred changes wait. With the others every change waits. "interrupt": `withMemory` asks by an interrupt before
-   * the agent's turn. "tool": the agent asks, and calls `consentTool`. "queue": an operator or your code decides by
-   * `memory.consents`. @default "said"
+   * Who asks the user about a change of a sensitive field. "said": nobody; a plain statement is consent, and inferred
+   * changes wait. Otherwise every change waits: "interrupt": `withMemory` asks before the agent's turn; "tool": the
+   * agent asks and calls `consentTool`; "queue": your code decides with `memory.consents`. @default "said"
    */
   ask: z.enum(["said", "interrupt", "tool", "queue"]).default("said"),
 });
 
-/** How long a proposal waits. A week: long enough for the next conversation. */
+/** Expiry of a request. A week usually includes the next conversation. */
 export const pendingMs = 7 * dayMs;
-/** How long a refused value is not asked about again: nobody changes name or city more often. */
+/** A refused value is not proposed again for this long. */
 export const refusedMs = 30 * dayMs;
 export const askAgainMs = dayMs;
-/** Messages that must agree on a benign field, where none states it plainly. */
+/** Signals that must agree on a benign field. */
 export const neededSignals = 2;
-/** An insight into the user this sure counts as enough signals: it rests on many messages already. */
+/** An insight of this confidence needs no further signals: many messages support it. */
 export const insightConfidence = 0.8;
 
 export interface ConsentConfig extends z.input<typeof consentConfigSchema> {}
@@ -79,18 +73,18 @@ export function consentPolicy(config: z.output<typeof consentConfigSchema>, cate
   return { ...config, sensitive: config.sensitive.map(read), benign: config.benign.map(read) };
 }
 
-/** Categories that are benign as a whole: insights into a user may have them. */
+/** Categories that are benign as a whole, which insights may have. */
 export function benignCategories({ benign }: ConsentPolicy): string[] {
   return benign.flatMap(({ category, key }) => (key === null ? (category ?? []) : []));
 }
 
 export interface ConsentSubject extends Pick<MemoryItem, "category"> {
   readonly key?: string | null | undefined;
-  /** What of the user's a model says it is, whatever its key. */
+  /** The personal field that a model names, independent of the key. */
   readonly personal?: PersonalField | null | undefined;
 }
 
-/** Null when it does not wait. Category and key decide, or what a model says that it is; never the words. */
+/** Null for an unguarded field. Text never decides. */
 export function consentRule(policy: ConsentPolicy, memory: ConsentSubject): ConsentRule | null {
   const { category, key, personal = null } = memory;
   const fits = (pattern: FieldPattern) =>

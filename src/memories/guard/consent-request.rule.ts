@@ -5,10 +5,7 @@ import type { ConsentRule } from "./consent-policy.rule.js";
 
 export const consentStatuses = ["pending", "approved", "refused", "superseded", "expired"] as const;
 
-/** "superseded": another value was proposed since. */
-type ConsentStatus = (typeof consentStatuses)[number];
-
-/** "signals": enough of them agreed. "said": the user's own words decided, as nobody could ask, or to forget it. */
+/** "signals": enough of them agreed. "said": the user's own words decided, without a question. */
 export type ConsentVia = "interrupt" | "chat" | "code" | "cli" | "http" | "signals" | "said";
 
 export interface ConsentEvidence {
@@ -19,38 +16,37 @@ export interface ConsentEvidence {
   readonly messageId?: string | undefined;
 }
 
-/** A change that waits or waited to be made. */
+/** A proposed change of a guarded field. */
 export interface ConsentRequest {
   readonly id: string;
   readonly scope: Scope;
-  /** What it waits for: the user's consent, or another signal. */
   readonly rule: ConsentRule;
   readonly category: string;
   readonly key: string | null;
   readonly value: string | null;
   /** The memory it would become. */
   readonly text: string;
-  /** What holds the slot now; null when nothing does. */
+  /** The slot's current value, or null. */
   readonly current: string | null;
-  readonly status: ConsentStatus;
+  readonly status: (typeof consentStatuses)[number];
   /** How often it was proposed. */
   readonly seenCount: number;
-  /** How many independent signals there are for it. */
+  /** The number of independent signals. */
   readonly signals: number;
-  /** Null, as `decidedBy`, for users of the app that the request is for. */
+  /** Null, like `decidedBy`, for users of the app that the request is for. */
   readonly proposedBy: string | null;
   readonly source: MemorySource | null;
   readonly createdAt: Date;
   readonly expiresAt: Date;
-  /** Until then nobody is asked. */
+  /** Nobody asks the user before. */
   readonly askAt: Date;
   readonly decidedAt: Date | null;
   readonly decidedBy: string | null;
   readonly decidedVia: ConsentVia | null;
   readonly evidence: ConsentEvidence | null;
-  /** The memory that came of it. */
+  /** The memory that the approval wrote. */
   readonly memoryId: string | null;
-  /** Rises when it is proposed again or decided: see `ifRevision`. */
+  /** Rises with each proposal and decision: see `ifRevision`. */
   readonly revision: number;
 }
 
@@ -60,11 +56,11 @@ export interface ConsentSignal {
   readonly turn: number;
   readonly threadId?: string | undefined;
   readonly seq?: number | undefined;
-  /** The program's call that brought it, for words of the program or its user. */
+  /** The program's call, for words of the program or its user. */
   readonly call?: string | undefined;
 }
 
-/** Signals that are independent of all before: other messages, other calls of a program, or other turns. */
+/** Drops signals from the same message, program call or turn as an earlier one. */
 export function independentSignals(signals: readonly ConsentSignal[]): ConsentSignal[] {
   const kept: ConsentSignal[] = [];
   for (const signal of signals) if (kept.every((other) => areIndependent(other, signal))) kept.push(signal);
@@ -72,24 +68,23 @@ export function independentSignals(signals: readonly ConsentSignal[]): ConsentSi
 }
 
 function areIndependent(one: ConsentSignal, other: ConsentSignal): boolean {
-  if (one.seq !== undefined && other.seq !== undefined) return one.seq !== other.seq || one.threadId !== other.threadId;
-  if (one.seq === undefined && other.seq === undefined && one.call !== undefined && other.call !== undefined)
-    return one.call !== other.call;
-  return one.turn !== other.turn;
+  const has = (name: keyof ConsentSignal) => [one, other].filter((signal) => signal[name] !== undefined).length;
+  if (has("seq") === 2) return one.seq !== other.seq || one.threadId !== other.threadId;
+  return has("seq") === 0 && has("call") === 2 ? one.call !== other.call : one.turn !== other.turn;
 }
 
 export interface ConsentDecided {
   readonly decision: "approve" | "refuse";
   readonly via: ConsentVia;
-  /** The request that it answers. @default none: consent was given with the change */
+  /** The answered request. @default none: consent came with the change */
   readonly requestId?: string | null | undefined;
   readonly evidence?: ConsentEvidence | null | undefined;
-  /** How many independent signals agreed, where these decided. */
+  /** The number of agreeing signals, when these decided. */
   readonly signals?: number | undefined;
   readonly reason?: string | undefined;
 }
 
-/** The entry of the audit trail for a decision about `changed`: a memory, or a request that no memory came of. */
+/** The audit entry of a decision about `changed`: a memory, or a request without one. */
 export function consentChange(
   changed: Pick<ConsentRequest, "id" | "category" | "text"> & {
     readonly key?: string | null | undefined;
@@ -99,5 +94,5 @@ export function consentChange(
 ): MemoryChange {
   const { id: memoryId, category, key = null, value, text } = changed;
   const audit = { decision, via, request, key, value: value ?? text, evidence, signals, reason };
-  return { memoryId, event: "CONSENT", old: null, new: audit, news: null, category, similarity: null };
+  return { memoryId, event: "CONSENT", new: audit, category };
 }

@@ -34,7 +34,7 @@ export const consentColumns = {
   rule: column.text("rule", z.enum(consentRules)),
   category: column.text("category", nonBlank),
   key: orNull(column.text("key", nonBlank)),
-  /** The slot, or the statement itself where there is none. */
+  /** The key, or the statement's hash. */
   slot: column.text("slot", nonBlank),
   /** Equal for two proposals of the same value. */
   normalValue: column.text("normal_value"),
@@ -62,7 +62,7 @@ export interface ConsentPlan {
   readonly events: readonly Omit<MemoryEvent, "scope">[];
 }
 
-/** Ends requests first: only one may wait for a slot. */
+/** Settles old requests first: a slot has at most one pending request. */
 export async function applyConsentPlan(
   tx: Connection,
   plan: ConsentPlan,
@@ -72,15 +72,13 @@ export async function applyConsentPlan(
   await settleConsents(tx, settled);
   await insertConsents(tx, { ownerRef, requests });
   await repeatConsents(tx, repeats);
-  // It may have been asked and answered within the plan.
+  // The plan may settle its own requests.
   if (requests.length > 0) await settleConsents(tx, settled);
-  await insertEvents(
-    tx,
-    plan.events.map((event) => ({ ...event, scope })),
-  );
+  const events = plan.events.map((event) => ({ ...event, scope }));
+  await insertEvents(tx, events);
 }
 
-/** What waits for each slot or keyless category, or was refused in the last 30 days, newest first. After `lockOwner`. */
+/** Requests for each slot or keyless category, pending or refused in the last 30 days, newest first. */
 export async function findStandingConsents(
   tx: Connection,
   input: { ownerRef: number; probes: readonly { appId: string; category: string; key: string | null }[] },
@@ -101,10 +99,10 @@ export async function findStandingConsents(
     order by c.ref desc`,
     { prepare: true },
   );
-  const standing = rows.map(({ validFrom, ...row }) => {
+  const requests = rows.map(({ validFrom, ...row }) => {
     return { ...row, validFrom: validFrom === null ? null : new Date(validFrom) };
   });
-  return input.probes.map((_, probe) => standing.filter((row) => row.probe === probe));
+  return input.probes.map((_, probe) => requests.filter((row) => row.probe === probe));
 }
 
 export interface SettledConsent {
@@ -117,7 +115,7 @@ export interface SettledConsent {
   readonly memoryId: string | null;
 }
 
-/** Ends those of `settled` that still wait, and returns their ids. An overdue request can only expire. */
+/** Ends the pending ones of `settled`, and returns their ids. An overdue request can only expire. */
 export async function settleConsents(tx: Connection, settled: readonly SettledConsent[]): Promise<string[]> {
   if (settled.length === 0) return [];
   const rows = await tx.query<{ id: string }>(sql`
@@ -162,7 +160,6 @@ interface RepeatedConsent {
   readonly signals: readonly ConsentSignal[];
 }
 
-/** The requests that they supersede must be settled before. */
 async function insertConsents(
   tx: Connection,
   input: { ownerRef: number; requests: readonly NewConsent[] },
@@ -180,7 +177,7 @@ async function repeatConsents(tx: Connection, repeated: readonly RepeatedConsent
   await tx.query(sql`
     update ${tx.schema}.consent_request c set seen_count = c.seen_count + i.times, signals = i.signals
     from (
-      -- The last one has the signals of all.
+      -- The last repeat has all signals.
       select id, sum(times) as times, (array_agg(signals order by at desc))[1] as signals
       from rows from (json_to_recordset(${JSON.stringify(repeated)}::json) as (id uuid, times integer, signals jsonb))
         with ordinality as r (id, times, signals, at)

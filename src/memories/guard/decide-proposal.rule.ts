@@ -20,7 +20,7 @@ function wordsOf(text: string): Set<string> {
 export interface StandingConsent {
   readonly id: string;
   readonly status: "pending" | "refused";
-  /** Overdue: it counts as expired before a sweep. */
+  /** Overdue, though not marked yet. */
   readonly expired: boolean;
   readonly normalValue: string;
   readonly contentHash: string;
@@ -33,42 +33,40 @@ export interface StandingConsent {
 export interface ProposedChange extends Omit<StandingConsent, "id" | "status" | "expired"> {
   readonly rule: ConsentRule;
   readonly kind: MemoryKind;
-  /** Null: a free statement, of which there can be several. */
   readonly key: string | null;
   readonly confidence: number;
 }
 
-export type ProposalDecision =
-  /** It waits, and `supersedes` does not any more. */
+type ProposalDecision =
+  /** Becomes a request, which supersedes another. */
   | { readonly action: "ask"; readonly supersedes: string | null }
   | { readonly action: "repeat"; readonly id: string; readonly signals: readonly ConsentSignal[] }
   | { readonly action: "refused"; readonly id: string }
-  /** A later value of the slot waits already. */
+  /** A later value of the slot is pending. */
   | { readonly action: "outdated"; readonly id: string }
-  /** Enough signals agree. `id`: the request that waited for it. */
+  /** Enough signals agree, also with the request `id`. */
   | { readonly action: "apply"; readonly id: string | null; readonly signals: readonly ConsentSignal[] };
 
-export function decideProposal(change: ProposedChange, standing: readonly StandingConsent[]): ProposalDecision {
-  const same = standing.filter((other) => isSame(change, other));
+export function decideProposal(change: ProposedChange, requests: readonly StandingConsent[]): ProposalDecision {
+  const same = requests.filter((other) => isSame(change, other));
   const refused = same.find(({ status }) => status === "refused");
   if (refused) return { action: "refused", id: refused.id };
 
-  const waits = ({ status, expired }: StandingConsent) => status === "pending" && !expired;
-  const known = same.find(waits);
-  const signals = independentSignals([...(known?.signals ?? []), ...change.signals]);
-  const sure = change.kind === "insight" && change.confidence >= insightConfidence;
-  if (change.rule === "signals" && (sure || signals.length >= neededSignals)) {
-    return { action: "apply", id: known?.id ?? null, signals };
+  const isPending = ({ status, expired }: StandingConsent) => status === "pending" && !expired;
+  const pending = same.find(isPending);
+  const signals = independentSignals([...(pending?.signals ?? []), ...change.signals]);
+  const isSure = change.kind === "insight" && change.confidence >= insightConfidence;
+  if (change.rule === "signals" && (isSure || signals.length >= neededSignals)) {
+    return { action: "apply", id: pending?.id ?? null, signals };
   }
-  if (known) return { action: "repeat", id: known.id, signals };
+  if (pending) return { action: "repeat", id: pending.id, signals };
 
-  const rival = change.key === null ? undefined : standing.find(waits);
-  const isLater = rival?.validFrom && change.validFrom && change.validFrom < rival.validFrom;
-  if (rival && isLater) return { action: "outdated", id: rival.id };
+  const rival = change.key === null ? undefined : requests.find(isPending);
+  const isOlder = rival?.validFrom && change.validFrom && change.validFrom < rival.validFrom;
+  if (isOlder) return { action: "outdated", id: rival.id };
   return { action: "ask", supersedes: rival?.id ?? null };
 }
 
-function isSame(change: ProposedChange, other: StandingConsent): boolean {
-  if (change.contentHash === other.contentHash) return true;
-  return change.key !== null && change.normalValue === other.normalValue;
+function isSame({ contentHash, key, normalValue }: ProposedChange, other: StandingConsent): boolean {
+  return contentHash === other.contentHash || (key !== null && normalValue === other.normalValue);
 }

@@ -4,21 +4,21 @@ import { type ConsentPolicy, consentRule } from "./consent-policy.rule.js";
 import type { ConsentDecided, ConsentGiven } from "./consent-request.rule.js";
 
 /**
- * Whether an edit may stay: the words, the category and the activation of a sensitive field need consent. `approval` is
- * null where nobody had to agree. Nobody is asked about other words for the same value, or a memory in quarantine.
+ * Whether an edit is allowed: text, value, category and activation of a sensitive field need consent. `asks` is false
+ * for another text with the same value, and for a memory in quarantine.
  */
 export function guardEdit(
   policy: ConsentPolicy,
   { before, after }: { readonly before: MemoryItem; readonly after: MemoryItem },
   given: ConsentGiven | undefined,
 ): { passes: true; approval: ConsentDecided | null } | { passes: false; asks: boolean } {
-  const keeps = (...names: (keyof MemoryItem)[]) => names.every((name) => before[name] === after[name]);
+  const isUnchanged = (...names: (keyof MemoryItem)[]) => names.every((name) => before[name] === after[name]);
   const wasActive = before.state === "active";
-  const isSame = wasActive && keeps("category", "value", "text");
+  const isSame = wasActive && isUnchanged("category", "value", "text");
   const isSensitive = [before, after].some((memory) => consentRule(policy, memory) === "consent");
   if (after.state !== "active" || isSame || !isSensitive) return { passes: true, approval: null };
   if (given) return { passes: true, approval: { ...given, decision: "approve" } };
   const [was, is] = [before, after].map(({ value, text }) => normalValue(value ?? text));
-  const isSameValue = wasActive && after.key !== null && keeps("category", "key") && was === is;
+  const isSameValue = wasActive && after.key !== null && isUnchanged("category", "key") && was === is;
   return { passes: false, asks: before.state !== "quarantined" && !isSameValue };
 }

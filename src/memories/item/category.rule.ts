@@ -5,26 +5,26 @@ import type { MemoryKind } from "./memory.js";
 
 const categorySchema = z.strictObject({
   name: z.string().regex(/^[\p{L}\p{N}_-]+$/u, "a category name is one word of letters, digits, _ and -"),
-  /** "all": every memory of it is shown. "rag": only those that fit the question. @default "rag" */
+  /** "all": shows all of its memories. "rag": only those relevant to the question. @default "rag" */
   context: z.enum(["all", "rag"]).default("rag"),
-  /** Most memories of it that one recall shows, where `context` is "rag". */
+  /** Most of its memories in one recall, for the `context` "rag". */
   rag_length: z.int().min(1).optional(),
-  /** "user": known in every app. "app": stays within the app it was learned in. @default "user" */
+  /** "user": visible in every app. "app": only in the app that learned it. @default "user" */
   level: z.enum(["user", "app"]).default("user"),
 });
 
-/** Each recall and each prompt names them. */
+/** Each recall and each prompt lists them. */
 const mostCategories = 1_000;
 const categoryList = z.array(categorySchema).max(mostCategories).default([]);
 
 export const categoryConfigSchema = z.strictObject({
   /** Categories of the application. @default none */
   system: categoryList,
-  /** The same; your own name for them. @default none */
+  /** The same, under another name. @default none */
   custom: categoryList,
 });
 
-/** Categories beside the default ones. */
+/** Categories in addition to the default ones. */
 export interface CategoryConfig extends z.input<typeof categoryConfigSchema> {}
 
 /** A label that decides how memories are shown and which agents may read them. */
@@ -58,7 +58,7 @@ export const categoryOfKind: Readonly<Record<MemoryKind, string>> = {
   procedure: "procedural",
 };
 
-/** Written for the answering agent. Allowlists made for user facts do not name them. */
+/** Readable by every agent, since allowlists for user facts omit them. */
 const forEveryAgent: readonly string[] = [
   "instructions",
   categoryOfKind.note,
@@ -70,26 +70,25 @@ export interface CategoryPolicy {
   readonly categories: ReadonlyMap<string, Category>;
   /** Null: every agent may read everything. */
   readonly allowlists: ReadonlyMap<string, ReadonlySet<string>> | null;
-  /** Called with an agent that has no allowlist, where there are some. */
+  /** Called with an agent without an allowlist when others have one. */
   readonly onUnlisted?: ((agent: string) => void) | undefined;
 }
 
-/** `name` or the category that it is an alias of; null when there is no such category. */
+/** Resolves a name or alias, or returns null. */
 export function findCategory(policy: CategoryPolicy, name: string): Category | null {
   return policy.categories.get(name) ?? policy.categories.get(aliases.get(name) ?? "") ?? null;
 }
 
-/** The category that a model means by `said`, in any case and number: "Goal", "recent activity". */
-export function categoryMeant(policy: CategoryPolicy, said: string): Category | null {
-  const exact = findCategory(policy, said);
+/** Resolves a model's spelling: "Goal", "recent activity". */
+export function categoryMeant(policy: CategoryPolicy, name: string): Category | null {
+  const exact = findCategory(policy, name);
   if (exact) return exact;
-  const plain = inOneForm(said);
-  const meant = (name: string) => inOneForm(name) === plain;
-  const name = [...policy.categories.keys()].find(meant) ?? [...aliases.keys()].find(meant);
-  return name === undefined ? null : findCategory(policy, name);
+  const names = [...policy.categories.keys(), ...aliases.keys()];
+  const similar = names.find((other) => normalName(other) === normalName(name));
+  return similar === undefined ? null : findCategory(policy, similar);
 }
 
-const inOneForm = (name: string) =>
+const normalName = (name: string) =>
   name
     .trim()
     .toLowerCase()
@@ -100,19 +99,15 @@ const inOneForm = (name: string) =>
 export function requireCategory(policy: CategoryPolicy, name: string): Category {
   const found = findCategory(policy, name);
   if (found) return found;
-  const known = [...policy.categories.keys()];
-  const nearest = nearestName(name, known);
-  throw new MemoryError(
-    "INVALID_INPUT",
-    `There is no category "${name}"${nearest === null ? "." : `; did you mean "${nearest}"?`} ` +
-      `Configured: ${known.join(", ")}.`,
-  );
+  const configured = [...policy.categories.keys()];
+  const nearest = nearestName(name, configured);
+  const hint = nearest === null ? "." : `; did you mean "${nearest}"?`;
+  throw new MemoryError("INVALID_INPUT", `There is no category "${name}"${hint} Configured: ${configured.join(", ")}.`);
 }
 
 /**
- * The categories that `agent` may read: all of them without allowlists, or without an agent; else those of its list.
- * "instructions", "app_notes", "procedural" and "relationship_dynamic" stay open to every agent unless a list names
- * them. An empty list reads nothing.
+ * The categories that `agent` may read: all without allowlists or without an agent; else those of its list, and of
+ * `forEveryAgent` those that no list names. An empty list allows nothing.
  */
 export function readableCategories(policy: CategoryPolicy, agent: string | null): ReadonlySet<string> {
   const { categories, allowlists } = policy;
@@ -120,32 +115,31 @@ export function readableCategories(policy: CategoryPolicy, agent: string | null)
   const own = allowlists.get(agent);
   if (own?.size === 0) return own;
   if (!own) policy.onUnlisted?.(agent);
-  const named = (name: string) => [...allowlists.values()].some((list) => list.has(name));
-  return new Set([...(own ?? []), ...forEveryAgent.filter((name) => !named(name))]);
+  const isListed = (name: string) => [...allowlists.values()].some((list) => list.has(name));
+  return new Set([...(own ?? []), ...forEveryAgent.filter((name) => !isListed(name))]);
 }
 
-/** Counts memories by category. False once a "rag" category has its `rag_length`; then it does not count. */
+/** A counter that returns false for a memory beyond the `rag_length` of its category. */
 export function categoryRoom(policy: CategoryPolicy): (memory: { readonly category: string }) => boolean {
-  const taken = new Map<string, number>();
+  const counts = new Map<string, number>();
   return ({ category: name }) => {
     const found = policy.categories.get(name);
     const most = (found?.context === "rag" && found.rag_length) || Number.POSITIVE_INFINITY;
-    const count = taken.get(name) ?? 0;
-    if (count >= most) return false;
-    taken.set(name, count + 1);
-    return true;
+    const count = counts.get(name) ?? 0;
+    if (count < most) counts.set(name, count + 1);
+    return count < most;
   };
 }
 
-/** @throws MemoryError `INVALID_INPUT` for a category configured twice, or allowed but not configured. */
+/** @throws MemoryError `INVALID_INPUT` for a category that is configured twice, or listed but not configured */
 export function categoryPolicy(
   configured: z.output<typeof categoryConfigSchema> | undefined,
   allowlists: Readonly<Record<string, readonly string[]>> | undefined,
   warn: (message: string) => void = () => {},
 ): CategoryPolicy {
   const added: readonly Category[] = [...(configured?.system ?? []), ...(configured?.custom ?? [])];
-  const twice = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
-  if (twice) throw invalidConfig(`category "${twice.name}" is configured twice`);
+  const duplicate = added.find(({ name }, index) => added.findIndex((other) => other.name === name) < index);
+  if (duplicate) throw invalidConfig(`category "${duplicate.name}" is configured twice`);
   const categories = new Map([...defaultCategories, ...added].map((category) => [category.name, category]));
   const policy = { categories, allowlists: null };
   if (!allowlists) return policy;
@@ -171,10 +165,10 @@ export function categoryPolicy(
   return { categories, allowlists: new Map(resolved), onUnlisted: reportOnce(Object.keys(allowlists), warn) };
 }
 
-/** Agents of every supervisor: they may go without an allowlist. */
+/** Agents of every supervisor, which need no allowlist. */
 const team: readonly string[] = ["supervisor", "planner", "executor"];
 
-/** Programs elsewhere choose names: they must fill neither memory nor log. */
+/** A bound, since clients choose the names. */
 const mostReported = 100;
 
 function reportOnce(listed: readonly string[], warn: (message: string) => void): (agent: string) => void {

@@ -18,58 +18,54 @@ import { metadataField } from "./memory-metadata.rule.js";
 
 interface Field {
   readonly column: Column<unknown>;
-  /**
-   * It holds text: redacted, screened, kept in the audit trail, exported and searched. "ranked": by queries and
-   * `list({ contains })`; "contains": by `list` alone; "filter": by `filters` of a query.
-   */
+  /** Marks text, which is redacted, screened, audited, exported, and searched: "ranked" by queries, "contains" by `list`. */
   readonly words?: "ranked" | "contains" | "filter";
-  /** Why words in it may read as instructions to a model. */
+  /** Why its text may read as instructions to a model. */
   readonly unscreened?: string;
 }
 
 interface SetField<Value> extends Field {
   readonly set: z.ZodType<unknown, Value>;
-  /** What it is where it is not set. @default null, or what the package makes of the others */
+  /** The value of an unset field. @default null, or computed from the others */
   readonly initial?: unknown;
   readonly required?: true;
-  /** What agents are told of it. @default agents cannot set it */
+  /** Its description for agents. @default agents cannot set it */
   readonly agents?: string;
 }
 
-/** Fields whose interface and columns differ in form. */
-type Made = "scope" | "source" | "turns" | "correction" | "earlier";
+/** Fields that are mapped to columns of another form. */
+type Mapped = "scope" | "source" | "turns" | "correction" | "earlier";
 const madeNames = [
   ...(["tenantId", "userId", "appId", "threadId", "sourceSeqs", "evidence"] as const),
   ...(["turnStart", "turnEnd"] as const),
 ] as const;
-/** Fields that only this package reads. */
-const innerNames = ["contentHash", "assertedTurn", "assertedAt", "accessCount"] as const;
+/** Internal fields. */
+const internalNames = ["contentHash", "assertedTurn", "assertedAt", "accessCount"] as const;
 
 /** The table compiles only with exactly the fields of the interfaces. */
 type Table = {
   readonly [Name in
-    | Exclude<keyof MemoryItem | keyof MemoryDraft, Made>
-    | (typeof madeNames | typeof innerNames)[number]]: Name extends keyof MemoryDraft
+    | Exclude<keyof MemoryItem | keyof MemoryDraft, Mapped>
+    | (typeof madeNames | typeof internalNames)[number]]: Name extends keyof MemoryDraft
     ? SetField<NonNullable<MemoryDraft[Name]>> &
-        /** "orNull": a change may also set it to nothing. Each change of it is a version of the memory. */
+        /** Each change makes a version. "orNull": a change may also clear it. */
         (Name extends keyof MemoryPatch ? { readonly change: true | "orNull" } : { readonly change?: never })
     : Field & { readonly set?: never; readonly change?: never };
 };
 
-/** NUL characters are dropped; half of a surrogate pair is refused. */
+/** Drops NUL characters, and rejects half of a surrogate pair. */
 const sentence = z
   .string()
-  .refine((said) => isStorable(said.replaceAll("\u0000", "")), "has half of a surrogate pair")
+  .refine((text) => isStorable(text.replaceAll("\u0000", "")), "has half of a surrogate pair")
   .transform(visibleText);
 const shownText = (mostCharacters: number) => storableText.max(mostCharacters).transform(visibleText);
-/** In characters: more than any kind of memory has. */
+/** In characters, above the limits of all kinds. */
 const mostText = 10_000;
-/** A time as a `Date` or in ISO 8601. */
 export const momentField = dateOrMoment.transform((moment) => new Date(moment));
 
 /**
- * Rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP are made of these. A new
- * field needs a line here, its lines in memory.ts, a migration, and a line in docs/memories.md.
+ * The source of rows, drafts, changes, versions, redaction, screening, search, export, import, HTTP and MCP. A new field
+ * also needs its lines in memory.ts, a migration, and a line in docs/memories.md.
  */
 export const memoryFields = {
   id: { column: column.uuid("id") },
@@ -117,7 +113,6 @@ export const memoryFields = {
   state: { column: column.text("state", z.enum(memoryStates)) },
   origin: { column: column.text("origin", z.enum(memoryOrigins)), set: z.enum(memoryOrigins) },
   trust: { column: column.text("trust", z.enum(memoryTrusts)) },
-  // Enough to sort memories by; a tag is a word or a few.
   tags: {
     column: column.texts("tags"),
     words: "contains",
@@ -138,22 +133,22 @@ export const memoryFields = {
   runId: { column: orNull(column.text("run_id", nameText)), words: "filter", set: nameText },
   actorId: { column: orNull(column.text("actor_id", nameText)), words: "filter", set: nameText.transform(visibleText) },
   role: { column: orNull(column.text("role", nameText)), words: "filter", set: nameText },
-  /** The thread's own id. Statements map it to and from the thread's ref. */
+  /** The thread's id; statements map it to and from its ref. */
   threadId: { column: orNull(column.text("thread_ref")) },
   sourceSeqs: { column: column.integers("source_seqs") },
   /** The quote of a `MemorySource`. */
   evidence: {
     column: orNull(column.text("evidence")),
     words: "contains",
-    unscreened: "it is what somebody said: a model is shown none that reads as instructions",
+    unscreened: "it is a quote: models see none that reads as instructions",
   },
   turnStart: { column: orNull(column.integer("turn_start")) },
   turnEnd: { column: orNull(column.integer("turn_end")) },
-  /** The owner's turn at which it was last said. */
+  /** The owner's turn of the last sighting. */
   assertedTurn: { column: column.bigint("asserted_turn") },
   validFrom: { column: column.time("valid_from"), set: momentField },
   validTo: { column: orNull(column.time("valid_to")) },
-  /** When it was last said to hold; null: since then. */
+  /** Time of the last sighting; null: `validFrom`. */
   assertedAt: { column: orNull(column.time("asserted_at")) },
   supersededBy: { column: orNull(column.uuid("superseded_by")) },
   seenCount: { column: column.integer("seen_count") },
@@ -167,7 +162,7 @@ export const memoryFields = {
 
 type Fields = typeof memoryFields;
 type Name = keyof Fields;
-export type SetName = Exclude<keyof MemoryDraft, Made>;
+export type SetName = Exclude<keyof MemoryDraft, Mapped>;
 
 const table: readonly (readonly [Name, Field & Partial<SetField<unknown>> & { change?: true | "orNull" }])[] =
   Object.entries(memoryFields) as never;
@@ -175,10 +170,10 @@ const namesWhere = <Of extends Name>(is: (field: (typeof table)[number][1]) => b
   table.filter(([, field]) => is(field)).map(([name]) => name as Of);
 
 const setNames = namesWhere<SetName>(({ set }) => set !== undefined);
-/** Fields that can be changed by hand and restored. */
+/** Fields that can be changed and reverted. */
 export const versionNames = namesWhere<keyof MemoryVersion>(({ change }) => change !== undefined);
 export const wordNames = namesWhere(({ words }) => words !== undefined);
-/** Fields whose words must not read as instructions to a model. */
+/** Fields whose text must not read as instructions to a model. */
 export const screenedNames = namesWhere(({ words, unscreened }) => words !== undefined && !unscreened);
 const rankedNames = namesWhere(({ words }) => words === "ranked");
 
@@ -194,8 +189,8 @@ export const foundColumns = only(
   ...namesWhere(({ words }) => words === "ranked" || words === "contains"),
 );
 
-export const itemColumns = without(memoryColumns, ...innerNames);
-/** Of `scope`, `source` and `turns`. */
+export const itemColumns = without(memoryColumns, ...internalNames);
+/** Columns of `scope`, `source` and `turns`. */
 export const madeColumns = only(memoryColumns, ...madeNames);
 export const plainColumns = without(itemColumns, ...madeNames);
 
@@ -230,7 +225,7 @@ export const agentFields = Object.fromEntries(
   }),
 ) as { [Of in AgentName]: Of extends "text" ? Fields[Of]["set"] : z.ZodOptional<Fields[Of]["set"]> };
 
-/** Null for each field that `memory` does not set. */
+/** Unset fields become null. */
 export function setFields(memory: MemoryWords): Pick<RowOf<typeof memoryColumns, Date>, SetName> {
   return Object.fromEntries(setNames.map((name) => [name, memory[name] ?? null])) as never;
 }
@@ -239,25 +234,25 @@ export function versionOf(memory: MemoryWords): MemoryVersion {
   return Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? null])) as never;
 }
 
-/** The first version of a new memory for the audit trail. All users of an app read it: it does not say who spoke. */
+/** A new memory for the audit trail. All users of an app read it, so it does not name the speaker. */
 export function contentOf(memory: MemoryWords): object {
-  const kept = wordNames.filter((name) => memory.userId !== "" || (name !== "evidence" && name !== "actorId"));
-  const words = kept.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
-  const { key = null, origin } = memory;
-  return { ...Object.fromEntries(words), ...versionOf(memory), key, origin };
+  const { userId, key = null, origin } = memory;
+  const names = wordNames.filter((name) => userId !== "" || (name !== "evidence" && name !== "actorId"));
+  const texts = names.flatMap((name) => (memory[name] == null ? [] : [[name, memory[name]]]));
+  return { ...Object.fromEntries(texts), ...versionOf(memory), key, origin };
 }
 
-/** For the audit trail, which outlasts the row: the messages of a fact that is forgotten are left out of searches. */
+/** For the audit trail, which outlives the row: searches omit the messages of a forgotten fact. */
 export function learnedFrom(memory: Pick<MemoryItem, "kind"> & { source?: MemorySource | null | undefined }): object {
   const { kind, source } = memory;
   if (kind !== "fact" || !source) return {};
   const { threadId, seqs = [], quote } = source;
-  // In the middle of a turn its message has no number yet: the quote finds it.
-  if (seqs.length === 0) return quote ? { source: { threadId, seqs, quote } } : {};
-  return { source: { threadId, seqs } };
+  if (seqs.length > 0) return { source: { threadId, seqs } };
+  // During a turn its message has no seq yet, but the quote identifies it.
+  return quote ? { source: { threadId, seqs, quote } } : {};
 }
 
-/** A memory, a draft or a line of an export, read by field name. */
+/** A memory, draft or export line. */
 export type MemoryWords = { readonly [Of in Name]?: unknown };
 
 export function wordsIn(memory: MemoryWords, names: readonly Name[]): string[] {
@@ -273,7 +268,7 @@ export function setsWords(patch: MemoryWords): boolean {
   return screenedNames.some((name) => patch[name] !== undefined);
 }
 
-/** The words of `memory` that a query ranks, prepared for `to_tsvector`. */
+/** The ranked text of `memory`, prepared for `to_tsvector`. */
 export function memoryTerms(memory: MemoryWords): string {
   return searchText(wordsIn(memory, rankedNames).join(" "));
 }

@@ -3,10 +3,10 @@ import { mostConditions } from "../../text/parse-input.js";
 import { isDeeper } from "../../text/plain-json.js";
 import { isStorable } from "../../text/storable-text.js";
 
-/** Plain JSON that your program keeps beside a memory: `{ customer: 42 }`. No model sees it. */
+/** Plain JSON that your program stores with a memory: `{ customer: 42 }`. No model sees it. */
 export type MemoryMetadata = Readonly<Record<string, unknown>>;
 
-/** As JSON: metadata is a note beside a sentence, not a document. */
+/** As JSON. */
 const mostCharacters = 8_000;
 const mostLevels = 10;
 
@@ -15,12 +15,10 @@ export const metadataField = z.custom<MemoryMetadata>().superRefine((value, cont
   if (problem !== null) context.addIssue({ code: "custom", message: problem });
 });
 
-/** What metadata must contain. */
 export const metadataFilter = metadataField.superRefine((value, context) => {
   const { length } = Object.keys(value ?? {});
-  if (length <= mostConditions) return;
   const message = `has ${length} conditions, and ${mostConditions} are accepted`;
-  context.addIssue({ code: "custom", message });
+  if (length > mostConditions) context.addIssue({ code: "custom", message });
 });
 
 function metadataProblem(value: unknown): string | null {
@@ -29,7 +27,7 @@ function metadataProblem(value: unknown): string | null {
   try {
     text = JSON.stringify(value);
   } catch {
-    return "must be plain JSON: it refers to itself, or holds what JSON cannot say";
+    return "must be plain JSON, without references to itself";
   }
   if (text.length > mostCharacters) return `is longer than ${mostCharacters} characters of JSON`;
   if (isDeeper(text, mostLevels)) return `is nested deeper than ${mostLevels} levels`;
@@ -38,12 +36,12 @@ function metadataProblem(value: unknown): string | null {
 
 function plainProblem(value: unknown): string | null {
   if (value === null || typeof value === "boolean") return null;
-  if (typeof value === "number") return Number.isFinite(value) ? null : "holds a number that JSON cannot say";
+  if (typeof value === "number") return Number.isFinite(value) ? null : "has a number that JSON cannot represent";
   if (typeof value === "string") return isStorable(value) ? null : unstorable;
   if (Array.isArray(value)) return firstProblem(value);
-  if (!isPlainObject(value)) return "holds what is no plain JSON: write dates as text, and leave out what is undefined";
-  // Copying an object key by key would set its prototype.
-  if (Object.hasOwn(value, "__proto__")) return 'has a key "__proto__", which JavaScript keeps for itself';
+  if (!isPlainObject(value)) return "has a value that is no plain JSON: pass dates as text, and no undefined values";
+  // A copy key by key would set the prototype.
+  if (Object.hasOwn(value, "__proto__")) return 'has a key "__proto__", which JavaScript reserves';
   if (!Object.keys(value).every(isStorable)) return unstorable;
   return firstProblem(Object.values(value));
 }
@@ -66,11 +64,11 @@ export interface Noted {
   readonly expiresAt: Date | null;
 }
 
-/** Merges metadata, later keys first, and keeps the later expiry. Too long together: the known metadata. */
-export function notedAgain(known: Noted, said: Noted): Noted {
-  const both = { ...known.metadata, ...said.metadata };
-  const fits = JSON.stringify(both).length <= mostCharacters;
-  return { metadata: fits ? both : known.metadata, expiresAt: later(known.expiresAt, said.expiresAt) };
+/** Merges metadata, unless it becomes too long, and keeps the later expiry. */
+export function notedAgain(existing: Noted, added: Noted): Noted {
+  const merged = { ...existing.metadata, ...added.metadata };
+  const fits = JSON.stringify(merged).length <= mostCharacters;
+  return { metadata: fits ? merged : existing.metadata, expiresAt: later(existing.expiresAt, added.expiresAt) };
 }
 
 function later(one: Date | null, other: Date | null): Date | null {

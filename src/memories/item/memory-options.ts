@@ -5,37 +5,37 @@ export const memoryOptionsSchema = z.strictObject({
   extract: z.boolean().default(true),
   /** Whether older turns become episodes. Needs a model. Off where conversations are short. @default true */
   episodes: z.boolean().default(true),
-  /** Turns of a thread after which all but the latest half become an episode. Raise it for longer episodes. @default 20 */
+  /** After this many turns of a thread, the older half becomes an episode. Raise it for longer episodes. @default 20 */
   episodeEveryTurns: z.int().min(2).default(20),
-  /** Most facts extracted for one owner in a day. Ten full turns: raise it for agents that are told much. @default 30 */
+  /** Most facts extracted for one owner in a day. Raise it for agents that learn much. @default 30 */
   writesPerDay: z.int().min(1).default(30),
-  /** Similarity from which a model is asked whether two are the same. Lower it where the same is stored twice. @default 0.75 */
+  /** Similarity above which a model compares two memories. Lower it if duplicates are stored. @default 0.75 */
   askSimilarity: z.number().min(0).max(1).default(0.75),
 });
 
-/** Which memories are made and kept, and when two are the same. */
+/** Settings of learning and of deduplication. */
 export interface MemoriesConfig extends z.input<typeof memoryOptionsSchema> {}
 
 export const memoryConstants = {
   /** User messages of a thread after which facts are extracted, at most ten in one call. */
   extractAfterMessages: 1,
-  /** After this silence fewer than `extractAfterMessages` are enough: the user has gone. */
+  /** After this silence, fewer messages are enough. */
   extractIdleMs: 300_000,
-  /** Facts below this confidence are not kept: below, guesses outnumber facts. */
+  /** Facts below this confidence are dropped: most are guesses. */
   minConfidence: 0.4,
-  /** Facts below this importance are not kept. It is the lowest there is. */
+  /** Facts below this importance are dropped: none, since it is the lowest. */
   minImportance: 1,
-  /** Most facts of one message: more is a model that splits hairs. */
+  /** Most facts of one message. */
   candidatesPerTurn: 5,
-  /** Most facts written after one user message: bounds cost, and what one poisoned message can do. */
+  /** Most facts written after one user message: bounds the cost, and the effect of a poisoned message. */
   writesPerTurn: 3,
-  /** The same for what `consent` names, halfway to certainty: a pending value must not pass for another. */
+  /** `askSimilarity` for fields that `consent` guards, halfway to 1. */
   contextAskSimilarity: 0.875,
-  /** Similarity from which memories are linked: well above unrelated sentences of common models. */
+  /** Similarity above which memories are linked: above that of unrelated sentences in common models. */
   linkSimilarity: 0.6,
-  /** Most links made for a memory whose text is new. */
+  /** Most links of a new text. */
   links: 3,
-  /** The share of `episodeEveryTurns` that stays out of episodes: the summary and the messages still hold them. */
+  /** The share of `episodeEveryTurns` that stays out of episodes. */
   episodeKeepShare: 0.5,
 };
 

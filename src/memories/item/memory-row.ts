@@ -14,11 +14,10 @@ export type MemoryJson = readonly unknown[];
 export const memoryJson = (db: Connection): Sql => {
   const threadId = sql`(select t.thread_id from ${db.schema}.thread t where t.id = m.thread_ref)`;
   const state = sql`case when m.state = 'active' and not ${unexpired(db)} then 'soft_deleted' else m.state end`;
-  // json_build_array(m.id, m.tenant_id, …, date_part('epoch', m.updated_at) * 1000, m.revision)
   return jsonRow({ ...plainColumns, ...madeColumns }, "m", { threadId, state });
 };
 
-/** A sweep changes the state of an expired memory only later. */
+/** The sweep changes the state of expired memories only later. */
 export const unexpired = (db: Connection): Sql => sql`(m.expires_at is null or m.expires_at > ${db.now()})`;
 
 const plainCount = Object.keys(plainColumns).length;
@@ -33,7 +32,7 @@ export function memoryOf(row: MemoryJson): MemoryItem {
   });
 }
 
-const sortedBy: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
+const sortColumns: Readonly<Record<Exclude<MemorySort, "oldest">, string>> = {
   newest: "ref",
   updated: "updated_at",
   used: "last_accessed_at",
@@ -45,21 +44,21 @@ export interface MemoryListing {
   readonly kinds?: readonly MemoryKind[] | undefined;
   readonly categories?: readonly string[] | undefined;
   readonly states?: readonly MemoryLifecycle[] | undefined;
-  /** Only those with one of these keys. With `states` also former values of a slot. @default any */
+  /** With `states` also former values of a slot. @default any */
   readonly keys?: readonly string[] | undefined;
-  /** What their text, key, value, tags or quote must contain, in whatever case. @default anything */
+  /** Text in text, key, value, tags or quote, in any case. @default any */
   readonly contains?: string | undefined;
-  /** What their metadata must contain. @default any */
+  /** Metadata to contain. @default any */
   readonly metadata?: MemoryMetadata | undefined;
-  /** What comes first: the newest, what was changed or used last, or what is most important. @default "newest" */
+  /** @default "newest" */
   readonly sort?: MemorySort | undefined;
   /** Rows. @default 100 */
   readonly limit?: number | undefined;
-  /** Only memories after this one in the order: the id of the last of the page before. */
+  /** Id of the last memory of the previous page. */
   readonly after?: string | undefined;
 }
 
-/** In any state; null when the scope's user or app has no such memory. */
+/** In any state. */
 export async function findMemory(db: Connection, scope: Scope, id: string): Promise<MemoryItem | null> {
   const [row] = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
@@ -76,7 +75,7 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory
     from (${seenOwners(db, scope)}) o cross join lateral (
-      -- For each owner in the order of their index, so that no more are read than are listed.
+      -- By owner, so that the index limits the rows that are read.
       select * from ${schema}.memory m where m.owner_ref = o.id and ${listed(db, listing)}
       order by ${order} limit ${limit}
     ) m
@@ -86,7 +85,7 @@ export async function listMemories(db: Connection, listing: MemoryListing): Prom
 }
 
 function sortColumn(sort: MemorySort, row = "m"): Sql {
-  return raw(sort === "oldest" ? `-${row}.ref` : `${row}.${sortedBy[sort]}`);
+  return raw(sort === "oldest" ? `-${row}.ref` : `${row}.${sortColumns[sort]}`);
 }
 
 function isAfterIn(db: Connection, sort: MemorySort, after: string | undefined): Sql {
@@ -110,25 +109,23 @@ export interface QuarantineListing extends Pick<MemoryListing, "limit" | "after"
   readonly states: readonly ["quarantined"];
 }
 
-/** Of a tenant or of everybody, latest first. */
 export async function listQuarantined(
   db: Connection,
   { tenantId, limit = 100, after }: Omit<QuarantineListing, "states">,
 ): Promise<MemoryItem[]> {
-  const seen = ofTenant(sql`m.tenant_id`, tenantId);
+  const isVisible = ofTenant(sql`m.tenant_id`, tenantId);
   const rows = await db.query<{ memory: MemoryJson }>(sql`
     select ${memoryJson(db)} as memory from ${db.schema}.memory m
-    where m.state = 'quarantined' and ${seen} and ${isAfter(bookmark(db, after))}
+    where m.state = 'quarantined' and ${isVisible} and ${isAfter(bookmark(db, after))}
     order by m.ref desc limit ${limit}`);
-  if (rows.length === 0) await requireEnd(db, bookmark(db, after), seen);
+  if (rows.length === 0) await requireEnd(db, bookmark(db, after), isVisible);
   return rows.map((row) => memoryOf(row.memory));
 }
 
 function listed(db: Connection, listing: MemoryListing): Sql {
-  const { scope, kinds, categories, states = ["active"], keys, contains, metadata } = listing;
-  const { sort = "newest", after } = listing;
+  const { scope, kinds, categories, states = ["active"], keys, contains, metadata, sort = "newest", after } = listing;
   const { appId } = scopeColumns(scope);
-  // Written out, and not compared with a value: only then does a plan for all values use an index for one state.
+  // Literals: with parameters, a generic plan uses no partial index of a state.
   const inStates = memoryStates.filter((state) => states.includes(state)).map((state) => stateIs(db, state));
   return join(
     [
@@ -152,7 +149,7 @@ function containsText(words: string): Sql {
   return sql`strpos(lower(concat_ws(' ', ${join(texts, ", ")})), lower(${words})) > 0`;
 }
 
-/** As `memoryJson` shows it: an expired memory is soft-deleted. */
+/** In `memoryJson` an expired memory is soft-deleted. */
 function stateIs(db: Connection, state: MemoryLifecycle): Sql {
   const stored = raw(`m.state = '${state}'`);
   if (state === "active") return sql`(${stored} and ${unexpired(db)})`;

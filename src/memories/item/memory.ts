@@ -3,7 +3,7 @@ import { containedLine } from "../../text/contained-text.js";
 import { contentHash } from "../../text/normal-value.js";
 import type { MemoryMetadata } from "./memory-metadata.rule.js";
 
-/** Whose words a memory is made of. "operator": a person in charge; "worker": background work on mixed material. */
+/** The source of a memory's text. "operator": a person in charge; "worker": background work on mixed material. */
 export const memoryOrigins = [
   "user",
   "assistant",
@@ -19,7 +19,7 @@ export type MemoryOrigin = (typeof memoryOrigins)[number];
 
 export type MemoryTrust = (typeof memoryTrusts)[number];
 
-/** Whose word it is: an operator vouches for it, the user said it, an agent wrote it, or nobody knows. */
+/** An operator approved it, the user said it, an agent wrote it, or nobody confirmed it. */
 export const memoryTrusts = ["operator", "user", "agent", "untrusted"] as const;
 
 const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
@@ -33,23 +33,23 @@ const trustByOrigin: Readonly<Record<MemoryOrigin, MemoryTrust>> = {
   unknown: "operator",
 };
 
-/** What code adds is the word of its operator. With the role of another speaker nobody vouches for it. */
+/** Code speaks for its operator, except with the role of another speaker. */
 export function trustOf(origin: MemoryOrigin, role?: string | null): MemoryTrust {
   return origin === "unknown" && role != null ? "untrusted" : trustByOrigin[origin];
 }
 
-/** Whether a person in charge wrote or approved these words. Code may pass on what others wrote. */
+/** Whether a person in charge wrote or approved the text, not merely code. */
 export function isApproved({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): boolean {
   return trust === "operator" && origin !== "unknown";
 }
 
-/** The warning that models see with a memory that nobody vouches for; null for the others. */
+/** The warning for models about an untrusted memory, or null. */
 export function unverified({ origin, trust }: Pick<MemoryItem, "origin" | "trust">): string | null {
   if (trust !== "untrusted" || origin === "unknown") return null;
   return `unverified, ${origin === "tool" || origin === "document" ? `from a ${origin}` : "imported"}`;
 }
 
-/** `words` of a memory as one line of a prompt, with that warning. */
+/** Text of a memory as one line of a prompt, with that warning. */
 export function shownLine(memory: Parameters<typeof unverified>[0], words: string): string {
   const doubt = unverified(memory);
   return doubt === null ? containedLine(words) : `${containedLine(words)} (${doubt})`;
@@ -59,7 +59,7 @@ export function originOfRole(role: string | null | undefined): MemoryOrigin {
   return role === "user" || role === "assistant" || role === "tool" ? role : "unknown";
 }
 
-/** Insights, unless pinned, are shown only where room is left. In SQL it is `ranksLast`. */
+/** Unpinned insights come last. In SQL: `ranksLast`. */
 export function ranksLast({ kind, pinned }: Pick<MemoryItem, "kind" | "pinned">): boolean {
   return kind === "insight" && !pinned;
 }
@@ -68,7 +68,7 @@ export function bestSimilarity(hits: readonly { readonly similarity: number }[])
   return hits.reduce<number | null>((best, { similarity }) => Math.max(best ?? similarity, similarity), null);
 }
 
-/** Equal for memories that say the same. Episodes of different turns differ even with equal text. */
+/** Equal for equal texts, except episodes of different turns. */
 export function memoryHash(memory: {
   readonly kind: MemoryKind;
   readonly text: string;
@@ -76,34 +76,34 @@ export function memoryHash(memory: {
   readonly turnStart?: number | null | undefined;
 }): string {
   const { kind, text, threadId, turnStart } = memory;
-  const episode = kind === "episode" && threadId != null && turnStart != null;
-  return contentHash(episode ? JSON.stringify([threadId, turnStart, text]) : text);
+  const isEpisode = kind === "episode" && threadId != null && turnStart != null;
+  return contentHash(isEpisode ? JSON.stringify([threadId, turnStart, text]) : text);
 }
 
 export const memoryKinds = ["fact", "episode", "note", "insight", "procedure"] as const;
 
-/** A fact, a compressed stretch of turns, an app's lesson, an insight, or numbered steps. */
+/** "episode": compressed turns; "note": an app's lesson; "procedure": numbered steps. */
 export type MemoryKind = (typeof memoryKinds)[number];
 
-/** Only active memories are ever recalled. "quarantined": waits for an operator, see `MemoryDraft.origin`. */
+/** Only active memories are recalled. "quarantined": waits for an operator. */
 export const memoryStates = ["active", "superseded", "merged", "soft_deleted", "quarantined"] as const;
 export const memorySorts = ["newest", "oldest", "updated", "used", "importance"] as const;
 
-/** Ties: the newer one first. */
+/** Newer memories win ties. */
 export type MemorySort = (typeof memorySorts)[number];
 
 export type MemoryLifecycle = (typeof memoryStates)[number];
 
-/** Where a memory was learned. */
+/** The conversation of a memory. */
 export interface MemorySource {
   readonly threadId: string;
-  /** Seqs of the messages it was learned from, ascending. */
+  /** Seqs of its messages, ascending. */
   readonly seqs: readonly number[];
-  /** The words it rests on, verbatim. */
+  /** The user's words, verbatim. */
   readonly quote?: string | undefined;
 }
 
-/** A memory to be written. Unset fields get the defaults named. */
+/** A memory to write. */
 export interface MemoryDraft {
   /** One self-contained sentence or two, third person. */
   readonly text: string;
@@ -111,7 +111,7 @@ export interface MemoryDraft {
   readonly kind?: MemoryKind | undefined;
   /** A configured category. @default by kind */
   readonly category?: string | undefined;
-  /** With a key the memory is a slot: one active value for each category and key. Kept in lower snake case. */
+  /** A key makes a slot: one active value per category and key. Stored in lower snake case. */
   readonly key?: string | undefined;
   readonly value?: string | undefined;
   /** 1 (trivia) to 5 (vital). @default 3, of an insight 2 */
@@ -121,34 +121,30 @@ export interface MemoryDraft {
   /** Pinned memories are never forgotten by age. @default false */
   readonly pinned?: boolean | undefined;
   readonly tags?: readonly string[] | undefined;
-  /** Plain JSON, at most 8,000 characters. Found by `filters.metadata`; no model sees it. @default {} */
+  /** At most 8,000 characters of JSON. Found by `filters.metadata`; no model sees it. @default {} */
   readonly metadata?: MemoryMetadata | undefined;
-  /** When it is hidden: a `Date`, or text in ISO 8601. Said again without one, it never expires. @default never */
+  /** When it is hidden: a `Date` or ISO 8601. A repetition without one clears it. @default never */
   readonly expiresAt?: Date | string | undefined;
   readonly agentId?: string | undefined;
   readonly runId?: string | undefined;
   readonly actorId?: string | undefined;
   readonly role?: string | undefined;
   /**
-   * Whose words it is. When two values of a slot conflict, an operator's word ranks above the user's, this above
-   * "unknown", "tool" and "document", and these above inferred or imported words; then confidence and time decide. Text
-   * that reads as instructions to a model is quarantined, unless an operator wrote it. @default by `role`: "user",
-   * "assistant" and "tool" as such, else "unknown", the word of your code (trust "operator")
+   * The source of the text. In a conflict, "operator" outranks "user", which outranks "unknown", "tool" and "document",
+   * which outrank the others; then confidence and time decide. Text that reads as instructions to a model is
+   * quarantined, unless an operator wrote it. @default `role`, or "unknown" for your code (trust "operator")
    */
   readonly origin?: MemoryOrigin | undefined;
   readonly source?: MemorySource | undefined;
   /** First and last turn of an episode, counted from 1. */
   readonly turns?: { readonly start: number; readonly end: number } | undefined;
-  /** Since when it holds: its place among the values of a slot. A `Date`, or text in ISO 8601. @default now */
+  /** Start of its validity, which orders the values of a slot: a `Date` or ISO 8601. @default now */
   readonly validFrom?: Date | string | undefined;
-  /**
-   * What was known is wrong: this wins at any confidence over words of the same rank that are not later. Only
-   * the user or an operator corrects the user's word, and only an operator an operator's. @default false
-   */
+  /** Wins at any confidence over a value of the same rank that is not later. @default false */
   readonly correction?: boolean | undefined;
 }
 
-/** A change by hand. A text without the slot's value clears the value, unless `value` is given. */
+/** A change. A text without the slot's value clears the value, unless `value` is given. */
 export interface MemoryPatch
   extends Partial<
     Pick<MemoryDraft, "text" | "value" | "category" | "importance" | "confidence" | "pinned" | "tags" | "metadata">
@@ -174,7 +170,7 @@ export interface MemoryItem {
   readonly state: MemoryLifecycle;
   readonly tags: readonly string[];
   readonly metadata: MemoryMetadata;
-  /** When it is hidden by itself; then its state reads `soft_deleted`. */
+  /** From then on its state reads `soft_deleted`. */
   readonly expiresAt: Date | null;
   readonly agentId: string | null;
   readonly runId: string | null;
@@ -185,17 +181,17 @@ export interface MemoryItem {
   readonly trust: MemoryTrust;
   readonly source: MemorySource | null;
   readonly turns: { readonly start: number; readonly end: number } | null;
-  /** How often it was said. */
+  /** The number of sightings. */
   readonly seenCount: number;
   readonly validFrom: Date;
   readonly validTo: Date | null;
   readonly supersededBy: string | null;
-  /** What its slot said before; only in what a turn recalls. */
+  /** The former value of its slot; only in recalls. */
   readonly earlier?: string;
   readonly lastAccessedAt: Date;
   readonly purgeAt: Date | null;
   readonly createdAt: Date;
   readonly updatedAt: Date;
-  /** Rises with each change of this memory, but not when it is used: see `ifRevision`. */
+  /** Rises with each change, but not with use: see `ifRevision`. */
   readonly revision: number;
 }

@@ -1,10 +1,10 @@
 import { normalForm } from "../../text/normal-value.js";
 import { headOf } from "../../text/storable-text.js";
 
-/** Five times the longest key, so that a key that is too long stays too long. */
+/** Above the longest key (200), so that validation still rejects a longer one. */
 const mostCharacters = 1_000;
 
-/** `key` in lower snake case, one form for all spellings of it. Null when empty. */
+/** `key` in lower snake case. Null when empty. */
 export function slotKey(key: string): string | null {
   const snake = normalForm(headOf(key, mostCharacters), "NFKC")
     .replace(/(\p{Ll})(\p{Lu})/gu, "$1_$2")

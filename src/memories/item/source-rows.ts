@@ -1,7 +1,7 @@
 import sql, { raw, type Sql } from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 
-/** CTE that adds to `memory_source` for the new rows (ref, thread_ref, source_seqs) of the CTE `added`. */
+/** CTE that inserts into `memory_source` for the rows (ref, thread_ref, source_seqs) of the CTE `added`. */
 export function addedSources({ schema }: Connection, added: string): Sql {
   return sql`learned as (
       insert into ${schema}.memory_source (thread_ref, seq, memory_ref)
@@ -11,7 +11,7 @@ export function addedSources({ schema }: Connection, added: string): Sql {
     )`;
 }
 
-/** The same for rows that were updated: messages that they no longer name go. */
+/** The same for updated rows; also deletes sources that they no longer name. */
 export function changedSources(db: Connection, changed: string): Sql {
   return sql`unlearned as (
       delete from ${db.schema}.memory_source s using ${raw(changed)} c

@@ -1,17 +1,14 @@
 import { isApproved, type MemoryItem, type MemoryKind, type MemoryOrigin } from "../item/memory.js";
 
-/** What code and tools give is looked up or measured; other words that nobody vouches for are inferred. */
-const given: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
+/** Origins of facts that were looked up or measured, not inferred. */
+const factualOrigins: ReadonlySet<MemoryOrigin> = new Set(["unknown", "tool", "document"]);
 
-/**
- * Whose word wins a conflict: 4 for a person in charge, 3 for the user, 2 for code, tools and documents, 1 for what was
- * inferred, or imported without trust. What an operator vouches for, no user replaces; what code adds, they do.
- */
+/** The higher rank wins a conflict: 4 approved by an operator, 3 user, 2 code, tool or document, 1 inferred or imported. */
 export function sourceRank(memory: Pick<MemoryItem, "kind" | "origin" | "trust">): 1 | 2 | 3 | 4 {
   const { kind, origin, trust } = memory;
   if (isApproved(memory)) return 4;
   if (trust === "user") return 3;
-  return trust !== "agent" && given.has(origin) && kind !== "insight" ? 2 : 1;
+  return trust !== "agent" && factualOrigins.has(origin) && kind !== "insight" ? 2 : 1;
 }
 
 const confidenceByOrigin: Readonly<Record<MemoryOrigin, number>> = {
@@ -25,20 +22,20 @@ const confidenceByOrigin: Readonly<Record<MemoryOrigin, number>> = {
   import: 0.5,
 };
 
-/** The confidence of a draft that names none. A user's word may be misheard. */
+/** The confidence of a draft without one. */
 export function defaultConfidence(origin: MemoryOrigin, kind: MemoryKind): number {
   const confidence = confidenceByOrigin[origin];
   return kind === "insight" ? Math.min(confidence, confidenceByOrigin.worker) : confidence;
 }
 
-/** "Alex", said plainly at turn 5, outlasts a doubtful "Al" at 50 and yields to a sure "Alexander" at 80. */
+/** "Alex", sure at turn 5, outlasts a doubtful "Al" at 50 and loses to a sure "Alexander" at 80. */
 const halfLifeTurns = 500;
 
 export interface SlotClaim {
-  /** Whose word it is: see `sourceRank`. */
+  /** See `sourceRank`. */
   readonly rank: number;
   readonly confidence: number;
-  /** The owner's turn at which it was last said. */
+  /** The owner's turn of the last sighting. */
   readonly turn: number;
 }
 
@@ -58,12 +55,6 @@ export function conflictReason(
 
 /** Whether a value of the same or a later time takes the slot: by rank, then correction, then effective confidence. */
 export function takesSlot(current: SlotClaim, proposed: SlotClaim & { readonly correction: boolean }): boolean {
-  switch (conflictReason(current, proposed)) {
-    case "source":
-      return proposed.rank > current.rank;
-    case "correction":
-      return true;
-    case "confidence":
-      return proposed.confidence >= effectiveConfidence(current, proposed.turn);
-  }
+  if (proposed.rank !== current.rank) return proposed.rank > current.rank;
+  return proposed.correction || proposed.confidence >= effectiveConfidence(current, proposed.turn);
 }

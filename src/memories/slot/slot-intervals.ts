@@ -6,27 +6,23 @@ import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 import type { HeldInterval, IntervalMove, IntervalSplit } from "./slot-timeline.rule.js";
 
-/** CTE `target`: rows of the CTE `input` (id, …) for memories of the owner under `condition`, with each one's `ref`. */
+/** CTE `target`: the rows of the CTE `input` (id, …) that are memories of the owner, with their `ref`. */
 export function ownTargets({ schema }: Connection, ownerRef: number, condition: Sql = empty): Sql {
   return sql`target as materialized (
-    -- One by one: joined, they would be looked for among all of the owner's memories.
+    -- One lookup each: a join would read all of the owner's memories.
     select m.ref, i.* from input i cross join lateral (
       select ref from ${schema}.memory where id = i.id and owner_ref = ${ownerRef} ${condition} limit 1
     ) m
   )`;
 }
 
-export interface Slot {
-  readonly appId: string;
-  readonly category: string;
-  readonly key: string;
-}
+type Slot = { readonly appId: string; readonly category: string; readonly key: string };
 
-export interface SlotInterval extends HeldInterval, Slot {
+interface SlotInterval extends HeldInterval, Slot {
   readonly active: boolean;
 }
 
-/** When the values of `slots` hold or held, but for `except`. Removed, merged and unapproved ones never held. */
+/** The validity of active and superseded values of `slots`, without the memory `except`. */
 export async function findSlotIntervals(
   tx: Connection,
   input: { ownerRef: number; slots: readonly Slot[]; except?: string | undefined },
@@ -74,10 +70,9 @@ export async function moveIntervals(
     from target i where m.ref = i.ref`);
 }
 
-/** A closed copy inherits these columns. */
 const copiedColumns = without(memoryColumns, "seenCount", "accessCount", "assertedAt", "purgeAt", "revision");
 
-/** Splits a value said before and after another: a closed copy ends there, the value begins at its next sighting. */
+/** Splits each value: a closed copy ends at `until`, and the memory itself starts `from` its next sighting. */
 export async function splitIntervals(
   tx: Connection,
   { ownerRef, splits }: { ownerRef: number; splits: readonly SplitInterval[] },

@@ -2,31 +2,31 @@ import { isoTimeMs } from "../../clock.js";
 import { normalValue } from "../../text/normal-value.js";
 import { type SlotClaim, takesSlot } from "./slot-conflict.rule.js";
 
-/** A time in which a slot had a value, in ISO 8601; `to` null while it does. */
+/** The validity of a slot's value, in ISO 8601; `to` is null while it is valid. */
 export interface HeldInterval {
   readonly from: string;
   readonly to: string | null;
 }
 
-/** When a value that takes its slot begins: at `from`, or at the end of the last of `others`, which all have ended. */
+/** The start of a value that takes a slot: `from`, or the end of the last of `others`, which all have ended. */
 export function freeSince(from: string, others: readonly HeldInterval[]): string {
   return freeStretches({ from, to: null }, others).at(-1)?.from ?? from;
 }
 
 function freeStretches(interval: HeldInterval, others: readonly HeldInterval[]): HeldInterval[] {
   return others
-    .filter(holdsAnything)
-    .reduce((left, other) => left.flatMap((stretch) => without(stretch, other)), [interval])
-    .filter(holdsAnything);
+    .filter(isNotEmpty)
+    .reduce((free, other) => free.flatMap((stretch) => subtract(stretch, other)), [interval])
+    .filter(isNotEmpty);
 }
 
-function without({ from, to }: HeldInterval, other: HeldInterval): HeldInterval[] {
+function subtract({ from, to }: HeldInterval, other: HeldInterval): HeldInterval[] {
   const before = { from, to: endsAfter(to, other.from) ? other.from : to };
   const after = other.to === null ? [] : [{ from: isBefore(from, other.to) ? other.to : from, to }];
-  return [before, ...after].filter(holdsAnything);
+  return [before, ...after].filter(isNotEmpty);
 }
 
-function holdsAnything({ from, to }: HeldInterval): boolean {
+function isNotEmpty({ from, to }: HeldInterval): boolean {
   return endsAfter(to, from);
 }
 
@@ -39,7 +39,7 @@ function isBefore(one: string, other: string): boolean {
   return oneMs === otherMs ? micros(one) < micros(other) : oneMs < otherMs;
 }
 
-/** The digits of the second's fraction that `isoTimeMs` leaves out, as many as PostgreSQL has. */
+/** The second's fraction in microseconds, as PostgreSQL stores it: `isoTimeMs` drops the last digits. */
 function micros(time: string): string {
   return (/\.(\d{1,6})/.exec(time)?.[1] ?? "").padEnd(6, "0");
 }
@@ -49,22 +49,22 @@ export interface SlotValue extends SlotClaim {
   readonly text: string;
   readonly value: string | null;
   readonly validFrom: Date;
-  /** Null: it holds still, or until the next one. */
+  /** Null: valid until the next value. */
   readonly validTo: Date | null;
-  /** When it was last said to hold. */
+  /** Time of the last sighting. */
   readonly assertedAt: Date;
 }
 
-/** Values around the time of a new value, without those that held for no time. */
-export interface SlotHistory {
+/** Values around the time of a new value. */
+interface SlotHistory {
   readonly current: SlotValue | undefined;
-  /** The latest closed value that began at or before it. */
+  /** The latest closed value that starts at or before it. */
   readonly before: SlotValue | undefined;
-  /** The earliest closed value that began after it. */
+  /** The earliest closed value that starts after it. */
   readonly after: SlotValue | undefined;
 }
 
-export interface ToldValue extends SlotClaim {
+interface NewValue extends SlotClaim {
   readonly text: string;
   readonly value?: string | null | undefined;
   readonly correction: boolean;
@@ -76,26 +76,25 @@ export interface ToldValue extends SlotClaim {
 export interface IntervalMove {
   readonly id: string;
   readonly validFrom?: Date;
-  /** Its end; the new value follows it. */
+  /** The start of the new value. */
   readonly validTo?: Date;
 }
 
-/** A value said before and after the new one: its first part becomes a row of its own, ending at `until`. */
+/** A value that was sighted before and after the new one: a copy ends at `until`, the row starts `from` its next sighting. */
 export interface IntervalSplit {
   readonly id: string;
   readonly until: Date;
-  /** Its next sighting: from then on the row itself holds. */
   readonly from: Date;
 }
 
 export type SlotDecision =
   | { readonly action: "create"; readonly moves?: readonly IntervalMove[] }
-  /** It is the value of `id`; `moves` where it is said to hold for longer. */
+  /** `id` has the same value; `moves` extend its validity. */
   | { readonly action: "same"; readonly id: string; readonly moves?: readonly IntervalMove[] }
   | { readonly action: "replace"; readonly id: string }
-  /** `id` is believed more. */
+  /** `id` ranks higher. */
   | { readonly action: "keep"; readonly id: string }
-  /** It is past: it held until `id` did. */
+  /** The new value is past: `id` follows it. */
   | {
       readonly action: "insert_closed";
       readonly id: string;
@@ -104,61 +103,50 @@ export type SlotDecision =
       readonly split?: IntervalSplit;
     };
 
-/** A value without a time holds from now, and not before what holds now. */
+/** The start of a value: without a time, now, but not before the current value. */
 export function heldSince(
-  told: Pick<ToldValue, "validFrom" | "now">,
+  { validFrom, now }: Pick<NewValue, "validFrom" | "now">,
   current: Pick<SlotValue, "validFrom" | "assertedAt"> | undefined,
 ): Date {
-  if (told.validFrom) return told.validFrom;
-  return current ? latest(told.now, current.validFrom, current.assertedAt) : told.now;
+  return validFrom ?? (current ? latest(now, current.validFrom, current.assertedAt) : now);
 }
 
 /**
- * The place of `told` in the history of its slot, in whatever order values come: each holds from its own time until the
- * next one's. Only a value of the same time as another, or later than the current one, is compared with it (see
- * `takesSlot`). A value that was said again later than `told` holds again then.
+ * The place of `value` in the history of its slot, whatever the order of arrival: each value is valid until the next one
+ * starts. `takesSlot` decides only at equal times, or after the current value. A later sighting of another value wins
+ * back the time from then on.
  */
-export function placeInSlot(told: ToldValue, { current, before, after }: SlotHistory): SlotDecision {
-  const at = heldSince(told, current);
-  if (current && at >= current.validFrom) return meetHolder(told, at, current, null);
+export function placeInSlot(value: NewValue, { current, before, after }: SlotHistory): SlotDecision {
+  const at = heldSince(value, current);
+  if (current && at >= current.validFrom) return placeWithin(value, at, current, null);
   const next = earlier(after, current);
-  const holder = before && endOf(before, next) > at ? before : undefined;
-  if (!next) {
-    return { action: "create", ...(holder && { moves: [{ id: holder.id, validTo: at }] }) };
-  }
-  if (holder) return meetHolder(told, at, holder, next);
-  return isSameValue(told, next)
+  const valid = before && endOf(before, next) > at ? before : undefined;
+  if (!next) return { action: "create", ...(valid && { moves: [{ id: valid.id, validTo: at }] }) };
+  if (valid) return placeWithin(value, at, valid, next);
+  return isSameValue(value, next)
     ? { action: "same", id: next.id, moves: [{ id: next.id, validFrom: at }] }
     : { action: "insert_closed", id: next.id, until: next.validFrom };
 }
 
-/** `holder` holds at that time; `next` after it, null where it still does. */
-function meetHolder(told: ToldValue, at: Date, holder: SlotValue, next: SlotValue | null): SlotDecision {
-  const { id, validFrom, assertedAt } = holder;
-  if (isSameValue(told, holder)) return { action: "same", id };
-  const atOnce = at.getTime() === validFrom.getTime();
-  if ((atOnce || at >= assertedAt) && (next === null || atOnce) && !takesSlot(holder, told)) {
-    return { action: "keep", id };
-  }
-  const until = next && endOf(holder, next);
+/** For a `value` that starts while `valid` is valid; `next` follows that, or is null. */
+function placeWithin(value: NewValue, at: Date, valid: SlotValue, next: SlotValue | null): SlotDecision {
+  const { id, validFrom, assertedAt } = valid;
+  if (isSameValue(value, valid)) return { action: "same", id };
+  const isSameTime = at.getTime() === validFrom.getTime();
+  if ((isSameTime || (next === null && at >= assertedAt)) && !takesSlot(valid, value)) return { action: "keep", id };
+  const until = next && endOf(valid, next);
   if (assertedAt > at && (until === null || assertedAt < until)) {
     return { action: "insert_closed", id, until: assertedAt, split: { id, until: at, from: assertedAt } };
   }
   if (next === null) return { action: "replace", id };
-  if (isSameValue(told, next) && endOf(holder, next) >= next.validFrom) {
-    return {
-      action: "same",
-      id: next.id,
-      moves: [
-        { id, validTo: at },
-        { id: next.id, validFrom: at },
-      ],
-    };
+  const ended = { id, validTo: at };
+  if (isSameValue(value, next) && endOf(valid, next) >= next.validFrom) {
+    return { action: "same", id: next.id, moves: [ended, { id: next.id, validFrom: at }] };
   }
-  return { action: "insert_closed", id: next.id, until: next.validFrom, moves: [{ id, validTo: at }] };
+  return { action: "insert_closed", id: next.id, until: next.validFrom, moves: [ended] };
 }
 
-/** The end of a closed value; one without an end ends where the next begins. */
+/** A closed value without an end ends when the next one starts. */
 function endOf({ validTo }: SlotValue, next: SlotValue | undefined): Date {
   const last = next?.validFrom ?? new Date(8.64e15);
   return validTo && validTo < last ? validTo : last;
@@ -168,8 +156,8 @@ function earlier(one: SlotValue | undefined, other: SlotValue | undefined): Slot
   return one && other && other.validFrom < one.validFrom ? other : (one ?? other);
 }
 
-function isSameValue(told: Pick<ToldValue, "value" | "text">, other: Pick<ToldValue, "value" | "text">): boolean {
-  return normalValue(told.value ?? told.text) === normalValue(other.value ?? other.text);
+function isSameValue(...values: readonly Pick<NewValue, "value" | "text">[]): boolean {
+  return new Set(values.map(({ value, text }) => normalValue(value ?? text))).size === 1;
 }
 
 function latest(...dates: readonly Date[]): Date {

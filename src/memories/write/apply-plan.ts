@@ -11,17 +11,15 @@ import { type MovedInterval, moveIntervals, type SplitInterval, splitIntervals }
 import { insertMemories, type MemoryLink, type NewMemory } from "./insert-memories.js";
 import { type Deactivation, deactivateMemories, type Sighting, touchMemories } from "./memory-states.js";
 import { type MemoryRewrite, rewriteMemory } from "./rewrite-memory.js";
-import type { KnownMemory, ToldStatement, WriteContext } from "./statement.js";
+import type { KnownMemory, RankedStatement, WriteContext } from "./statement.js";
 import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
-export type NearMemory = Pick<KnownMemory, "relation" | "id" | "similarity"> & {
-  readonly ref: number | null;
-};
+type NearMemory = Pick<KnownMemory, "relation" | "id" | "ref" | "similarity">;
 
 export function newMemory(
   { config, newId }: WriteContext,
-  { memory, vector }: ToldStatement,
-  neighbours: readonly NearMemory[],
+  { memory, vector }: RankedStatement,
+  near: readonly NearMemory[],
 ): NewMemory {
   return {
     ...memory,
@@ -41,37 +39,33 @@ export function newMemory(
     expiresAt: memory.expiresAt?.toISOString() ?? null,
     supersededBy: null,
     vector,
-    links: nearestLinks(neighbours, config),
+    links: nearestLinks(near, config),
   };
 }
 
-/** What a model says that it is about comes first. `neighbours` must not hold the memory itself. */
+/** The target of a model's relation comes first. `existing` must not contain the memory itself. */
 export function nearestLinks(
-  neighbours: readonly NearMemory[],
-  { memories }: Pick<WriteConfig, "memories">,
+  existing: readonly NearMemory[],
+  { memories: { linkSimilarity, links } }: Pick<WriteConfig, "memories">,
 ): MemoryLink[] {
-  const target = neighbours.filter(({ relation }) => relation === "target");
-  const near = neighbours.filter(
-    ({ relation, similarity, id }) =>
-      relation === "near" && similarity >= memories.linkSimilarity && target[0]?.id !== id,
-  );
-  return [...target, ...near]
-    .slice(0, memories.links)
-    .map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
+  const target = existing.filter(({ relation }) => relation === "target");
+  const near = existing.filter(({ relation, similarity, id }) => {
+    return relation === "near" && similarity >= linkSimilarity && target[0]?.id !== id;
+  });
+  return [...target, ...near].slice(0, links).map(({ ref, id, similarity }) => ({ ref, id, strength: similarity }));
 }
 
 export function linkChanges(
-  { id, category }: { readonly id: string; readonly category: string },
+  { id: memoryId, category }: { readonly id: string; readonly category: string },
   links: readonly MemoryLink[],
 ): MemoryChange[] {
   const [strongest] = links;
   if (!strongest) return [];
-  const made = { links: links.map(({ id: to, strength }) => ({ to, strength })) };
-  const [memoryId, similarity] = [id, strongest.strength];
-  return [{ memoryId, event: "LINK", old: null, new: made, news: null, category, similarity }];
+  const created = { links: links.map(({ id: to, strength }) => ({ to, strength })) };
+  return [{ memoryId, event: "LINK", new: created, category, similarity: strongest.strength }];
 }
 
-/** In the order in which it is done. */
+/** In the order of execution. */
 export interface WritePlan extends ConsentPlan {
   readonly deactivated: readonly Deactivation[];
   readonly moves: readonly MovedInterval[];
@@ -97,32 +91,34 @@ export interface PlanTarget {
   readonly scope: Scope;
   readonly space: EmbeddingSpace | null;
   readonly origin: WriteOrigin;
-  /** Insights of a user that are due after what is written. @default none */
+  /** Marks insights as due after new evidence. @default none */
   readonly insights?: InsightsDue | undefined;
-  /** Similarity of the best memory compared, null for none; unset without a comparison. */
   readonly search?: { readonly searched: number | null; readonly place: EventPlace } | undefined;
 }
 
 const isEvidence = ({ kind, state }: Pick<NewMemory, "kind" | "state">) =>
   state === "active" && (kind === "fact" || kind === "episode");
 
-/** Rows that give up a slot or words come before those that take them. Under the owner's lock. */
+/** Rows free a slot or text before others take it. Requires the owner's lock. */
 export async function applyPlan(tx: Connection, target: PlanTarget, plan: WritePlan): Promise<void> {
   const { owner, scope, space, origin, insights, search } = target;
   const ownerRef = owner.ref;
   await deactivateMemories(tx, { ownerRef, changes: plan.deactivated, vectors: space !== null });
   await moveIntervals(tx, { ownerRef, moves: plan.moves });
   await splitIntervals(tx, { ownerRef, splits: plan.splits });
-  const made = new Set(plan.created.map(({ id }) => id));
-  const [now, later] = [false, true].map((isNew) => plan.rewrites.filter(({ id }) => made.has(id) === isNew));
-  for (const rewrite of now ?? []) await rewriteMemory(tx, { ownerRef, rewrite, space });
+  const created = new Set(plan.created.map(({ id }) => id));
+  const [ofStored = [], ofCreated = []] = [false, true].map((isNew) => {
+    return plan.rewrites.filter(({ id }) => created.has(id) === isNew);
+  });
+  for (const rewrite of ofStored) await rewriteMemory(tx, { ownerRef, rewrite, space });
   await insertMemories(tx, { ownerRef, memories: plan.created, space });
-  const noted = plan.created.some(({ kind, state }) => kind === "note" && state === "active");
-  if (noted) await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
-  const learned = [...plan.created, ...plan.rewrites].some(isEvidence);
-  if (insights && learned) await markInsights(tx, insights, { ownerRef, scope });
+  if (plan.created.some(({ kind, state }) => kind === "note" && state === "active")) {
+    await markWork(tx, { kind: "compaction", of: "owner", ref: ownerRef });
+  }
+  const hasEvidence = [...plan.created, ...plan.rewrites].some(isEvidence);
+  if (insights && hasEvidence) await markInsights(tx, insights, { ownerRef, scope });
   await touchMemories(tx, { ownerRef, sightings: plan.sightings });
-  for (const rewrite of later ?? []) await rewriteMemory(tx, { ownerRef, rewrite, space });
+  for (const rewrite of ofCreated) await rewriteMemory(tx, { ownerRef, rewrite, space });
   const { actor, step } = origin;
   await recordChanges(tx, { ownerRef, scope, actor, step, ...search, changes: plan.changes });
   await applyConsentPlan(tx, plan, { ownerRef, scope });

@@ -14,175 +14,157 @@ import { guardStatement } from "./guard-statement.js";
 import type { NewMemory } from "./insert-memories.js";
 import type { Sighting } from "./memory-states.js";
 import { type PlannedWrite, planQuarantined, planStatement } from "./plan-statement.js";
-import { type FoundStatement, type KnownMemory, type Statement, toldTo, type WriteContext } from "./statement.js";
-import type { WriteOrigin, WriteOutcome } from "./write-runtime.js";
-
-export interface DecidedDrafts {
-  readonly outcomes: readonly (readonly [draft: number, outcome: WriteOutcome])[];
-  readonly plan: WritePlan;
-}
+import type { FoundStatement, KnownMemory, RankedStatement, Statement, WriteContext } from "./statement.js";
+import type { WriteOrigin } from "./write-runtime.js";
 
 /** Some tens of thousands of comparisons. */
-const mostInBatch = 300;
+const batchSize = 300;
 
 /**
- * Runs of `statements` that one look at the database decides. The second value of a slot begins a new one, since its
- * place depends on all of the slot's history; so do the words of one slot in another.
+ * Splits `statements` into batches, each decided with one query. A second value of a slot starts a new batch, since
+ * its place depends on the slot's history. So does the text of one slot in another slot.
  */
 export function inBatches(statements: readonly Statement[]): Statement[][] {
   const batches: Statement[][] = [];
   let batch: Statement[] = [];
   let slots = new Set<string>();
-  let slotOfWords = new Map<string, string>();
+  let slotByText = new Map<string, string>();
   for (const statement of statements) {
     const { scope, kind, category, key, contentHash, quarantined } = statement.memory;
-    const words = JSON.stringify([scope.appId, kind, contentHash, quarantined]);
+    const text = JSON.stringify([scope.appId, kind, contentHash, quarantined]);
     const slot = key === undefined || quarantined ? "" : JSON.stringify([scope.appId, category, key]);
-    const isApart = slots.has(slot) || (slotOfWords.get(words) ?? slot) !== slot;
-    if (batch.length === 0 || batch.length === mostInBatch || isApart) {
+    const isDependent = slots.has(slot) || (slotByText.get(text) ?? slot) !== slot;
+    if (batch.length === 0 || batch.length === batchSize || isDependent) {
       batch = [];
       batches.push(batch);
-      [slots, slotOfWords] = [new Set(), new Map()];
+      [slots, slotByText] = [new Set(), new Map()];
     }
     batch.push(statement);
     if (slot !== "") slots.add(slot);
-    slotOfWords.set(words, slot);
+    slotByText.set(text, slot);
   }
   return batches;
 }
 
-/** Decides one draft after the other: the one way to add memories. Each sees what the earlier ones leave behind. */
-export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]): DecidedDrafts {
-  const made: MadeMemories = new Map();
-  const standing = new Map<string, readonly StandingConsent[]>();
-  const writes = found.map((each) => {
-    const { statement } = each;
-    const { scope, category, key } = statement.memory;
+/** Decides the drafts of a batch in order: each sees the effects of the earlier ones. */
+export function decideDrafts(context: WriteContext, found: readonly FoundStatement[]) {
+  const overlay: Overlay = new Map();
+  const requestsByField = new Map<string, readonly StandingConsent[]>();
+  const writes = found.map((stored) => {
+    const { statement } = stored;
+    const { scope, category, key, quarantined } = statement.memory;
     const field = JSON.stringify([scope.appId, category, key]);
-    const known = knownNow(made, each);
-    const now = { statement, known, standing: standing.get(field) ?? each.standing };
-    const planned = statement.memory.quarantined ? planQuarantined(context, now) : planGuarded(context, now);
-    noteMemories(made, now, planned.plan);
-    standing.set(field, standingAfter(now, planned.plan));
-    return { statement, ...planned };
-  });
-  const placed = writes.map(({ statement, plan }): Partial<WritePlan> => {
+    const requests = requestsByField.get(field) ?? stored.requests;
+    const current = { statement, existing: withOverlay(overlay, stored), requests };
+    const { outcome, plan } = quarantined ? planQuarantined(context, current) : planGuarded(context, current);
+    updateOverlay(overlay, current, plan);
+    requestsByField.set(field, requestsAfter(current, plan));
+    const { changes = [], events = [] } = plan;
     const place = placeOf(context.origin, statement);
-    return {
-      ...plan,
-      // A change belongs to where the statement was said, whichever memory it is about.
-      changes: plan.changes?.map((change) => ({ ...change, ...place })) ?? [],
-      events: plan.events?.map((event) => ({ ...event, ...place })) ?? [],
-    };
+    const inPlace = <Entry extends object>(entry: Entry) => ({ ...entry, ...place });
+    const placed: Partial<WritePlan> = { ...plan, changes: changes.map(inPlace), events: events.map(inPlace) };
+    return { outcome: [statement.draft, outcome] as const, plan: placed };
   });
-  return {
-    outcomes: writes.map(({ statement, outcome }) => [statement.draft, outcome]),
-    plan: joinPlans(placed),
-  };
+  return { outcomes: writes.map(({ outcome }) => outcome), plan: joinPlans(writes.map(({ plan }) => plan)) };
 }
 
-/** A memory as the earlier drafts of a batch leave it; null: not active any more. */
-type MadeMemory = {
-  readonly memory: KnownMemory;
-  /** The draft that it has its words from; null for those it had. */
-  readonly words: Statement | null;
-} | null;
+/** A memory after the earlier drafts of a batch; null: no longer active. `draft` has its text; null: the text is stored. */
+type Overlaid = { readonly memory: KnownMemory; readonly draft: Statement | null } | null;
 
-type MadeMemories = Map<string, MadeMemory>;
+type Overlay = Map<string, Overlaid>;
 
-function knownNow(memories: MadeMemories, { statement, known }: FoundStatement): readonly KnownMemory[] {
-  if (memories.size === 0) return known;
-  const stored = known.flatMap((memory): KnownMemory[] => {
-    const now = memories.get(memory.id);
-    if (now === undefined) return [memory];
+const bySimilarity = (one: KnownMemory, other: KnownMemory) => other.similarity - one.similarity;
+
+function withOverlay(overlay: Overlay, { statement, existing }: FoundStatement): readonly KnownMemory[] {
+  if (overlay.size === 0) return existing;
+  const stored = existing.flatMap((memory): KnownMemory[] => {
+    const overlaid = overlay.get(memory.id);
+    if (overlaid === undefined) return [memory];
     const { relation, similarity } = memory;
-    return now === null || now.words ? [] : [{ ...now.memory, relation, similarity }];
+    return overlaid === null || overlaid.draft ? [] : [{ ...overlaid.memory, relation, similarity }];
   });
-  const met = [...memories.values()].flatMap((now) => meeting(statement, now) ?? []);
-  const nearest = met.toSorted((one, other) => other.similarity - one.similarity).slice(0, nearestCount);
-  const said = nearest.map(({ memory, ...how }): KnownMemory => ({ ...memory, ...how }));
-  return [...stored, ...said].toSorted((one, other) => other.similarity - one.similarity);
+  const drafted = [...overlay.values()].flatMap((overlaid) => comparedDraft(statement, overlaid) ?? []);
+  return [...stored, ...drafted.toSorted(bySimilarity).slice(0, nearestCount)].toSorted(bySimilarity);
 }
 
-function meeting({ memory: told, measure }: Statement, now: MadeMemory) {
-  if (!now?.words) return null;
-  const { memory, words } = now;
-  const { scope, quarantined, contentHash } = words.memory;
-  if (scope.appId !== told.scope.appId || quarantined !== told.quarantined) return null;
-  if (memory.kind === told.kind && contentHash === told.contentHash) {
-    return { memory, relation: "same", similarity: 1 } as const;
+function comparedDraft({ memory, measure }: Statement, overlaid: Overlaid): KnownMemory | null {
+  if (!overlaid?.draft) return null;
+  const { scope, quarantined, contentHash } = overlaid.draft.memory;
+  if (scope.appId !== memory.scope.appId || quarantined !== memory.quarantined) return null;
+  if (overlaid.memory.kind === memory.kind && contentHash === memory.contentHash) {
+    return { ...overlaid.memory, relation: "same", similarity: 1 };
   }
-  const near = similarity(words.measure, measure);
-  return near > 0 ? ({ memory, relation: "near", similarity: near } as const) : null;
+  const near = similarity(overlaid.draft.measure, measure);
+  return near > 0 ? { ...overlaid.memory, relation: "near", similarity: near } : null;
 }
 
-function noteMemories(
-  memories: MadeMemories,
-  { statement, known }: FoundStatement,
+function updateOverlay(
+  overlay: Overlay,
+  { statement, existing }: FoundStatement,
   { deactivated = [], created = [], sightings = [], rewrites = [] }: Partial<WritePlan>,
 ): void {
-  for (const { id } of deactivated) memories.set(id, null);
+  for (const { id } of deactivated) overlay.set(id, null);
   for (const memory of created) {
-    if (memory.state !== "superseded") memories.set(memory.id, { memory: madeNow(memory), words: statement });
+    if (memory.state !== "superseded") overlay.set(memory.id, { memory: createdMemory(memory), draft: statement });
   }
   for (const sighting of sightings) {
-    const memory = seenNow(known.find(({ id }) => id === sighting.id) as KnownMemory, sighting);
-    memories.set(sighting.id, { memory, words: memories.get(sighting.id)?.words ?? null });
+    const seen = existing.find(({ id }) => id === sighting.id) as KnownMemory;
+    overlay.set(sighting.id, { memory: seenAgain(seen, sighting), draft: overlay.get(sighting.id)?.draft ?? null });
   }
   for (const rewrite of rewrites) {
-    const { memory } = memories.get(rewrite.id) as { memory: KnownMemory };
+    const { memory } = overlay.get(rewrite.id) as { memory: KnownMemory };
     const { expiresAt } = memory;
-    memories.set(rewrite.id, { memory: { ...memory, ...versionOf(rewrite), expiresAt }, words: statement });
+    overlay.set(rewrite.id, { memory: { ...memory, ...versionOf(rewrite), expiresAt }, draft: statement });
   }
 }
 
-function madeNow(made: NewMemory): KnownMemory {
-  const { expiresAt, validFrom, assertedTurn, key } = made;
-  const since = new Date(validFrom);
+function createdMemory(created: NewMemory): KnownMemory {
+  const { expiresAt, assertedTurn, key } = created;
+  const validFrom = new Date(created.validFrom);
   return {
-    ...made,
+    ...created,
     ref: null,
     relation: "near",
     similarity: 1,
     keyed: key !== null,
-    rank: sourceRank(made),
+    rank: sourceRank(created),
     turn: assertedTurn,
-    validFrom: since,
+    validFrom,
     validTo: null,
-    assertedAt: since,
+    assertedAt: validFrom,
     expiresAt: expiresAt === null ? null : new Date(expiresAt),
     expired: false,
   };
 }
 
-/** As `touchMemories` does. */
-function seenNow(known: KnownMemory, seen: Sighting): KnownMemory {
-  const { kind, origin, trust, assertedAt } = known;
-  const word = { kind, origin: seen.origin ?? origin, trust: seen.trust ?? trust };
-  const saidAt = new Date(seen.assertedAt ?? assertedAt);
+/** The effect of `touchMemories`. */
+function seenAgain(memory: KnownMemory, sighting: Sighting): KnownMemory {
+  const { kind, assertedAt } = memory;
+  const source = { kind, origin: sighting.origin ?? memory.origin, trust: sighting.trust ?? memory.trust };
+  const sightedAt = new Date(sighting.assertedAt ?? assertedAt);
   return {
-    ...known,
-    ...word,
-    rank: sourceRank(word),
-    seenCount: known.seenCount + seen.times,
-    confidence: Math.max(known.confidence, seen.confidence),
-    importance: Math.max(known.importance, seen.importance),
-    turn: Math.max(known.turn, seen.assertedTurn),
-    assertedAt: saidAt > assertedAt ? saidAt : assertedAt,
-    metadata: seen.metadata,
-    expiresAt: seen.expiresAt,
+    ...memory,
+    ...source,
+    rank: sourceRank(source),
+    seenCount: memory.seenCount + sighting.times,
+    confidence: Math.max(memory.confidence, sighting.confidence),
+    importance: Math.max(memory.importance, sighting.importance),
+    turn: Math.max(memory.turn, sighting.assertedTurn),
+    assertedAt: sightedAt > assertedAt ? sightedAt : assertedAt,
+    metadata: sighting.metadata,
+    expiresAt: sighting.expiresAt,
   };
 }
 
-function standingAfter(
-  { statement: { memory }, standing }: FoundStatement,
-  { settled = [], requests = [], repeats = [] }: Partial<WritePlan>,
+function requestsAfter(
+  { statement: { memory }, requests }: FoundStatement,
+  { settled = [], requests: created = [], repeats = [] }: Partial<WritePlan>,
 ): StandingConsent[] {
-  const asked = requests.map(({ draft: { text }, ...request }): StandingConsent => {
+  const added = created.map(({ draft: { text }, ...request }): StandingConsent => {
     return { ...request, text, validFrom: memory.validFrom ?? null, status: "pending", expired: false };
   });
-  const left = standing.filter(({ id }) => !settled.some((each) => each.id === id));
-  return [...asked, ...left.map((each) => ({ ...each, ...repeats.find(({ id }) => id === each.id) }))];
+  const open = requests.filter(({ id }) => !settled.some((each) => each.id === id));
+  return [...added, ...open.map((request) => ({ ...request, ...repeats.find(({ id }) => id === request.id) }))];
 }
 
 export function commonPlace(origin: WriteOrigin, statements: readonly Statement[]): EventPlace {
@@ -190,45 +172,39 @@ export function commonPlace(origin: WriteOrigin, statements: readonly Statement[
   return { threadId: common(places.map(({ threadId }) => threadId)), ...commonOrigin(places) };
 }
 
-function placeOf(origin: WriteOrigin, { memory }: Statement) {
-  const threadId = memory.source?.threadId ?? origin.threadId;
-  return { threadId, agentId: memory.agentId, runId: memory.runId };
+function placeOf(origin: WriteOrigin, { memory: { source, agentId, runId } }: Statement) {
+  return { threadId: source?.threadId ?? origin.threadId, agentId, runId };
 }
 
 function planGuarded(context: WriteContext, found: FoundStatement): PlannedWrite {
-  const { owner, config, origin } = context;
-  const { statement, known } = found;
+  const { config, origin } = context;
+  const { statement, existing } = found;
   const { memory } = statement;
   const rule = consentRule(config.consent, memory);
-  const given = rule ? origin.consent : undefined;
-  const met = { known, statement: toldTo(owner, given ? vouchedFor(statement) : statement) };
-  const decision = decideWrite(met.statement.memory, known, relationOf(context, found));
-  if (rule === null) return planStatement(context, met, decision);
+  const consented = rule && origin.consent ? { ...found, statement: withConsent(statement) } : found;
+  const decision = decideWrite(consented.statement.memory, existing, relationOf(context, found));
+  if (rule === null) return planStatement(context, consented, decision);
   const { consents, ...verdict } = guardStatement(context, found, rule, decision);
   if ("consentId" in verdict) return { outcome: { ...verdict, id: null, problems: [] }, plan: consents };
   const isPast = verdict.outcome === "dropped" && decision.action === "insert_closed";
-  const how = isPast ? ({ action: "keep", id: decision.id } as const) : decision;
-  const { outcome, plan } = planStatement(context, met, how);
+  const { outcome, plan } = planStatement(context, consented, isPast ? { action: "keep", id: decision.id } : decision);
   const { id: memoryId } = outcome;
   const { approval } = verdict;
   const approved = approval && memoryId ? [consentChange({ ...memory, id: memoryId }, approval)] : [];
-  const settled = consents.settled?.map((each) => (each.status === "approved" ? { ...each, memoryId } : each));
-  return {
-    outcome,
-    plan: { ...plan, ...consents, settled: settled ?? [], changes: [...(plan.changes ?? []), ...approved] },
-  };
+  const settled = consents.settled?.map((each) => (each.status === "approved" ? { ...each, memoryId } : each)) ?? [];
+  return { outcome, plan: { ...plan, ...consents, settled, changes: [...(plan.changes ?? []), ...approved] } };
 }
 
-/** What needs consent is ended by the user's plain words alone. */
-function relationOf({ config, origin }: WriteContext, { statement: { draft }, known }: FoundStatement) {
-  const target = known.find(({ relation }) => relation === "target");
+/** Only the user's plain statement ends a memory that needs consent. */
+function relationOf({ config, origin }: WriteContext, { statement: { draft }, existing }: FoundStatement) {
+  const target = existing.find(({ relation }) => relation === "target");
   const isGuarded = target !== undefined && consentRule(config.consent, target) === "consent";
   return isGuarded && !origin.stated?.has(draft) ? undefined : origin.relations?.get(draft);
 }
 
-/** The user's consent makes it the user's own word, at any confidence. */
-function vouchedFor(statement: Statement): Statement {
+/** Consent makes a statement the user's own, at any confidence. */
+function withConsent(statement: RankedStatement): RankedStatement {
   const { memory } = statement;
-  const trust = isApproved(memory) ? "operator" : "user";
-  return { ...statement, memory: { ...memory, trust, correction: true } };
+  const trusted = { ...memory, trust: isApproved(memory) ? "operator" : "user", correction: true } as const;
+  return { ...statement, memory: { ...trusted, rank: sourceRank(trusted) } };
 }

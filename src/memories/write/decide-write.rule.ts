@@ -5,71 +5,68 @@ import type { MemoryRelation } from "./write-runtime.js";
 
 export type WriteDecision =
   | Exclude<SlotDecision, { action: "same" }>
-  /** "touch": count it as seen again. "update": also take the new words, by a better source or wording. */
+  /** "touch": counts another sighting. "update": also takes the new text. */
   | { readonly action: "touch" | "update"; readonly id: string; readonly moves?: readonly IntervalMove[] };
 
 /**
- * The first row that fits decides.
+ * The first matching row decides.
  *
- * | told | known | decision |
+ * | statement | existing | decision |
  * |---|---|---|
- * | anything | the same words in another slot | touch |
- * | without a key | the same words without a key | touch |
- * | with a key | nothing in its slot | create |
- * | with a key | its slot holds the same value | touch, or update |
- * | with a key, of then or later | its slot holds another value | replace, or keep where that is believed more |
- * | with a key, of an earlier time | its slot holds a value | its place among the past ones: see `placeInSlot` |
- * | without a key, and a model says that it updates or ends a known memory | that one, where it may be closed | replace |
- * | without a key | anything | create |
- *
- * Update: `told` ranks above the known memory, or corrects its equal, and has other words. For a new memory see also `absorbed`.
+ * | any | the same text in another slot | touch |
+ * | without a key | the same text without a key | touch |
+ * | with a key | an empty slot | create |
+ * | with a key | its slot has the same value | touch; update for another text of a higher rank, or a correction |
+ * | with a key, not earlier | its slot has another value | replace, or keep a value that ranks higher |
+ * | with a key, earlier | its slot has a value | its place in the history: see `placeInSlot` |
+ * | without a key; a model says that it updates or ends a memory | that memory, if it may be closed | replace |
+ * | without a key | any | create |
  */
-export function decideWrite(told: ToldMemory, known: readonly KnownMemory[], relation?: MemoryRelation): WriteDecision {
-  const by = (relation: KnownMemory["relation"]) => known.find((memory) => memory.relation === relation);
+export function decideWrite(
+  memory: ToldMemory,
+  existing: readonly KnownMemory[],
+  relation?: MemoryRelation,
+): WriteDecision {
+  const by = (relation: KnownMemory["relation"]) => existing.find((each) => each.relation === relation);
   const slot = by("slot");
-  const same = known.find((memory) => memory.relation === "same" && memory.id !== slot?.id);
-  const free = told.key === undefined;
-  if (same && (same.keyed || free)) return { action: "touch", id: same.id };
-  const closed = closedBy(told, known, relation);
-  if (!free) {
-    const decision = placeInSlot(told, { current: slot, before: by("before"), after: by("after") });
-    if (decision.action === "same") return saidAgain(told, known, decision);
-    const isFirst = decision.action === "create" && !decision.moves?.length;
-    return isFirst && closed ? { action: "replace", id: closed.id } : decision;
-  }
-  return closed ? { action: "replace", id: closed.id } : { action: "create" };
+  const same = existing.find((each) => each.relation === "same" && each.id !== slot?.id);
+  const isKeyed = memory.key !== undefined;
+  if (same && (same.keyed || !isKeyed)) return { action: "touch", id: same.id };
+  const closed = closedBy(memory, by("target"), relation);
+  const replaced = closed && ({ action: "replace", id: closed.id } as const);
+  if (!isKeyed) return replaced ?? { action: "create" };
+  const decision = placeInSlot(memory, { current: slot, before: by("before"), after: by("after") });
+  if (decision.action === "same") return repeatValue(memory, existing, decision);
+  return decision.action === "create" && !decision.moves?.length ? (replaced ?? decision) : decision;
 }
 
-/** What `told` closes, as a model says: not pinned, nor of a higher rank. A slot's value is ended, never replaced. */
+/** A model's relation closes no pinned or higher-ranking memory. It may end a slot's value, not replace it. */
 function closedBy(
-  told: ToldMemory,
-  known: readonly KnownMemory[],
+  memory: ToldMemory,
+  target: KnownMemory | undefined,
   relation: MemoryRelation | undefined,
 ): KnownMemory | undefined {
   if (relation?.relation !== "updates" && relation?.relation !== "ends") return undefined;
-  const target = known.find((memory) => memory.relation === "target");
-  if (!target || target.pinned || target.rank > told.rank) return undefined;
+  if (!target || target.pinned || target.rank > memory.rank) return undefined;
   if (!target.keyed) return target;
-  const isEnded = relation.relation === "ends" && told.key === undefined && takesSlot(target, told);
+  const isEnded = relation.relation === "ends" && memory.key === undefined && takesSlot(target, memory);
   return isEnded ? target : undefined;
 }
 
-/** The words of the higher rank win. Between equals a memory keeps its words, but for a correction. */
-function saidAgain(
-  told: ToldMemory,
-  known: readonly KnownMemory[],
+function repeatValue(
+  { rank, correction, text }: ToldMemory,
+  existing: readonly KnownMemory[],
   { id, moves }: { id: string; moves?: readonly IntervalMove[] },
 ): WriteDecision {
-  const memory = known.find((other) => other.id === id);
-  const active = memory?.relation === "slot" || memory?.relation === "near";
-  const believed = active && told.rank >= memory.rank && (told.correction || told.rank > memory.rank);
-  const better = believed && told.text !== memory.text;
-  return { action: better ? "update" : "touch", id, ...(moves && { moves }) };
+  const same = existing.find((each) => each.id === id);
+  const isActive = same?.relation === "slot" || same?.relation === "near";
+  const isPreferred = isActive && (rank > same.rank || (rank === same.rank && correction));
+  return { action: isPreferred && text !== same.text ? "update" : "touch", id, ...(moves && { moves }) };
 }
 
-/** The memory without a key whose words a new one repeats, and whose place it takes. */
-export function absorbed<Known extends Pick<KnownMemory, "relation" | "keyed">>(
-  known: readonly Known[],
-): Known | undefined {
-  return known.find(({ relation, keyed }) => relation === "same" && !keyed);
+/** The keyless memory with the same text, which a new memory replaces. */
+export function absorbed<Existing extends Pick<KnownMemory, "relation" | "keyed">>(
+  existing: readonly Existing[],
+): Existing | undefined {
+  return existing.find(({ relation, keyed }) => relation === "same" && !keyed);
 }

@@ -1,10 +1,10 @@
 import sql from "sql-template-tag";
 import type { Connection } from "../../postgres/connection.js";
 
-/** A vector of length 1, or how often a text has each stem. */
+/** A unit vector, or the frequency of each stem. */
 export type Measure = readonly number[] | ReadonlyMap<string, number>;
 
-/** Of two drafts of a call, as `findCandidates` measures stored memories. */
+/** The similarity of two drafts, as `findCandidates` computes it for stored memories. */
 export function similarity(one: Measure | null, other: Measure | null): number {
   if (one === null || other === null) return 0;
   if (!("length" in one)) return "length" in other ? 0 : dice(one, other);
@@ -14,7 +14,7 @@ export function similarity(one: Measure | null, other: Measure | null): number {
   return Math.min(1, product);
 }
 
-/** By the stems of `terms`, which the database finds. Comparing there would take a hundred times as long. */
+/** Stem frequencies of `terms`. Comparing in the database would take a hundred times as long. */
 export async function stemMeasures(db: Connection, terms: readonly string[]): Promise<Measure[]> {
   const rows = await db.query<{ place: number; lexeme: string; frequency: number }>(
     sql`
@@ -29,11 +29,11 @@ export async function stemMeasures(db: Connection, terms: readonly string[]): Pr
 }
 
 function dice(one: ReadonlyMap<string, number>, other: ReadonlyMap<string, number>): number {
-  let [shared, both] = [0, 0];
+  let [shared, total] = [0, 0];
   for (const [stem, frequency] of one) {
-    both += frequency;
+    total += frequency;
     shared += Math.min(frequency, other.get(stem) ?? 0);
   }
-  for (const frequency of other.values()) both += frequency;
-  return both === 0 ? 0 : (2 * shared) / both;
+  for (const frequency of other.values()) total += frequency;
+  return total === 0 ? 0 : (2 * shared) / total;
 }

@@ -12,7 +12,7 @@ export function isExpired(db: Connection) {
   return sql`m.state = 'active' and m.expires_at <= ${db.now()}`;
 }
 
-/** Hides expired memories of a locked owner, so that none holds a slot or repeats a text. Returns how many. */
+/** Hides expired memories of a locked owner, which frees their slots and texts. Returns how many. */
 export async function expireMemories(
   tx: Connection,
   input: {
@@ -20,7 +20,7 @@ export async function expireMemories(
     readonly scope: Scope;
     readonly purgeAfterMs: number;
     readonly vectors: boolean;
-    /** @default 10,000, more than expire between two writes */
+    /** @default 10_000, more than expire between two writes */
     readonly limit?: number;
   },
 ): Promise<number> {
@@ -34,7 +34,6 @@ export async function expireMemories(
   const memories = rows.map((row) => memoryOf(row.memory));
   const how = { ownerRef: owner.ref, vectors, purgeAfterMs, event: "TTL" } as const;
   const changes = await hideMemories(tx, how, memories, ({ expiresAt }) => ({ expiresAt }));
-  const who = { actor: lifecycleActor, step: "lifecycle" } as const;
-  await recordChanges(tx, { ownerRef: owner.ref, scope, ...who, changes });
+  await recordChanges(tx, { ownerRef: owner.ref, scope, actor: lifecycleActor, step: "lifecycle", changes });
   return memories.length;
 }

@@ -10,31 +10,24 @@ import { sourceRank } from "../slot/slot-conflict.rule.js";
 import type { KnownMemory, Statement } from "./statement.js";
 
 interface SoughtMemory extends Pick<Statement, "memory" | "vector"> {
-  /** Excludes the memory that gets this text. */
+  /** The edited memory, which is no candidate. */
   readonly self?: string | undefined;
-  /** Id of the memory that a model says it is about. @default none */
+  /** The memory that a model says the statement is about. @default none */
   readonly target?: string | undefined;
 }
 
-/** Candidates with rare words in common that are compared in full. */
-const hints = 20;
-/** A word in so many of the owner's memories finds no neighbours: it says little, and batches would take minutes. */
-const common = 500;
-/** The exact search of that many vectors among 20,000 takes some seconds. */
+/** Memories with rare words in common that are compared in full. */
+const comparedByTerms = 20;
+/** A word in this many of the owner's memories is not looked up: batches would take minutes. */
+const commonWord = 500;
+/** The exact search of 200 vectors among 20,000 takes some seconds. */
 const mostProbes = 200;
 export const nearestCount = 5;
 
-interface VectorSearch {
-  readonly ownerRef: number;
-  readonly space: EmbeddingSpace;
-  readonly isBatch: boolean;
-}
+type VectorSearch = { readonly ownerRef: number; readonly space: EmbeddingSpace; readonly isBatch: boolean };
 
-/**
- * Vectors of a first look. A vector knows neither its memory's app nor the memory to exclude: where fewer than
- * `nearestCount` of these fit, all of the owner's are sorted.
- */
-const firstLook = 64;
+/** Vectors of the first pass, before the filter by app. With fewer than `nearestCount` hits, a second pass reads all. */
+const firstPass = 64;
 
 interface WriteSearch {
   readonly ownerRef: number;
@@ -49,9 +42,9 @@ interface Row extends Omit<KnownMemory, "ref" | "turn" | "rank"> {
 }
 
 /**
- * For each of `sought`: its slot, the closed values around its time, equal text, and its nearest memories; in
- * quarantine the same words alone. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on
- * stemmed terms, of texts with a rare word in common. One statement for every 200.
+ * Finds for each of `sought` its slot, the closed values around its time, equal text, and the nearest memories; in
+ * quarantine only equal text. Similarity, 0 to 1: 1 − cosine distance with embeddings, else Dice's coefficient on
+ * stemmed terms of texts that share a rare word. One statement for every 200.
  */
 export async function findCandidates(db: Connection, input: WriteSearch): Promise<KnownMemory[][]> {
   const found: KnownMemory[][] = [];
@@ -80,7 +73,7 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   const vectors = sought.map(({ vector }) => vector);
   const embedding = space ? sql`((${vectors}::text[])[p.index + 1])::${space.type}` : sql`null`;
   const near = space ? nearByVector(db, { ownerRef, space, isBatch: sought.length > 1 }) : nearByTerms(db, ownerRef);
-  /** The first memory under `condition` for each probe: only a probe with a key looks for those of its slot. */
+  /** The first memory under `condition` for each probe; by default only for probes with a key. */
   const one = (
     relation: KnownMemory["relation"],
     condition: Sql,
@@ -127,7 +120,6 @@ async function findRows(db: Connection, input: WriteSearch): Promise<Row[]> {
   );
 }
 
-/** The slot of the row `p`, its words, and the slot's closed values. */
 const ofSlot = sql`category = p.category and key = p.key`;
 const sameWords = sql`kind = p.kind and content_hash = p."contentHash"`;
 const closed = sql`${ofSlot} and state = 'superseded' and (valid_to is null or valid_to > valid_from)`;
@@ -137,35 +129,35 @@ function nearByTerms(db: Connection, ownerRef: number): Sql {
   return sql`term as materialized (
     select p.index, v.lexeme, coalesce(cardinality(v.positions), 1) as frequency, (
       select count(*) from (
-        select from ${schema}.memory_term t where t.owner_ref = ${ownerRef} and t.lexeme = v.lexeme limit ${common}
+        select from ${schema}.memory_term t where t.owner_ref = ${ownerRef} and t.lexeme = v.lexeme limit ${commonWord}
       ) found
     ) as memories
     from probe p cross join lateral unnest(to_tsvector(${db.language}::regconfig, p.terms)) v
   ),
-  said as materialized (
+  document as materialized (
     select index, sum(frequency) as length, array_agg(lexeme) as lexemes, array_agg(frequency) as frequencies,
-      array_agg(lexeme) filter (where memories between 1 and ${common - 1}) as rare,
-      array_agg(frequency) filter (where memories between 1 and ${common - 1}) as rare_frequencies
+      array_agg(lexeme) filter (where memories between 1 and ${commonWord - 1}) as rare,
+      array_agg(frequency) filter (where memories between 1 and ${commonWord - 1}) as rare_frequencies
     from term group by index
   ),
   near as materialized (
     select p.index as probe, n.ref, n.similarity
-    from probe p join said s on s.index = p.index
+    from probe p join document d on d.index = p.index
     cross join lateral (
-      select m.ref, (2.0 * o.shared / (s.length + o.length))::float8 as similarity
+      select m.ref, (2.0 * o.shared / (d.length + o.length))::float8 as similarity
       from (
         select t.memory_ref
-        from unnest(s.rare, s.rare_frequencies) as q (lexeme, frequency)
+        from unnest(d.rare, d.rare_frequencies) as q (lexeme, frequency)
         cross join lateral (
           select memory_ref, frequency from ${schema}.memory_term
-          where owner_ref = ${ownerRef} and lexeme = q.lexeme limit ${common}
+          where owner_ref = ${ownerRef} and lexeme = q.lexeme limit ${commonWord}
         ) t
         group by t.memory_ref
-        order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc limit ${hints}
+        order by sum(least(q.frequency, t.frequency)) desc, t.memory_ref desc limit ${comparedByTerms}
       ) hint
       cross join lateral (
         select sum(least(q.frequency, t.frequency)) as shared, max(t.length) as length
-        from unnest(s.lexemes, s.frequencies) as q (lexeme, frequency)
+        from unnest(d.lexemes, d.frequencies) as q (lexeme, frequency)
         cross join lateral (
           select frequency, length from ${schema}.memory_term
           where owner_ref = ${ownerRef} and lexeme = q.lexeme and memory_ref = hint.memory_ref limit 1
@@ -183,7 +175,7 @@ function nearByVector(db: Connection, search: VectorSearch): Sql {
   // A batch reads the vectors once.
   return sql`${search.isBatch ? sql`own_vector as materialized (${vectorsOf(db, search)}),` : empty}
   nearest as materialized (
-    select p.index as probe, n.ref, n.similarity from probe p ${scan(db, search, sql`limit ${firstLook}`)}
+    select p.index as probe, n.ref, n.similarity from probe p ${scan(db, search, sql`limit ${firstPass}`)}
     where not p.hidden
   ),
   sparse as materialized (
@@ -202,7 +194,7 @@ function vectorsOf({ schema }: Connection, { ownerRef, space }: VectorSearch): S
     where owner_ref = ${ownerRef} and space_ref = ${space.ref} and active`;
 }
 
-/** Joins to the probe `p` its nearest memories; `cut` limits the vectors that are looked at. */
+/** Joins the nearest memories to the probe `p`; `cut` limits the vectors that are read. */
 function scan(db: Connection, search: VectorSearch, cut: Sql): Sql {
   const { space, isBatch } = search;
   return sql`cross join lateral (

@@ -7,38 +7,36 @@ import { decideProposal, type ProposedChange, type StandingConsent } from "../gu
 import type { MemoryOrigin } from "../item/memory.js";
 import type { WriteDecision } from "./decide-write.rule.js";
 import { draftOf, type PreparedMemory } from "./prepare-memory.js";
-import { type FoundStatement, type Statement, turnOf, type WriteContext } from "./statement.js";
+import type { FoundStatement, RankedStatement, Statement, WriteContext } from "./statement.js";
 
 export type GuardVerdict =
   | {
-      /** "dropped": what holds the slot stays. */
+      /** "dropped": the slot keeps its value. */
       readonly outcome: "written" | "dropped";
-      /** For the audit trail; null where nobody had to agree. */
+      /** For the audit trail; null without consent. */
       readonly approval: ConsentDecided | null;
       readonly consents: Partial<ConsentPlan>;
     }
   | {
-      /** It waits, was refused, or a later value waits. */
+      /** "kept": a later value is pending. */
       readonly outcome: "proposed" | "refused" | "kept";
       readonly consentId: string;
       readonly consents: Partial<ConsentPlan>;
     };
 
 /**
- * Whether a statement about a guarded field is written, where it would do what `decision` says.
+ * Whether a statement about a guarded field is written as decided.
  *
- * | rule | comes with | and would | it |
+ * | rule | source | decision | verdict |
  * |---|---|---|---|
- * | any | the user's consent | do anything | passes, and settles what waits for its slot |
- * | any | nothing | touch what is known | passes; what waits for that slot is out of date |
- * | signals | nothing | update, keep, insert_closed | passes |
- * | signals | an operator | anything else | passes as with consent |
- * | any | a plain statement of the user, if nobody can ask for consent | keep | passes |
- * | any | the same | anything else | passes as with consent |
- * | consent | nothing | insert_closed | is dropped: nobody is asked about the past |
- * | any | nothing | anything else | waits, was refused, or passes by its signals: see `decideProposal` |
- *
- * A claim that changes nothing still needs consent: the user may know better.
+ * | any | the user's consent | any | passes, and settles the slot's requests |
+ * | any | other | touch | passes; ends the slot's older requests |
+ * | signals | other | update, keep, insert_closed | passes |
+ * | signals | an operator | other | passes as with consent |
+ * | any | a plain statement of the user, if nobody asks for consent | keep | passes |
+ * | any | the same | other | passes as with consent |
+ * | consent | other | insert_closed | dropped: nobody asks about the past |
+ * | any | other | other | pending, refused, or passes by its signals: see `decideProposal` |
  */
 export function guardStatement(
   context: WriteContext,
@@ -50,24 +48,21 @@ export function guardStatement(
   const { action } = decision;
   if (origin.consent) return consented(found, origin.actor, origin.consent);
   if (action === "touch") {
-    const saysSlot = found.known.some(({ relation, id }) => relation === "slot" && id === decision.id);
-    return { ...unasked, consents: saysSlot ? endContradicted(found, origin.actor) : {} };
+    const isSlot = found.existing.some(({ relation, id }) => relation === "slot" && id === decision.id);
+    return { ...passed, consents: isSlot ? supersedeOlder(found, origin.actor) : {} };
   }
-  if (rule === "signals" && action !== "create" && action !== "replace") return unasked;
-  const said = plainlySaid(context, found, rule);
-  if (said) return action === "keep" ? unasked : consented(found, origin.actor, said);
-  return action === "insert_closed" ? { ...unasked, outcome: "dropped" } : proposed(context, found, rule);
+  if (rule === "signals" && action !== "create" && action !== "replace") return passed;
+  const implied = impliedConsent(context, found, rule);
+  if (implied) return action === "keep" ? passed : consented(found, origin.actor, implied);
+  return action === "insert_closed" ? { ...passed, outcome: "dropped" } : proposed(context, found, rule);
 }
 
-const unasked = { outcome: "written", approval: null, consents: {} } as const;
+const passed = { outcome: "written", approval: null, consents: {} } as const;
 
-/**
- * What the user plainly states is consent where nobody can ask, and two signals in one, unless the user refused this
- * value not long ago. An operator's word needs no second signal.
- */
-function plainlySaid(
+/** The user's plain statement is consent if nobody asks, unless the user refused this value recently. */
+function impliedConsent(
   { config: { consent }, origin: { stated } }: WriteContext,
-  { statement: { memory, draft }, standing }: FoundStatement,
+  { statement: { memory, draft }, requests }: FoundStatement,
   rule: ConsentRule,
 ): ConsentGiven | null {
   const { source, origin } = memory;
@@ -75,49 +70,46 @@ function plainlySaid(
   const isAsked = rule === "consent" && consent.ask !== "said";
   if (isAsked || origin !== "user" || !source?.quote?.trim() || !stated?.has(draft)) return null;
   const { quote, threadId } = source;
-  const refused = standing.some((other) => other.status === "refused" && isSameProposal(memory, other));
+  const refused = requests.some((other) => other.status === "refused" && isSameProposal(memory, other));
   return refused ? null : { via: "said", evidence: { quote, threadId } };
 }
 
-/** The user agreed: this approves requests for the same value, and supersedes those for another. */
+/** Approves requests for the same value, and supersedes those for another. */
 function consented(found: FoundStatement, actor: string, given: ConsentGiven): GuardVerdict {
   const { memory } = found.statement;
   const { via, evidence = null, requestId = null, reason } = given;
-  // The answered request is settled last, by its decider.
-  const others = waiting(found).filter(({ id }) => id !== requestId);
-  const approved = others.filter((other) => !other.expired && isSameProposal(memory, other));
-  const outdated = others.filter((other) => !approved.includes(other));
-  const ended = lapsed(outdated, actor, memory.category);
+  // The decider settles the answered request itself.
+  const others = pendingRequests(found).filter(({ id }) => id !== requestId);
+  const isApproved = (other: StandingConsent) => !other.expired && isSameProposal(memory, other);
+  const approved = others.filter(isApproved).map(({ id }) => approvedBy(actor, id, { via, evidence }));
+  const outdated = others.filter((other) => !isApproved(other));
+  const { settled, events } = endedRequests(outdated, actor, memory.category);
   return {
     outcome: "written",
     approval: { decision: "approve", via, requestId, evidence, reason },
-    consents: {
-      ...ended,
-      settled: [...ended.settled, ...approved.map(({ id }) => approvedBy(actor, id, { via, evidence }))],
-    },
+    consents: { settled: [...settled, ...approved], events },
   };
 }
 
-/** The slot's value was said again: older requests for another value are superseded. */
-function endContradicted(found: FoundStatement, actor: string): Partial<ConsentPlan> {
+/** A repeated value supersedes older requests for another value. */
+function supersedeOlder(found: FoundStatement, actor: string): Partial<ConsentPlan> {
   const { validFrom, category } = found.statement.memory;
   const isOlder = ({ validFrom: other }: StandingConsent) => !validFrom || !other || validFrom >= other;
-  return lapsed(waiting(found).filter(isOlder), actor, category);
+  return endedRequests(pendingRequests(found).filter(isOlder), actor, category);
 }
 
-function proposed(context: WriteContext, { statement, standing }: FoundStatement, rule: ConsentRule): GuardVerdict {
+function proposed(context: WriteContext, { statement, requests }: FoundStatement, rule: ConsentRule): GuardVerdict {
   const { actor } = context.origin;
   const { memory } = statement;
-  const { category } = memory;
-  const { key = null, validFrom = null } = memory;
+  const { category, key = null, validFrom = null } = memory;
   const proposal = { rule, key, validFrom, normalValue: proposedValue(memory) };
   const change = { ...memory, ...proposal, signals: signalsOf(context, statement) };
-  const verdict = decideProposal(change, standing);
+  const verdict = decideProposal(change, requests);
   const event = { step: "consent", op: "propose", status: "ok", category } as const;
   switch (verdict.action) {
     case "ask": {
-      const ended = standing.filter(({ id, expired }) => expired || id === verdict.supersedes);
-      const { settled, events } = lapsed(ended, actor, category);
+      const outdated = requests.filter(({ id, expired }) => expired || id === verdict.supersedes);
+      const { settled, events } = endedRequests(outdated, actor, category);
       const request = newRequest(context, statement, change);
       const consents = { settled, requests: [request], events: [...events, event] };
       return { outcome: "proposed", consentId: request.id, consents };
@@ -164,12 +156,10 @@ function newRequest(
   };
 }
 
-/** Pending requests for the slot; without a key, for the same words. */
-function waiting({ statement: { memory }, standing }: FoundStatement): StandingConsent[] {
-  return standing.filter(
-    ({ status, contentHash }) =>
-      status === "pending" && (memory.key !== undefined || contentHash === memory.contentHash),
-  );
+/** Pending requests for the slot; without a key, for the same text. */
+function pendingRequests({ statement: { memory }, requests }: FoundStatement): StandingConsent[] {
+  const isSubject = (hash: string) => memory.key !== undefined || hash === memory.contentHash;
+  return requests.filter(({ status, contentHash }) => status === "pending" && isSubject(contentHash));
 }
 
 function isSameProposal(memory: PreparedMemory, { contentHash, normalValue }: StandingConsent): boolean {
@@ -180,8 +170,8 @@ function proposedValue({ value, text }: PreparedMemory): string {
   return normalValue(value ?? text);
 }
 
-/** Ends overdue or superseded requests, which nobody decided. */
-function lapsed(
+/** Expires or supersedes requests. */
+function endedRequests(
   requests: readonly StandingConsent[],
   actor: string,
   category: string,
@@ -204,19 +194,14 @@ function approvedBy(actor: string, id: string, how: Pick<SettledConsent, "via" |
   return { ...how, id, status: "approved", actor, memoryId: null };
 }
 
-/** A program brings these words anew with each call. An agent may repeat itself. */
-const ownWords: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
+/** Each call of a program with such words is a signal; an agent may repeat itself. */
+const signalOrigins: ReadonlySet<MemoryOrigin> = new Set(["user", "operator", "unknown"]);
 
 function signalsOf(
-  { owner, origin: { call } }: WriteContext,
-  { memory: { origin, source }, turnsAgo }: Statement,
+  { origin: { call } }: WriteContext,
+  { memory: { origin, source, turn } }: RankedStatement,
 ): ConsentSignal[] {
   const seq = source?.seqs.at(-1);
-  return [
-    {
-      turn: turnOf(owner, turnsAgo),
-      ...(call !== undefined && ownWords.has(origin) && { call }),
-      ...(source && seq !== undefined && { threadId: source.threadId, seq }),
-    },
-  ];
+  const byCall = call !== undefined && signalOrigins.has(origin) && { call };
+  return [{ turn, ...byCall, ...(source && seq !== undefined && { threadId: source.threadId, seq }) }];
 }

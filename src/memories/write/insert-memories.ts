@@ -8,13 +8,12 @@ import { memoryColumns } from "../item/memory-fields.js";
 import { addedSources } from "../item/source-rows.js";
 
 export interface MemoryLink {
-  /** Null for one that is inserted in the same statement. */
+  /** Null for a memory of the same insert. */
   readonly ref: number | null;
   readonly id: string;
   readonly strength: number;
 }
 
-/** The other columns have defaults, or the time of the insert. */
 const newColumns = without(
   memoryColumns,
   ...(["assertedAt", "accessCount", "lastAccessedAt", "purgeAt"] as const),
@@ -29,7 +28,7 @@ export interface NewMemory extends RowOf<typeof newColumns> {
   readonly links: readonly MemoryLink[];
 }
 
-/** Inserts memories with terms, vectors and links, and counts them. One statement. */
+/** Inserts memories with terms, vectors and links, and updates the owner's counts. */
 export async function insertMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; memories: readonly NewMemory[]; space: EmbeddingSpace | null },
@@ -42,7 +41,6 @@ export async function insertMemories(
   const embedding = space ? sql`((${vectors}::text[])[i.place + 1])::${space.type}` : sql`null`;
   const owner = { tenantId: sql`i."tenantId"`, userId: sql`i."userId"`, appId: sql`i."appId"` };
   const source = sourceOf(owner.userId, sql`i."sourceSeqs"`, sql`i.evidence`);
-  // i."id", i."tenantId", …, i."seenCount"
   await tx.query(
     sql`
     with input as materialized (
@@ -81,7 +79,7 @@ export async function insertMemories(
   );
 }
 
-/** The source of a memory to insert, from the thread `t`: see `ofSource`. */
+/** Source columns of a new memory, from the thread `t`: see `ofSource`. */
 export function sourceOf(
   userId: string | Sql,
   seqs: Sql,
@@ -94,7 +92,7 @@ export function sourceOf(
   };
 }
 
-/** Counts the rows of the CTEs `added` and `term` for the owner. */
+/** Adds the CTEs `added` and `term` to the owner's counts. */
 export function countAdded({ schema }: Connection, ownerRef: OwnerRef): Sql {
   return sql`update ${schema}.owner o
     set memory_count = o.memory_count + (select count(*) from added where state = 'active'),

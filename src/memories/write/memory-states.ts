@@ -13,12 +13,12 @@ export interface Deactivation {
   readonly id: string;
   readonly state: Exclude<MemoryLifecycle, "active">;
   readonly supersededBy: string | null;
-  /** When it stopped being true; null: it is only hidden. */
+  /** End of its validity; null: only hidden. */
   readonly validTo: string | null;
   readonly purgeAfterMs: number | null;
 }
 
-/** Takes memories of an owner out of every search. One statement. `vectors`: whether there surely are some. */
+/** Removes memories from every search. `vectors`: whether there are certainly some. */
 export async function deactivateMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; changes: readonly Deactivation[]; vectors: boolean },
@@ -60,7 +60,7 @@ function vectorRows(tx: Connection): Sql {
   ),`;
 }
 
-/** Hides active memories of a locked owner, to be restored or purged. Returns entries for the audit trail. */
+/** Soft-deletes active memories of a locked owner. Returns entries for the audit trail. */
 export async function hideMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; vectors: boolean; purgeAfterMs: number; event: "DELETE" | "TTL" },
@@ -69,13 +69,12 @@ export async function hideMemories(
 ): Promise<MemoryChange[]> {
   const { ownerRef, vectors, purgeAfterMs, event } = input;
   const state = "soft_deleted";
-  const gone = { state, supersededBy: null, validTo: null, purgeAfterMs } as const;
-  await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...gone, id })) });
+  const hidden = { state, supersededBy: null, validTo: null, purgeAfterMs } as const;
+  await deactivateMemories(tx, { ownerRef, vectors, changes: memories.map(({ id }) => ({ ...hidden, id })) });
   return memories.map((memory) => ({
     memoryId: memory.id,
     event,
     category: memory.category,
-    similarity: null,
     old: { ...versionOf(memory), state: "active" },
     new: { state, ...learnedFrom(memory), ...detailsOf(memory) },
     news: { event: state, line: changeLine(state, memory), importance: memory.importance },
@@ -88,16 +87,16 @@ export interface Sighting extends Noted {
   readonly confidence: number;
   readonly importance: number;
   readonly assertedTurn: number;
-  /** When it was said to hold; null where the speaker ranks lower than before. */
+  /** Null when the speaker ranks lower than before. */
   readonly assertedAt: string | null;
-  /** Whose word it is now, if that ranks higher; null: as before. */
+  /** Null keeps it, as for `trust`. */
   readonly origin: MemoryOrigin | null;
   readonly trust: MemoryTrust | null;
-  /** The highest decides whose word it is. */
+  /** The highest-ranking sighting sets origin and trust. */
   readonly rank: number;
 }
 
-/** Also closed memories. The higher confidence and importance stay; the last metadata and expiry count. */
+/** Counts sightings. Keeps the higher confidence and importance, and the last metadata and expiry. */
 export async function touchMemories(
   tx: Connection,
   input: { ownerRef: OwnerRef; sightings: readonly Sighting[] },
@@ -133,7 +132,7 @@ export async function touchMemories(
   );
 }
 
-/** Deletes inactive memories of a locked owner for good, and their words in the news. The audit trail stays. */
+/** Deletes inactive memories of a locked owner, and their text in the change log. The audit trail stays. */
 export async function purgeMemories(
   tx: Connection,
   { ownerRef, ids }: { ownerRef: OwnerRef; ids: readonly string[] },

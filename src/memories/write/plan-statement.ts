@@ -9,55 +9,42 @@ import { heldSince, type IntervalMove } from "../slot/slot-timeline.rule.js";
 import { linkChanges, nearestLinks, newMemory, type WritePlan } from "./apply-plan.js";
 import { absorbed, type WriteDecision } from "./decide-write.rule.js";
 import type { Sighting } from "./memory-states.js";
-import {
-  type FoundStatement,
-  type KnownMemory,
-  type ToldMemory,
-  type ToldStatement,
-  toldTo,
-  type WriteContext,
-} from "./statement.js";
+import type { FoundStatement, KnownMemory, RankedStatement, ToldMemory, WriteContext } from "./statement.js";
 import type { WriteOutcome } from "./write-runtime.js";
-
-export interface MetStatement {
-  readonly statement: ToldStatement;
-  readonly known: readonly KnownMemory[];
-}
 
 export interface PlannedWrite {
   readonly outcome: WriteOutcome;
   readonly plan: Partial<WritePlan>;
 }
 
-/** Does not ask for consent: see `decideDrafts`. */
-export function planStatement(context: WriteContext, met: MetStatement, decision: WriteDecision): PlannedWrite {
+/** Assumes that consent is checked: see `decideDrafts`. */
+export function planStatement(context: WriteContext, found: FoundStatement, decision: WriteDecision): PlannedWrite {
   switch (decision.action) {
     case "create":
     case "replace":
-      return planNew(context, met, decision);
+      return planNew(context, found, decision);
     case "insert_closed":
-      return planClosed(context, met, decision);
+      return planClosed(context, found, decision);
     case "touch":
-      return planSighting(met, decision);
+      return planSighting(found, decision);
     case "update":
-      return planUpdate(context, met, decision);
+      return planUpdate(context, found, decision);
     case "keep":
-      return planKept(met, decision);
+      return planKept(found, decision);
   }
 }
 
-/** Stores text that reads as instructions where nothing finds it: no slot, no links, no news for prompts. */
-export function planQuarantined(context: WriteContext, { statement, known }: FoundStatement): PlannedWrite {
+/** Stores text that reads as instructions without slot, links and delta line. */
+export function planQuarantined(context: WriteContext, { statement, existing }: FoundStatement): PlannedWrite {
   const outcome = (id: string) => ({ outcome: "quarantined", id, problems: ["instruction"] }) as const;
-  const [seen] = known;
+  const [seen] = existing;
   if (seen) {
     const { id, seenCount, turn: assertedTurn } = seen;
     const again = change(seen, id, "MERGE", null, { seenCount: seenCount + 1 });
     const unchanged = { ...seen, times: 1, assertedTurn, assertedAt: null, origin: null, trust: null };
     return { outcome: outcome(id), plan: { sightings: [unchanged], changes: [again] } };
   }
-  const told = toldTo(context.owner, statement);
-  const memory = { ...newMemory(context, told, []), state: "quarantined" } as const;
+  const memory = { ...newMemory(context, statement, []), state: "quarantined" } as const;
   const { id, state } = memory;
   const added = change(memory, id, "ADD", null, { ...contentOf(memory), state });
   return { outcome: outcome(id), plan: { created: [memory], changes: [added] } };
@@ -67,33 +54,31 @@ type Decided<Action extends WriteDecision["action"]> = Extract<WriteDecision, { 
 
 function planNew(
   context: WriteContext,
-  { statement, known }: MetStatement,
+  { statement, existing }: FoundStatement,
   decision: Decided<"create"> | Decided<"replace">,
 ): PlannedWrite {
   const { memory } = statement;
-  const old = decision.action === "replace" ? byId(known, decision.id) : undefined;
-  const double = absorbed(known);
+  const old = decision.action === "replace" ? byId(existing, decision.id) : undefined;
+  const duplicate = absorbed(existing);
   const validFrom = heldSince(memory, old).toISOString();
-  const near = known.filter(({ id }) => id !== old?.id && id !== double?.id);
+  const near = existing.filter(({ id }) => id !== old?.id && id !== duplicate?.id);
   const created = { ...newMemory(context, statement, near), validFrom };
   const { id } = created;
-  const gone = { supersededBy: id, purgeAfterMs: null };
+  const merged = mergeInto(id, memory, duplicate);
+  const superseded = { state: "superseded", validTo: validFrom, supersededBy: id, purgeAfterMs: null } as const;
   return {
     outcome: { outcome: old ? "replaced" : "created", id, problems: [] },
     plan: {
-      deactivated: [
-        ...(old ? [{ ...gone, id: old.id, state: "superseded" as const, validTo: validFrom }] : []),
-        ...(double ? [mergedInto(id, double)] : []),
-      ],
+      deactivated: [...(old ? [{ ...superseded, id: old.id }] : []), ...merged.deactivated],
       moves: decision.action === "create" ? movesTo(decision.moves, id) : [],
       created: [created],
       changes: [
         ...(old ? [replacedBy(old, memory, id)] : []),
-        ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
+        ...merged.changes,
         {
           ...change(memory, id, "ADD", null, { ...contentOf(created), ...learned(memory) }),
           news: newsOf(old ? "updated" : "created", memory, 1),
-          similarity: known.find(({ relation }) => relation === "near")?.similarity ?? null,
+          similarity: existing.find(({ relation }) => relation === "near")?.similarity ?? null,
         },
         ...linkChanges(created, created.links),
       ],
@@ -103,33 +88,36 @@ function planNew(
 
 function planClosed(
   context: WriteContext,
-  { statement }: MetStatement,
+  { statement }: FoundStatement,
   { id: supersededBy, until, moves, split }: Decided<"insert_closed">,
 ): PlannedWrite {
   const { memory } = statement;
-  const made = newMemory(context, statement, []);
-  const { id } = made;
+  const created = newMemory(context, statement, []);
+  const { id } = created;
   const parts = split ? [{ ...split, copyId: context.newId(), supersededBy: id }] : [];
   return {
     outcome: { outcome: "closed", id, problems: [] },
     plan: {
-      created: [{ ...made, state: "superseded", validTo: until.toISOString(), supersededBy }],
+      created: [{ ...created, state: "superseded", validTo: until.toISOString(), supersededBy }],
       moves: movesTo(moves, id),
       splits: parts,
       changes: [
-        change(memory, id, "ADD", null, { ...contentOf(made), ...learned(memory) }),
+        change(memory, id, "ADD", null, { ...contentOf(created), ...learned(memory) }),
         ...parts.map((part) => change(memory, part.copyId, "ADD", null, { copyOf: part.id, supersededBy: id })),
       ],
     },
   };
 }
 
-function planSighting({ statement, known }: MetStatement, { id, moves }: Decided<"touch" | "update">): PlannedWrite {
+function planSighting(
+  { statement, existing }: FoundStatement,
+  { id, moves }: Decided<"touch" | "update">,
+): PlannedWrite {
   const { memory } = statement;
-  const seen = byId(known, id);
+  const seen = byId(existing, id);
   const { text, seenCount } = seen;
   const times = seenCount + 1;
-  // The same words again are no news; in another order they are two notes. In a slot only the value counts.
+  // Equal text is no news, and in a slot only the value counts.
   const isNews = !seen.keyed && contentHash(text) !== contentHash(memory.text);
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
   const merged = change(memory, id, "MERGE", { text, seenCount }, now);
@@ -145,15 +133,15 @@ function planSighting({ statement, known }: MetStatement, { id, moves }: Decided
 
 function planUpdate(
   context: WriteContext,
-  { statement, known }: MetStatement,
+  { statement, existing }: FoundStatement,
   { id, moves }: Decided<"touch" | "update">,
 ): PlannedWrite {
   const { memory, vector } = statement;
-  const old = byId(known, id);
+  const old = byId(existing, id);
   const { category, pinned, tags, similarity, text, seenCount } = old;
-  const double = absorbed(known);
-  const neighbours = known.filter((each) => each.id !== id);
-  const links = nearestLinks(neighbours, context.config);
+  const merged = mergeInto(id, memory, absorbed(existing));
+  const others = existing.filter((each) => each.id !== id);
+  const links = nearestLinks(others, context.config);
   const times = seenCount + 1;
   const noted = notedOf(memory, old);
   const now = { text: memory.text, seenCount: times, ...learned(memory) };
@@ -161,7 +149,7 @@ function planUpdate(
   const importance = Math.max(old.importance, memory.importance);
   const rewrite = {
     ...memory,
-    // A field that is not set now stays.
+    // Unset fields keep their values.
     ...(Object.fromEntries(versionNames.map((name) => [name, memory[name] ?? old[name]])) as MemoryVersion),
     category,
     pinned,
@@ -178,12 +166,12 @@ function planUpdate(
   return {
     outcome: { outcome: "updated", id, problems: [] },
     plan: {
-      deactivated: double ? [mergedInto(id, double)] : [],
-      moves: movesTo(moves, null),
+      deactivated: merged.deactivated,
+      moves: movesTo(moves, undefined),
       sightings: [sightingOf(statement, old)],
       rewrites: [rewrite],
       changes: [
-        ...(double ? [change(memory, double.id, "MERGE", { text: double.text }, { supersededBy: id })] : []),
+        ...merged.changes,
         { ...updated, similarity, news: { ...newsOf("updated", { ...memory, category }, times), importance } },
         ...linkChanges(old, links),
       ],
@@ -191,56 +179,63 @@ function planUpdate(
   };
 }
 
-function mergedInto(supersededBy: string, { id }: KnownMemory) {
-  return { id, supersededBy, state: "merged" as const, validTo: null, purgeAfterMs: null };
+function mergeInto(
+  supersededBy: string,
+  memory: ToldMemory,
+  duplicate: KnownMemory | undefined,
+): Pick<WritePlan, "deactivated" | "changes"> {
+  if (!duplicate) return { deactivated: [], changes: [] };
+  const { id, text } = duplicate;
+  return {
+    deactivated: [{ id, supersededBy, state: "merged", validTo: null, purgeAfterMs: null }],
+    changes: [change(memory, id, "MERGE", { text }, { supersededBy })],
+  };
 }
 
-/** Only the audit trail keeps a value that ranks lower. */
-function planKept({ statement: { memory }, known }: MetStatement, { id }: Decided<"keep">): PlannedWrite {
+/** Only the audit trail stores a value that ranks lower. */
+function planKept({ statement: { memory }, existing }: FoundStatement, { id }: Decided<"keep">): PlannedWrite {
   const { text: refused, confidence, origin } = memory;
-  const reason = conflictReason(byId(known, id), memory);
+  const reason = conflictReason(byId(existing, id), memory);
   return {
     outcome: { outcome: "kept", id, problems: [] },
     plan: { changes: [change(memory, id, "UPDATE", null, { refused, confidence, origin, reason })] },
   };
 }
 
-/** An app's trail names no thread that may be a user's. */
+/** The audit trail of an app names no thread, which may be a user's. */
 function learned(memory: ToldMemory): object {
   return memory.scope.userId === undefined ? {} : learnedFrom(memory);
 }
 
-/** Decisions name only known memories. */
-function byId(known: readonly KnownMemory[], id: string): KnownMemory {
-  return known.find((memory) => memory.id === id) as KnownMemory;
+function byId(existing: readonly KnownMemory[], id: string): KnownMemory {
+  return existing.find((memory) => memory.id === id) as KnownMemory;
 }
 
-/** `successor` follows a value that ends earlier. */
-function movesTo(moves: readonly IntervalMove[] = [], successor: string | null): WritePlan["moves"] {
-  const next = successor ?? undefined;
-  return moves.map((move) => ({ ...move, supersededBy: move.validTo && next }));
+/** `successor` supersedes a value that now ends earlier. */
+function movesTo(moves: readonly IntervalMove[] = [], successor: string | undefined): WritePlan["moves"] {
+  return moves.map((move) => ({ ...move, supersededBy: move.validTo && successor }));
 }
 
-/** A lower-ranking word makes a memory neither surer nor fresher. */
-function sightingOf({ memory }: ToldStatement, known: KnownMemory): Sighting {
+/** A lower-ranking statement raises neither confidence nor recency. */
+function sightingOf({ memory }: RankedStatement, seen: KnownMemory): Sighting {
   const { importance, confidence, origin, trust, rank, turn } = memory;
-  const assertedAt = heldSince(memory, known).toISOString();
-  const vouchesNow = rank === known.rank && trust === "operator" && known.trust === "untrusted";
+  const assertedAt = heldSince(memory, seen).toISOString();
+  const isVouched = rank === seen.rank && trust === "operator" && seen.trust === "untrusted";
   return {
-    id: known.id,
+    id: seen.id,
     times: 1,
     importance,
     rank,
-    ...notedOf(memory, known),
-    ...(rank < known.rank
-      ? { confidence: known.confidence, assertedTurn: known.turn, assertedAt: null }
+    ...notedOf(memory, seen),
+    ...(rank < seen.rank
+      ? { confidence: seen.confidence, assertedTurn: seen.turn, assertedAt: null }
       : { confidence, assertedTurn: turn, assertedAt }),
-    ...(rank > known.rank || vouchesNow ? { origin, trust } : { origin: null, trust: null }),
+    ...(rank > seen.rank || isVouched ? { origin, trust } : { origin: null, trust: null }),
   };
 }
 
-function notedOf({ metadata, expiresAt }: ToldMemory, known: KnownMemory): Noted {
-  return notedAgain(known, { metadata, expiresAt: expiresAt ?? null });
+function notedOf({ metadata, expiresAt }: ToldMemory, existing: KnownMemory): Noted {
+  return notedAgain(existing, { metadata, expiresAt: expiresAt ?? null });
 }
 
 function replacedBy(old: KnownMemory, memory: ToldMemory, supersededBy: string): MemoryChange {
@@ -260,5 +255,5 @@ function change(
   old: unknown,
   next: unknown,
 ): MemoryChange {
-  return { memoryId, event, old, new: next, news: null, category, similarity: null };
+  return { memoryId, event, old, new: next, category };
 }

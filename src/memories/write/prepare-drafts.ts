@@ -12,20 +12,20 @@ import type { WriteOutcome, WriteRuntime } from "./write-runtime.js";
 import { cutOff } from "./writing-constraints.rule.js";
 
 export interface PreparedDrafts {
-  /** For each draft: "rejected", with its problems, or a place for the outcome. */
+  /** By draft: "rejected" with its problems, or a placeholder. */
   readonly outcomes: readonly WriteOutcome[];
-  /** By owner, in their order. Users come before apps, so that two writers never wait for each other. */
+  /** By owner, users before apps, so that two writers cannot deadlock. */
   readonly owners: readonly (readonly Statement[])[];
   readonly space: EmbeddingSpace | null;
 }
 
-/** Some seconds in one transaction, which the owner's other writers wait for. */
+/** Some seconds in one transaction, which blocks the owner's other writers. */
 const mostDrafts = 5_000;
 
 /**
  * Checks, redacts and embeds `drafts` before any lock is taken. @throws MemoryError as `writeMemories`
- * @param input.turnsAgo for each draft, in turns of the owner. @default 0
- * @param input.personal which personal field each draft is about, by a model. @default by its key
+ * @param input.turnsAgo by draft, in turns of the owner. @default 0
+ * @param input.personal a model's personal field, by draft. @default by its key
  */
 export async function prepareDrafts(
   { db, config, embedder, redactor, screen }: WriteRuntime,
@@ -38,11 +38,8 @@ export async function prepareDrafts(
 ): Promise<PreparedDrafts> {
   const { scope, drafts, turnsAgo = [], personal = [] } = input;
   if (drafts.length > mostDrafts) {
-    throw new MemoryError(
-      "INVALID_INPUT",
-      `At most ${mostDrafts} memories can be added at once, got ${drafts.length}: add them in several calls, ` +
-        "or import them.",
-    );
+    const problem = `At most ${mostDrafts} memories can be added in one call, got ${drafts.length}`;
+    throw new MemoryError("INVALID_INPUT", `${problem}: add them in several calls, or import them.`);
   }
   const redacted = await Promise.all(drafts.map((draft) => redactDraft(redactor, draft)));
   const checked = redacted.map((draft) => prepareMemory(draft, scope, config.policy));
@@ -64,8 +61,8 @@ export async function prepareDrafts(
   );
   const statements = valid.map(({ memory, draft }): Statement => {
     const { vector = null, measure = null } = compared.get(draft) ?? {};
-    const said = { ...memory, personal: personal[draft] ?? null };
-    return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory: said, vector, measure };
+    const named = { ...memory, personal: personal[draft] ?? null };
+    return { draft, turnsAgo: turnsAgo[draft] ?? 0, memory: named, vector, measure };
   });
   const isOfUser = ({ memory }: Statement) => memory.scope.userId !== undefined;
   const owners = [statements.filter(isOfUser), statements.filter((each) => !isOfUser(each))];
@@ -77,7 +74,7 @@ export async function prepareDrafts(
   return { outcomes, owners: owners.filter(({ length }) => length > 0), space: embedded?.space ?? null };
 }
 
-/** Redacts also the quote, but not the id of its thread. */
+/** Redacts the quote too, but not its thread id. */
 async function redactDraft(redactor: Redactor, draft: MemoryDraft): Promise<MemoryDraft> {
   const flat = { ...draft, evidence: draft.source?.quote };
   const { evidence: quote, ...fields } = await redactFields(redactor, flat, wordNames);

@@ -46,21 +46,20 @@ export interface PreparedMemory extends Omit<z.output<typeof draftSchema>, "cate
   readonly confidence: number;
   readonly origin: MemoryOrigin;
   readonly trust: MemoryTrust;
-  /** It reads as instructions to a model, and no operator wrote it: it needs an approval. */
+  /** Waits for an approval: it reads as instructions to a model, and no operator wrote it. */
   readonly quarantined: boolean;
   readonly contentHash: string;
   readonly terms: string;
-  /** What of the user's a model says it is. @default what its key says */
+  /** The personal field that a model names. @default by its key */
   readonly personal?: PersonalField | null;
 }
 
-/** Of an insight that names none: a conclusion ranks below what was said. */
+/** Default importance of an insight: below statements. */
 export const insightImportance = 2;
 
 /**
- * Fills in defaults, removes hidden characters and normalises the key. Trims a text that is too long; rejects one that
- * makes a bad memory. A note, and a memory of a category of level "app", belongs to the app; given by a user, it names
- * neither speaker nor source. @throws MemoryError `INVALID_INPUT` for a wrong type or range, or an unknown category
+ * Fills in defaults, normalises the key, trims long texts and rejects bad ones. Notes, and categories of level "app",
+ * belong to the app. @throws MemoryError `INVALID_INPUT` for a wrong type or range, or an unknown category
  */
 export function prepareMemory(
   draft: MemoryDraft,
@@ -74,21 +73,20 @@ export function prepareMemory(
   const problems = writingProblems(fields.kind, trimmed);
   if (problems.length > 0) return { problems, message: problemSentences(fields.kind, problems) };
   const origin = fields.origin ?? originOfRole(fields.role);
-  const believed = trustOf(origin, fields.role);
-  const whose = memoryScope(fields.kind, category.level, scope);
+  const owner = memoryScope(fields.kind, category.level, scope);
   return {
     ...fields,
-    // All users of an app see what one user's conversation taught it: not whose it was, nor in which words.
-    ...(isSharedBy(scope, whose) && { source: undefined, actorId: undefined }),
+    // All users of an app see its memories, so these do not name the speaker or the source.
+    ...(isSharedBy(scope, owner) && { source: undefined, actorId: undefined }),
     text: trimmed,
     key,
     origin,
     quarantined: false,
     ...(fields.kind === "insight" && { importance: draft.importance ?? insightImportance }),
-    trust: believed,
+    trust: trustOf(origin, fields.role),
     confidence: fields.confidence ?? defaultConfidence(origin, fields.kind),
     category: category.name,
-    scope: whose,
+    scope: owner,
     contentHash: memoryHash({
       kind: fields.kind,
       text: trimmed,
@@ -99,25 +97,21 @@ export function prepareMemory(
   };
 }
 
-/** `memory`, in quarantine where it reads as instructions to a model and no operator wrote it. */
+/** Quarantines a memory that reads as instructions to a model, unless an operator wrote it. */
 export async function screenMemory(screen: Screen, memory: PreparedMemory): Promise<PreparedMemory> {
   if (memory.origin === "operator" || !(await memoryInstructs(screen, memory))) return memory;
-  // Nobody vouches for words that a person has yet to look at.
   return { ...memory, quarantined: true, trust: memory.trust === "operator" ? "untrusted" : memory.trust };
 }
 
 export function draftOf(memory: PreparedMemory): MemoryDraft {
-  const { scope: _, terms: __, quarantined: ___, trust: ____, contentHash: _____, ...said } = memory;
-  const { personal: ______, ...draft } = said;
-  return draft;
+  const fields = Object.entries(memory).filter(([name]) => name in draftSchema.shape);
+  return Object.fromEntries(fields) as unknown as MemoryDraft;
 }
 
-/** It holds from when it is written. */
+/** Without `validFrom`: it is valid from the write. */
 export function itemDraft(memory: MemoryItem): MemoryDraft {
   const { validFrom: _, ...fields } = { ...setFields(memory), source: memory.source, turns: memory.turns };
-  // An unset field must not overwrite.
-  const set = Object.entries(fields).filter(([, value]) => value != null);
-  return Object.fromEntries(set) as unknown as MemoryDraft;
+  return Object.fromEntries(Object.entries(fields).filter(([, value]) => value != null)) as unknown as MemoryDraft;
 }
 
 function requireKey(key: string): string {

@@ -8,7 +8,7 @@ import { hideMemories } from "./memory-states.js";
 /** Type of the links from an insight to its evidence. */
 export const evidenceLink = "evidence";
 
-/** Hides the owner's insights that rest on `removed`, or on memories merged into these; not pinned ones. */
+/** Hides unpinned insights whose evidence is in `removed`, or was merged into it. */
 export async function removeResting(
   tx: Connection,
   input: { ownerRef: OwnerRef; removed: readonly string[]; purgeAfterMs: number; vectors: boolean },

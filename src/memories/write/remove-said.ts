@@ -10,17 +10,14 @@ import { type MemoryJson, memoryJson, memoryOf } from "../item/memory-row.js";
 import { hideMemories } from "./memory-states.js";
 import { removeResting } from "./remove-resting.js";
 
-/** A memory, or a waiting consent request, that its user asked to forget. */
+/** A memory, or a pending consent request, that its user asked to forget. */
 export interface SaidRemoval extends EventPlace {
   readonly id: string;
   readonly quote: string;
   readonly seq: number;
 }
 
-/**
- * Hides memories that the user asked to forget, with the insights that rest on them, and refuses consent requests. Runs
- * in the transaction of the other writes; takes the owner's lock. Returns the ids of the hidden memories.
- */
+/** Hides memories that the user asked to forget, and insights derived from them; refuses consent requests. Returns ids. */
 export async function removeSaid(
   tx: Connection,
   input: {
@@ -51,30 +48,30 @@ export async function removeSaid(
     const { threadId, agentId, runId } = byId.get(change.memoryId) as SaidRemoval;
     return { ...change, threadId, agentId, runId };
   });
-  const resting = removed.length === 0 ? [] : await removeResting(tx, { ...how, removed });
-  const refused = await refuseSaid(tx, { ownerRef, scope, actor, byId });
-  const all = [...placed, ...resting, ...refused];
-  if (all.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes: all });
+  const insights = removed.length === 0 ? [] : await removeResting(tx, { ...how, removed });
+  const refused = await refuseRequests(tx, { ownerRef, scope, actor, byId });
+  const changes = [...placed, ...insights, ...refused];
+  if (changes.length > 0) await recordChanges(tx, { ownerRef, scope, actor, step, changes });
   return removed;
 }
 
-async function refuseSaid(
+async function refuseRequests(
   tx: Connection,
   input: { ownerRef: number; scope: Scope; actor: string; byId: ReadonlyMap<string, SaidRemoval> },
 ): Promise<MemoryChange[]> {
   const { ownerRef, scope, actor, byId } = input;
   const ids = [...byId.keys()];
-  const waiting = await findWaitingConsents(tx, { ownerRef, scope, ids, limit: ids.length });
+  const pending = await findWaitingConsents(tx, { ownerRef, scope, ids, limit: ids.length });
   const via = "said";
-  const ended = waiting.map((request) => {
+  const refused = pending.map((request) => {
     const { quote, threadId } = byId.get(request.id) as SaidRemoval;
     return { ...request, evidence: { quote, threadId: threadId ?? undefined }, threadId };
   });
   await settleConsents(
     tx,
-    ended.map(({ id, evidence }) => ({ id, status: "refused", actor, via, evidence, memoryId: null })),
+    refused.map(({ id, evidence }) => ({ id, status: "refused", actor, via, evidence, memoryId: null })),
   );
-  return ended.map(({ evidence, threadId, ...request }) => ({
+  return refused.map(({ evidence, threadId, ...request }) => ({
     ...consentChange(request, { decision: "refuse", via, requestId: request.id, evidence }),
     threadId,
   }));

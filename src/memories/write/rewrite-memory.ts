@@ -15,21 +15,19 @@ const rewrittenColumns = { ...versionColumns, state, contentHash };
 export interface MemoryRewrite extends RowOf<typeof rewrittenColumns> {
   readonly id: string;
   readonly kind: MemoryKind;
-  /** Text prepared for `to_tsvector`. */
   readonly terms: string;
-  /** In pgvector's text form; null keeps the vector. */
+  /** Null keeps the vector. */
   readonly vector: string | null;
-  /** Unset keeps it, as below. */
+  /** Unset keeps it, as for the next three. */
   readonly origin?: MemoryOrigin | undefined;
   readonly trust?: MemoryTrust | undefined;
   readonly source?: MemorySource | undefined;
-  /** In ISO 8601. */
   readonly heldSince?: string | undefined;
-  /** Replaces all links of the text before, in both directions; null keeps them. */
+  /** Replace the old text's links in both directions; null keeps these. */
   readonly links: readonly MemoryLink[] | null;
 }
 
-/** Gives a memory of a locked owner new content and indexes it anew. One statement. */
+/** Gives a memory of a locked owner new content, and updates its indexes. */
 export async function rewriteMemory(
   tx: Connection,
   input: { ownerRef: OwnerRef; rewrite: MemoryRewrite; space: EmbeddingSpace | null },
@@ -48,7 +46,6 @@ export async function rewriteMemory(
     ),
     rewritten as (
       update ${schema}.memory m
-      -- content = …, category = …, value = …
       set ${assignments(rewrittenColumns, rewrite)},
         origin = coalesce(${rewrite.origin ?? null}::text, m.origin),
         trust = coalesce(${rewrite.trust ?? null}::text, m.trust),
@@ -99,7 +96,7 @@ function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
     delete from ${schema}.relation r using target
     where r.from_ref = target.ref and r.relation_type = 'related_to' and r.to_ref not in (select ref from link)
   ),
-  forsaken as (
+  unlinked_to as (
     delete from ${schema}.relation r using target
     where r.to_ref = target.ref and r.relation_type = 'related_to' and target.content <> ${text}
   ),
@@ -110,7 +107,7 @@ function linkRows({ schema }: Connection, { links, text }: MemoryRewrite): Sql {
   ),`;
 }
 
-/** A vector of other words must not stay. */
+/** Replaces or deletes vectors of the old text. */
 async function vectorRows(
   tx: Connection,
   { ownerRef, rewrite, space }: Parameters<typeof rewriteMemory>[1],

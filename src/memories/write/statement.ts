@@ -9,13 +9,13 @@ import type { WriteConfig, WriteOrigin } from "./write-runtime.js";
 
 /** One draft, ready to be written. */
 export interface Statement {
-  /** Its place in the call. */
+  /** The draft's index in the call. */
   readonly draft: number;
   readonly turnsAgo: number;
   readonly memory: PreparedMemory;
   /** In pgvector's text form; null without embeddings. */
   readonly vector: string | null;
-  /** What it is compared with other drafts by; null for the only one. */
+  /** For the comparison with the call's other drafts; null for a single draft. */
   readonly measure: Measure | null;
 }
 
@@ -25,37 +25,30 @@ export interface ToldMemory extends PreparedMemory {
   readonly now: Date;
 }
 
-export interface ToldStatement extends Statement {
+export interface RankedStatement extends Statement {
   readonly memory: ToldMemory;
 }
 
-export function toldTo<Of extends Pick<Statement, "memory" | "turnsAgo">>(
-  owner: { readonly turns: number; readonly now: Date },
-  statement: Of,
-): Of & { readonly memory: ToldMemory } {
+export function rankStatement({ turns, now }: LockedOwner, statement: Statement): RankedStatement {
   const { memory, turnsAgo } = statement;
-  const when = { turn: turnOf(owner, turnsAgo), now: owner.now };
-  return { ...statement, memory: { ...memory, ...when, rank: sourceRank(memory) } };
-}
-
-export function turnOf({ turns }: { readonly turns: number }, turnsAgo: number): number {
-  return Math.max(0, turns - turnsAgo);
+  const turn = Math.max(0, turns - turnsAgo);
+  return { ...statement, memory: { ...memory, turn, now, rank: sourceRank(memory) } };
 }
 
 export interface KnownMemory extends SlotValue, MemoryVersion {
   /**
-   * "slot": has the same slot. "same": says the same. "near": is among the most similar. "before", "after": the closed
-   * values of the slot around the statement's time. "target": a model says that it is about this one.
+   * "slot": has the same slot. "same": has the same text. "near": one of the most similar. "before", "after": closed
+   * values of the slot around the statement's time. "target": a model says that the statement is about it.
    */
   readonly relation: "slot" | "before" | "after" | "same" | "near" | "target";
-  /** Null for one that an earlier draft of the batch made. */
+  /** Null when an earlier draft of the batch created it. */
   readonly ref: number | null;
   readonly kind: MemoryKind;
   readonly keyed: boolean;
   readonly origin: MemoryOrigin;
   readonly trust: MemoryTrust;
   readonly seenCount: number;
-  /** Overdue: a sweep has yet to hide it. */
+  /** It has expired, but the sweep has not hidden it yet. */
   readonly expired: boolean;
   readonly actorId: string | null;
   /** 1 except for "near". */
@@ -63,10 +56,10 @@ export interface KnownMemory extends SlotValue, MemoryVersion {
 }
 
 export interface FoundStatement {
-  readonly statement: Statement;
-  readonly known: readonly KnownMemory[];
-  /** Waiting, or refused not long ago: for its slot, or its category without a key. */
-  readonly standing: readonly StandingConsent[];
+  readonly statement: RankedStatement;
+  readonly existing: readonly KnownMemory[];
+  /** Pending or recently refused requests for its slot, or for its category without a key. */
+  readonly requests: readonly StandingConsent[];
 }
 
 export interface WriteContext {

@@ -17,13 +17,13 @@ export interface WriteConfig {
 
 export type WriteRuntime = Runtime<WriteConfig>;
 
-/** What became of one draft. */
+/** The result for one draft. */
 export interface WriteOutcome {
   /**
-   * "merged" into one that says the same; "updated": one that says the same got this text; "replaced" the value of its
-   * slot; "kept": the slot's value is believed more; "closed": stored as a past value; "rejected" by the writing
-   * constraints; "quarantined": hidden until an operator approves; "proposed": waits for consent or a second signal;
-   * "refused": the user refused it not long ago.
+   * "merged" into an equal memory; "updated": an equal memory got this text; "replaced" the value of its slot; "kept":
+   * the slot's value ranks higher; "closed": stored as a past value; "rejected" by the writing constraints;
+   * "quarantined": hidden until an operator approves; "proposed": waits for consent or a second signal; "refused": the
+   * user refused it recently.
    */
   readonly outcome:
     | "created"
@@ -36,21 +36,20 @@ export interface WriteOutcome {
     | "quarantined"
     | "proposed"
     | "refused";
-  /** The memory that stands for it now; null when none does. */
+  /** The memory that has its content now, or null. */
   readonly id: string | null;
-  /** The request in `memory.consents` that it waits with, or that was refused. */
+  /** Its pending or refused request in `memory.consents`. */
   readonly consentId?: string;
-  /** The cut end of a text over 280 characters or two sentences (a note four). Add it as memories of their own. */
+  /** The cut end of a text over 280 characters or two sentences (a note four). Add it as further memories. */
   readonly trimmed?: string;
   readonly problems: readonly WritingProblem[];
-  /** Why it was rejected, and what to do, in sentences. */
+  /** Why it was rejected, and what to do. */
   readonly message?: string;
 }
 
-/** "updates" and "ends" close the known memory; "same_as" and "adds_to" link both: one model answer deletes nothing. */
+/** "updates" and "ends" close the target; "same_as" and "adds_to" link both. Nothing is deleted. */
 export interface MemoryRelation {
   readonly relation: "same_as" | "updates" | "ends" | "adds_to";
-  /** Id of the known memory. */
   readonly target: string;
 }
 
@@ -59,12 +58,12 @@ export interface WriteOrigin {
   readonly step: EventStep;
   /** The conversation, for drafts without a source. @default none */
   readonly threadId?: string | undefined;
-  /** A program's calls are separate signals where they name no message. @default unknown */
+  /** Separate calls without a message are separate signals. @default unknown */
   readonly call?: string | undefined;
   /** @default none: changes of sensitive fields become requests */
   readonly consent?: ConsentGiven | undefined;
-  /** Places of the drafts that the user plainly stated of themselves, with a verified quote. @default none: all are inferred */
+  /** Indexes of drafts that the user plainly stated, with a verified quote. @default none: all are inferred */
   readonly stated?: ReadonlySet<number> | undefined;
-  /** What a model says that drafts mean for known memories, by the drafts' places. @default nothing */
+  /** A model's relations of drafts to existing memories, by draft index. @default none */
   readonly relations?: ReadonlyMap<number, MemoryRelation> | undefined;
 }

@@ -6,27 +6,20 @@ import { type MemoryWords, screenedNames, wordsIn } from "../item/memory-fields.
 
 type ByKind = Readonly<Record<MemoryKind, number>>;
 
-/** Two sentences of a fact, a lesson of a note; an episode and steps hold more. */
+/** Room for two sentences of a fact, four short ones of a note. */
 export const maxCharacters: ByKind = { fact: 280, insight: 280, note: 200, episode: 600, procedure: 4_000 };
 
-/** More sentences are several memories. Steps are no sentences. */
-const mostSentences: ByKind = {
-  fact: 2,
-  insight: 2,
-  note: 4,
-  episode: 2,
-  procedure: Number.POSITIVE_INFINITY,
-};
+/** More sentences are several memories. */
+const mostSentences: ByKind = { fact: 2, insight: 2, note: 4, episode: 2, procedure: Number.POSITIVE_INFINITY };
 
 export const writingProblemNames = ["empty", "too_long", "too_many_sentences", "instruction", "not_steps"] as const;
 
-/** Why a text may not be stored. "instruction" comes from `memoryInstructs`. */
+/** Why a text is rejected; "instruction": quarantined. */
 export type WritingProblem = (typeof writingProblemNames)[number];
 
-/** `problems` in sentences that say what to do. */
 export function problemSentences(kind: MemoryKind, problems: readonly WritingProblem[]): string {
   const sentences: Readonly<Record<WritingProblem, string>> = {
-    empty: "The text has no words: say what is to be remembered.",
+    empty: "The text has no words: state the fact to remember.",
     too_long: `The first sentence has more than ${maxCharacters[kind]} characters: write it shorter.`,
     too_many_sentences: `The text has more than ${mostSentences[kind]} sentences: write several memories.`,
     instruction: "The text reads as instructions to a model.",
@@ -35,7 +28,7 @@ export function problemSentences(kind: MemoryKind, problems: readonly WritingPro
   return problems.map((problem) => sentences[problem]).join(" ");
 }
 
-/** Empty for text with words, within the limits of its kind; the steps of a procedure are numbered. */
+/** Empty for a valid text. */
 export function writingProblems(kind: MemoryKind, text: string): Exclude<WritingProblem, "instruction">[] {
   const trimmed = text.trim();
   if (!hasWords(trimmed)) return ["empty"];
@@ -45,7 +38,7 @@ export function writingProblems(kind: MemoryKind, text: string): Exclude<Writing
   return sentencesOf(trimmed).length > mostSentences[kind] ? ["too_many_sentences"] : [];
 }
 
-/** The whole sentences that fit the kind's limits; null when not even the first fits. */
+/** The whole sentences within the kind's limits; null when the first is too long. */
 export function trimToLength(kind: MemoryKind, text: string): string | null {
   const trimmed = visibleText(text).trim();
   if (trimmed.length <= maxCharacters[kind]) return firstSentences(kind, trimmed);
@@ -66,26 +59,22 @@ function firstSentences(kind: MemoryKind, text: string): string {
   return sentences.length <= kept ? text : sentences.slice(0, kept).join("").trim();
 }
 
-/** Kinds that hold quotes or orders by nature. */
-const holdOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "note"]);
+/** Kinds that normally contain quotes or orders. */
+const kindsWithOrders: ReadonlySet<MemoryKind> = new Set(["procedure", "episode", "note"]);
 
 type Screened = MemoryWords & { readonly kind: MemoryKind; readonly trust: MemoryTrust };
 
-/**
- * The words that `screen` takes for instructions to a model. Users may say how they want to be served: of theirs only
- * what is about prompts, secrets, tools or other users.
- */
+/** The texts that `screen` takes for instructions. Users may say how to serve them: see `ofUser` of `Screen`. */
 export async function instructionsIn(
   screen: Screen,
   memory: Screened,
-  words = wordsIn(memory, screenedNames),
+  texts = wordsIn(memory, screenedNames),
 ): Promise<string[]> {
-  const options = { orders: holdOrders.has(memory.kind), ofUser: memory.trust === "user" };
-  const verdicts = await Promise.all(words.map((each) => screen(each, options)));
-  return words.filter((_, at) => verdicts[at]);
+  const options = { orders: kindsWithOrders.has(memory.kind), ofUser: memory.trust === "user" };
+  const verdicts = await Promise.all(texts.map((text) => screen(text, options)));
+  return texts.filter((_, at) => verdicts[at]);
 }
 
-/** Whether a part that agents see reads as instructions to a model: see `instructionsIn`. */
 export async function memoryInstructs(screen: Screen, memory: Screened): Promise<boolean> {
   return (await instructionsIn(screen, memory)).length > 0;
 }
