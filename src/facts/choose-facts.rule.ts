@@ -92,7 +92,7 @@ const scripts: readonly RegExp[] = [
 const minLetters = 8;
 const scriptCharacters = 20_000;
 
-/** Whether `text` has no letter of `source`'s script, so that languages differ. False if `source` is short or mixed. */
+/** Whether `text` has no letter of `source`'s script, so that their languages differ. False if `source` is short or mixed. */
 export function leavesScript(source: string, text: string): boolean {
   const head = headOf(source, scriptCharacters);
   const counts = scripts.map((script) => ({ script, letters: countOf(script, head) }));
