@@ -98,15 +98,14 @@ export async function findStored(
   input: { ownerRef: OwnerRef } & ({ ids: readonly string[] } | { refs: readonly number[] }),
 ): Promise<ReadonlyMap<string, StoredMemory>> {
   const { schema } = db;
-  const byId = "ids" in input;
-  const requested = byId ? sql`unnest(${input.ids}::uuid[])` : sql`unnest(${input.refs}::bigint[])`;
-  const column = byId ? sql`id` : sql`ref`;
+  const requested =
+    "ids" in input
+      ? sql`unnest(${input.ids}::uuid[]) wanted cross join lateral (select * from ${schema}.memory where id = wanted limit 1) m`
+      : sql`unnest(${input.refs}::bigint[]) wanted cross join lateral (select * from ${schema}.memory where ref = wanted limit 1) m`;
   const rows = await db.query<{ memory: MemoryJson; ref: string; turn: number; asserted_at: Date }>(sql`
     select distinct on (m.ref) ${memoryJson(db)} as memory, m.ref, m.asserted_turn::float8 as turn,
       coalesce(m.asserted_at, m.valid_from) as asserted_at
-    from ${requested} requested cross join lateral (
-      select * from ${schema}.memory where ${column} = requested limit 1
-    ) m
+    from ${requested}
     where m.owner_ref = ${input.ownerRef} and m.state = 'active' and ${unexpired(db)}
     order by m.ref`);
   return new Map(
